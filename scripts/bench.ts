@@ -1,0 +1,12 @@
+/** `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json. */
+const BENCHES: Readonly<
+  Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
+> = {};
+
+const [name = "", ...args] = process.argv.slice(2);
+const load = BENCHES[name];
+if (!load) {
+  console.error(`usage: npm run bench -- NAME …; benchmarks: ${Object.keys(BENCHES).join(", ")}`);
+  process.exit(2);
+}
+await (await load()).run(args);

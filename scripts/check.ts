@@ -1,0 +1,23 @@
+/** `npm run check`: types, formatting and lint, layer order. */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { checkLayers } from "./check-layers.ts";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+let failed = false;
+
+for (const [name, ...command] of [
+  ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
+  ["format and lint", "node_modules/.bin/biome", "check", "."],
+] as const) {
+  const [program, ...args] = command;
+  const { status } = spawnSync(program, args, { cwd: root, stdio: "inherit" });
+  if (status !== 0) failed = true;
+  console.log(`${name}: ${status === 0 ? "ok" : "failed"}`);
+}
+
+const faults = checkLayers();
+for (const fault of faults) console.error(fault);
+console.log(`layers: ${faults.length === 0 ? "ok" : "failed"}`);
+
+process.exit(failed || faults.length > 0 ? 1 : 0);

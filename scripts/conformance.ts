@@ -1,0 +1,15 @@
+/** `npm run conformance -- SUITE …`: runs official vectors and closes with `N passed, N failed`. */
+import type { Suite } from "../test/conformance/suite.ts";
+
+const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> = {};
+
+const [name = "", ...args] = process.argv.slice(2);
+const load = SUITES[name];
+if (!load) {
+  console.error(`usage: npm run conformance -- SUITE …; suites: ${Object.keys(SUITES).join(", ")}`);
+  process.exit(2);
+}
+const { run } = await load();
+const { passed, failed } = await run(args);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

@@ -1,0 +1,28 @@
+import type { ChainConfig } from "../params/chain-config.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { AccountProof } from "../state/state-trie.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+
+/** The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. */
+export interface ChainReader {
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+  head(): ExecutedBlock;
+  blockByNumber(number: number): ExecutedBlock | undefined;
+  blockByHash(hash: Hash): ExecutedBlock | undefined;
+  /** Where a mined transaction is. */
+  transaction(hash: Hash): { readonly executed: ExecutedBlock; readonly index: number } | undefined;
+  /** The state after the block; `number` is at most the head's. */
+  stateAt(number: number): StateReader;
+  /** EIP-1186 proof against the state root of block `number`. */
+  proofAt(number: number, address: Address, slots: readonly Hash[]): AccountProof;
+  /** A block really built on the head from the pool, and the state after it. Cached until head or pool change. */
+  pending(): PendingBlock;
+}
+
+export type PendingBlock = { readonly executed: ExecutedBlock; readonly state: StateReader };
+
+/** Published once a block is on disk and readable: the only source of events. */
+export type BlockCommitted = { readonly executed: ExecutedBlock };

@@ -1,0 +1,59 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Log } from "../types/receipt.ts";
+import type { Halt } from "./evm.ts";
+
+/** Hooks into one execution. Every hook is optional; an engine pays only for those that are there. */
+export interface Tracer {
+  /** A frame begins, also one that ends at once (precompile, no code, not enough balance). Depth 0 is the top. */
+  onEnter?(frame: FrameStart, depth: number): void;
+  onExit?(frame: FrameEnd, depth: number): void;
+  /** A log was emitted; a reverting frame later takes it back without notice. */
+  onLog?(log: Log, depth: number): void;
+  /**
+   * An address or a slot was accessed by an opcode (SLOAD, SSTORE, BALANCE, EXTCODE*, CALL family, SELFDESTRUCT), reverted or not.
+   * Repeats may be left out.
+   */
+  onAccess?(address: Address, slot: Hash | null): void;
+  /** Before each opcode. */
+  onStep?(step: Step): void;
+}
+
+export type FrameStart = {
+  readonly type:
+    | "CALL"
+    | "CALLCODE"
+    | "DELEGATECALL"
+    | "STATICCALL"
+    | "CREATE"
+    | "CREATE2"
+    | "SELFDESTRUCT";
+  readonly from: Address;
+  readonly to: Address;
+  readonly value: bigint;
+  readonly gas: bigint;
+  readonly input: Uint8Array;
+};
+
+export type FrameEnd = {
+  readonly gasUsed: bigint;
+  readonly output: Uint8Array;
+  readonly outcome: "success" | "revert" | "halt";
+  readonly halt?: Halt;
+};
+
+export type Step = {
+  readonly pc: number;
+  readonly opcode: number;
+  readonly gas: bigint;
+  /** Cost of this opcode with its dynamic part. */
+  readonly gasCost: bigint;
+  readonly depth: number;
+  readonly address: Address;
+  /** Bottom first. Made on demand. */
+  stack(): bigint[];
+  memory(): Uint8Array;
+  returnData(): Uint8Array;
+  readonly refund: bigint;
+  readonly halt?: Halt;
+};

@@ -1,0 +1,55 @@
+/** The empty byte string; shared, never written to. */
+export const EMPTY_BYTES: Uint8Array = new Uint8Array(0);
+
+/** One new array holding `parts` in order. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const joined = new Uint8Array(length);
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** True when both hold the same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+/** Unsigned big-endian integer of `bytes`; the empty string is 0. */
+export function bytesToBigint(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  return BigInt(
+    `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`,
+  );
+}
+
+/** Shortest big-endian form of `value`; 0 is the empty string, as RLP wants it. */
+export function bigintToBytes(value: bigint): Uint8Array {
+  if (value === 0n) return EMPTY_BYTES;
+  let digits = value.toString(16);
+  if (digits.length % 2 === 1) digits = `0${digits}`;
+  return digitsToBytes(digits);
+}
+
+/** Big-endian form of `value` in exactly `length` bytes; `value` must fit. */
+export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
+  return digitsToBytes(value.toString(16).padStart(length * 2, "0"));
+}
+
+/** `bytes` with zeros put in front until it is `length` long. */
+export function leftPad(bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes.length >= length) return bytes;
+  const padded = new Uint8Array(length);
+  padded.set(bytes, length - bytes.length);
+  return padded;
+}
+
+function digitsToBytes(digits: string): Uint8Array {
+  const bytes = new Uint8Array(digits.length / 2);
+  Buffer.from(bytes.buffer).write(digits, "hex");
+  return bytes;
+}

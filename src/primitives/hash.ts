@@ -1,0 +1,32 @@
+import { bytesToHex, hexToBytes, InvalidHexError } from "./hex.ts";
+
+/** 32 bytes as lower-case hex with prefix: block hash, storage slot, topic, root. A Map key as it is. */
+export type Hash = `0x${string}` & { readonly __hash: never };
+
+export const ZERO_HASH = `0x${"00".repeat(32)}` as Hash;
+
+const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
+
+/** @throws InvalidHexError unless `text` is DATA of 32 bytes. */
+export function parseHash(text: string): Hash {
+  if (!HASH_PATTERN.test(text)) {
+    const length = hexToBytes(text).length * 2;
+    throw new InvalidHexError(`hex string has length ${length}, want 64 for common.Hash`);
+  }
+  return text.toLowerCase() as Hash;
+}
+
+/** Hash of exactly 32 bytes. */
+export function hashFromBytes(bytes: Uint8Array): Hash {
+  if (bytes.length !== 32) throw new InvalidHexError(`hash of ${bytes.length} bytes`);
+  return bytesToHex(bytes) as Hash;
+}
+
+export function hashToBytes(hash: Hash): Uint8Array {
+  return hexToBytes(hash);
+}
+
+/** The 32-byte big-endian word of `value`, 0 ≤ value < 2^256: how a storage slot number is written. */
+export function hashFromBigint(value: bigint): Hash {
+  return `0x${value.toString(16).padStart(64, "0")}` as Hash;
+}

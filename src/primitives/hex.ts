@@ -1,0 +1,49 @@
+import { NodeError } from "../errors.ts";
+
+/** Lower-case hex digits behind `0x`. */
+export type Hex = `0x${string}`;
+
+/** Text that is not the hex form it had to be; `details.reason` is geth's word for what is wrong. */
+export class InvalidHexError extends NodeError {
+  readonly code = "INVALID_HEX";
+  readonly reason: string;
+  constructor(reason: string) {
+    super(reason, { reason });
+    this.reason = reason;
+  }
+}
+
+const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;
+
+/** Hex of `bytes`, with prefix; empty input gives `0x`. */
+export function bytesToHex(bytes: Uint8Array): Hex {
+  return `0x${hexDigits(bytes)}`;
+}
+
+/** The bare digits of `bytes`. */
+export function hexDigits(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+}
+
+/**
+ * Bytes of a DATA string: prefix `0x`, two digits per byte.
+ * @throws InvalidHexError
+ */
+export function hexToBytes(text: string): Uint8Array {
+  if (!DATA_PATTERN.test(text)) throw new InvalidHexError(whyNotData(text));
+  const bytes = new Uint8Array((text.length - 2) / 2);
+  Buffer.from(bytes.buffer).write(text.slice(2), "hex");
+  return bytes;
+}
+
+/** True when `text` is DATA: `0x` and an even number of hex digits. */
+export function isData(text: string): text is Hex {
+  return DATA_PATTERN.test(text);
+}
+
+function whyNotData(text: string): string {
+  if (text === "") return "empty hex string";
+  if (!text.startsWith("0x")) return "hex string without 0x prefix";
+  if (!/^0x[0-9a-fA-F]*$/.test(text)) return "invalid hex string";
+  return "hex string of odd length";
+}

@@ -1,0 +1,161 @@
+import { NodeError } from "../errors.ts";
+
+/**
+ * Recursive Length Prefix: Yellow Paper, appendix B.
+ *
+ *     0x00..0x7f            the byte itself
+ *     0x80..0xb7 ‖ bytes    string of 0..55 bytes
+ *     0xb8..0xbf ‖ n ‖ ..   string of 56 bytes or more, length in 1..8 bytes
+ *     0xc0..0xf7 ‖ items    list whose payload has 0..55 bytes
+ *     0xf8..0xff ‖ n ‖ ..   list with a payload of 56 bytes or more
+ *
+ * Decoding accepts the canonical form only. Byte strings in a decoded item are views of the input.
+ */
+export type RlpItem = Uint8Array | readonly RlpItem[];
+
+/** Bytes that are not canonical RLP. */
+export class InvalidRlpError extends NodeError {
+  readonly code = "INVALID_RLP";
+}
+
+/** Lists nested deeper than this are refused; no Ethereum structure needs more than a handful. */
+const DEPTH_MAX = 64;
+
+/** RLP of `item`. */
+export function encodeRlp(item: RlpItem): Uint8Array {
+  const bytes = new Uint8Array(encodedLength(item));
+  write(item, bytes, 0);
+  return bytes;
+}
+
+/** Bytes that `item` takes when encoded, prefix included. */
+export function encodedLength(item: RlpItem): number {
+  if (item instanceof Uint8Array) {
+    if (item.length === 1 && item[0]! < 0x80) return 1;
+    return prefixLength(item.length) + item.length;
+  }
+  const payload = payloadLength(item);
+  return prefixLength(payload) + payload;
+}
+
+/**
+ * The one item that fills `bytes` exactly.
+ * @throws InvalidRlpError
+ */
+export function decodeRlp(bytes: Uint8Array): RlpItem {
+  const { item, end } = decodeRlpAt(bytes, 0);
+  if (end !== bytes.length) throw new InvalidRlpError(`${bytes.length - end} bytes after the item`);
+  return item;
+}
+
+/**
+ * The item that begins at `offset`, and where the next one would begin.
+ * @throws InvalidRlpError
+ */
+export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem; end: number } {
+  return read(bytes, offset, bytes.length, 0);
+}
+
+/**
+ * Where the item at `offset` ends; its contents are not looked at.
+ * @throws InvalidRlpError
+ */
+export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
+  const { start, length } = readPrefix(bytes, offset, bytes.length);
+  return start + length;
+}
+
+function payloadLength(items: readonly RlpItem[]): number {
+  let total = 0;
+  for (const item of items) total += encodedLength(item);
+  return total;
+}
+
+function prefixLength(length: number): number {
+  return length < 56 ? 1 : 1 + lengthOfLength(length);
+}
+
+function lengthOfLength(length: number): number {
+  return length < 0x100
+    ? 1
+    : length < 0x10000
+      ? 2
+      : length < 0x1000000
+        ? 3
+        : length < 2 ** 32
+          ? 4
+          : 5;
+}
+
+function write(item: RlpItem, out: Uint8Array, offset: number): number {
+  if (item instanceof Uint8Array) {
+    if (item.length === 1 && item[0]! < 0x80) {
+      out[offset] = item[0]!;
+      return offset + 1;
+    }
+    const start = writePrefix(0x80, item.length, out, offset);
+    out.set(item, start);
+    return start + item.length;
+  }
+  let at = writePrefix(0xc0, payloadLength(item), out, offset);
+  for (const child of item) at = write(child, out, at);
+  return at;
+}
+
+function writePrefix(base: number, length: number, out: Uint8Array, offset: number): number {
+  if (length < 56) {
+    out[offset] = base + length;
+    return offset + 1;
+  }
+  const size = lengthOfLength(length);
+  out[offset] = base + 55 + size;
+  for (let i = 0; i < size; i++) {
+    out[offset + size - i] = Math.floor(length / 2 ** (8 * i)) % 256;
+  }
+  return offset + 1 + size;
+}
+
+type Prefix = { readonly isList: boolean; readonly start: number; readonly length: number };
+
+function readPrefix(bytes: Uint8Array, offset: number, end: number): Prefix {
+  if (offset >= end) throw new InvalidRlpError("input ends where an item should begin");
+  const first = bytes[offset]!;
+  if (first < 0x80) return { isList: false, start: offset, length: 1 };
+  const isList = first >= 0xc0;
+  const short = first - (isList ? 0xc0 : 0x80);
+  let start = offset + 1;
+  let length = short;
+  if (short > 55) {
+    const size = short - 55;
+    start += size;
+    if (start > end) throw new InvalidRlpError("input ends inside a length");
+    if (bytes[offset + 1] === 0) throw new InvalidRlpError("length with leading zeros");
+    length = 0;
+    for (let i = offset + 1; i < start; i++) length = length * 256 + bytes[i]!;
+    if (length < 56) throw new InvalidRlpError("long form for a short length");
+  }
+  if (length > end - start) throw new InvalidRlpError("input ends inside an item");
+  if (!isList && length === 1 && short === 1 && bytes[start]! < 0x80) {
+    throw new InvalidRlpError("single byte below 0x80 behind a prefix");
+  }
+  return { isList, start, length };
+}
+
+function read(
+  bytes: Uint8Array,
+  offset: number,
+  end: number,
+  depth: number,
+): { item: RlpItem; end: number } {
+  const { isList, start, length } = readPrefix(bytes, offset, end);
+  const itemEnd = start + length;
+  if (!isList) return { item: bytes.subarray(start, itemEnd), end: itemEnd };
+  if (depth >= DEPTH_MAX) throw new InvalidRlpError(`lists nested deeper than ${DEPTH_MAX}`);
+  const items: RlpItem[] = [];
+  for (let at = start; at < itemEnd; ) {
+    const child = read(bytes, at, itemEnd, depth + 1);
+    items.push(child.item);
+    at = child.end;
+  }
+  return { item: items, end: itemEnd };
+}

@@ -1,0 +1,29 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { TrieNode } from "../trie/node-store.ts";
+import type { StateChanges } from "./reader.ts";
+
+/** A new state root with the nodes that are not yet kept. */
+export type StateTrieUpdate = {
+  readonly root: Hash;
+  readonly nodes: readonly TrieNode[];
+};
+
+/** EIP-1186 proof: nodes from root to leaf, RLP each. */
+export type AccountProof = {
+  readonly accountProof: readonly Uint8Array[];
+  /** undefined: the account does not exist and `accountProof` shows it */
+  readonly storageRoot: Hash | undefined;
+  readonly storageProofs: readonly {
+    readonly slot: Hash;
+    readonly value: bigint;
+    readonly proof: readonly Uint8Array[];
+  }[];
+};
+
+/** The account trie with its storage tries (Yellow Paper 4.1): nodes are immutable, so any known root can be built upon. */
+export interface StateTrie {
+  /** The root after `changes` on top of `parentRoot`. Keeps nothing: hand `nodes` to the store. */
+  update(parentRoot: Hash, changes: StateChanges): StateTrieUpdate;
+  prove(root: Hash, address: Address, slots: readonly Hash[]): AccountProof;
+}

@@ -1,0 +1,96 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+
+/** One entry of an EIP-2930 access list. */
+export type AccessListEntry = {
+  readonly address: Address;
+  readonly storageKeys: readonly Hash[];
+};
+export type AccessList = readonly AccessListEntry[];
+
+/** One EIP-7702 authorization tuple; `yParity` is any byte on the wire, valid only as 0 or 1. */
+export type Authorization = {
+  readonly chainId: bigint;
+  readonly address: Address;
+  readonly nonce: bigint;
+  readonly yParity: bigint;
+  readonly r: bigint;
+  readonly s: bigint;
+};
+
+/** What every transaction holds. Gas and nonce in units, value in wei. */
+type TransactionBase = {
+  readonly nonce: bigint;
+  readonly gasLimit: bigint;
+  /** null: a contract creation */
+  readonly to: Address | null;
+  readonly value: bigint;
+  readonly data: Uint8Array;
+  /** As on the wire: legacy 27/28 or EIP-155, typed transactions the y parity. */
+  readonly v: bigint;
+  readonly r: bigint;
+  readonly s: bigint;
+  /** keccak256 of `raw` */
+  readonly hash: Hash;
+  /** Canonical EIP-2718 encoding as it stands in a block body: never with blobs. */
+  readonly raw: Uint8Array;
+};
+
+/** Type 0; `chainId` is undefined when it has no replay protection (EIP-155). */
+export type LegacyTransaction = TransactionBase & {
+  readonly type: 0;
+  readonly chainId: bigint | undefined;
+  readonly gasPrice: bigint;
+};
+
+/** Type 1, EIP-2930. */
+export type AccessListTransaction = TransactionBase & {
+  readonly type: 1;
+  readonly chainId: bigint;
+  readonly gasPrice: bigint;
+  readonly accessList: AccessList;
+};
+
+/** The fields EIP-1559 brought. */
+type FeeMarketFields = {
+  readonly chainId: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly accessList: AccessList;
+};
+
+/** Type 2, EIP-1559. */
+export type FeeMarketTransaction = TransactionBase & FeeMarketFields & { readonly type: 2 };
+
+/** Type 3, EIP-4844. */
+export type BlobTransaction = TransactionBase &
+  FeeMarketFields & {
+    readonly type: 3;
+    readonly maxFeePerBlobGas: bigint;
+    readonly blobVersionedHashes: readonly Hash[];
+  };
+
+/** Type 4, EIP-7702. */
+export type SetCodeTransaction = TransactionBase &
+  FeeMarketFields & {
+    readonly type: 4;
+    readonly authorizationList: readonly Authorization[];
+  };
+
+export type Transaction =
+  | LegacyTransaction
+  | AccessListTransaction
+  | FeeMarketTransaction
+  | BlobTransaction
+  | SetCodeTransaction;
+
+/**
+ * Blobs with their proofs, as they travel beside a type 3 transaction and never in a block.
+ * `wrapperVersion` 0 has one proof a blob (EIP-4844), 1 has 128 cell proofs a blob (EIP-7594).
+ */
+export type BlobSidecar = {
+  readonly wrapperVersion: 0 | 1;
+  readonly blobs: readonly Uint8Array[];
+  readonly commitments: readonly Uint8Array[];
+  readonly proofs: readonly Uint8Array[];
+};

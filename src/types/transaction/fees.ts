@@ -15,7 +15,8 @@ export function maxPriorityFeeOf(tx: Transaction): bigint {
 export function effectiveGasPrice(tx: Transaction, baseFee: bigint): bigint {
   if (tx.type === 0 || tx.type === 1) return tx.gasPrice;
   const wanted = tx.maxPriorityFeePerGas + baseFee;
-  return wanted < tx.maxFeePerGas ? wanted : tx.maxFeePerGas;
+  if (wanted > tx.maxFeePerGas) return tx.maxFeePerGas;
+  return wanted;
 }
 
 /** What the coinbase gets for a unit of gas in a block with `baseFee`, in wei; negative when the block cannot hold `tx`. */

@@ -1,0 +1,78 @@
+import { recoverAddress, SECP256K1_HALF_ORDER } from "../crypto/secp256k1.ts";
+import type { State } from "../evm/state.ts";
+import { AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS } from "../params/gas.ts";
+import { type Address, addressToBytes, ZERO_ADDRESS } from "../primitives/address.ts";
+import { bigintToBytes, concatBytes } from "../primitives/bytes.ts";
+import { keccak256 } from "../primitives/keccak.ts";
+import { encodeRlp } from "../primitives/rlp.ts";
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../state/account.ts";
+import type { Authorization } from "../types/transaction/transaction.ts";
+import { delegationCode, delegationTarget } from "./delegation.ts";
+
+/** First byte of what an authority signs. */
+const MAGIC = 0x05;
+const UINT64_MAX = 2n ** 64n - 1n;
+
+/** What a list of authorizations leads to besides the changes in the state. */
+export type AppliedAuthorizations = {
+  /** Every authority whose signature and chain held, also of those passed over afterwards: warm from here on. */
+  readonly authorities: readonly Address[];
+  /** For the refund counter: authorities that existed cost less than was charged. */
+  readonly refund: bigint;
+};
+
+/**
+ * EIP-7702: lets each authority's account run the code it names; a tuple that does not hold is passed over.
+ * Stays when the call that follows reverts.
+ */
+export function applyAuthorizations(
+  list: readonly Authorization[],
+  chainId: bigint,
+  state: State,
+): AppliedAuthorizations {
+  const authorities: Address[] = [];
+  let refund = 0n;
+  for (const authorization of list) {
+    const authority = recoverAuthority(authorization, chainId);
+    if (authority === undefined) continue;
+    authorities.push(authority);
+    const existing = state.account(authority);
+    const account = existing ?? EMPTY_ACCOUNT;
+    const isDelegatable =
+      account.codeHash === EMPTY_CODE_HASH ||
+      delegationTarget(state.code(account.codeHash)) !== undefined;
+    if (!isDelegatable || account.nonce !== authorization.nonce) continue;
+    if (existing) refund += AUTHORIZATION_GAS - AUTHORIZATION_BASE_GAS;
+    state.setAccount(authority, {
+      balance: account.balance,
+      nonce: account.nonce + 1n,
+      codeHash:
+        authorization.address === ZERO_ADDRESS
+          ? EMPTY_CODE_HASH
+          : state.putCode(delegationCode(authorization.address)),
+    });
+  }
+  return { authorities, refund };
+}
+
+/** The signer; undefined when the tuple is for another chain, at the last nonce, or not well signed. */
+export function recoverAuthority(
+  authorization: Authorization,
+  chainId: bigint,
+): Address | undefined {
+  const { nonce, yParity, r, s } = authorization;
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
+  if (nonce >= UINT64_MAX) return undefined;
+  if (yParity > 1n || s > SECP256K1_HALF_ORDER) return undefined;
+  return recoverAddress(authorizationDigest(authorization), r, s, yParity === 0n ? 0 : 1);
+}
+
+/** What an authority signs: keccak256(0x05 ‖ rlp([chain_id, address, nonce])). */
+export function authorizationDigest({
+  chainId,
+  address,
+  nonce,
+}: Pick<Authorization, "chainId" | "address" | "nonce">): Uint8Array {
+  const fields = [bigintToBytes(chainId), addressToBytes(address), bigintToBytes(nonce)];
+  return keccak256(concatBytes(Uint8Array.of(MAGIC), encodeRlp(fields)));
+}

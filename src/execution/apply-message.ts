@@ -1,9 +1,5 @@
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../evm/evm.ts";
-import {
-  GAS_PER_BLOB,
-  REFUND_QUOTIENT,
-  REFUND_QUOTIENT_FRONTIER,
-} from "../params/gas.ts";
+import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../params/gas.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import { type Address, checksumAddress } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -217,7 +213,7 @@ function settleGas(
   const used = gasLimit - gasLeft;
   const quotient = isAtLeast(hardfork, "london") ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
   const counter = gasRefund + authorizationRefund;
-  const refund = counter < used / quotient ? counter : used / quotient;
+  const refund = Math.min(counter, used / quotient);
   const atLeastFloor = (gas: bigint) => (gas > floor ? gas : floor);
   return { gasUsed: atLeastFloor(used - refund), maxUsedGas: atLeastFloor(used) };
 }

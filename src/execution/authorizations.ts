@@ -1,16 +1,11 @@
-import { recoverAddress, SECP256K1_HALF_ORDER } from "../crypto/secp256k1.ts";
 import type { State } from "../evm/state.ts";
 import { AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS } from "../params/gas.ts";
-import { type Address, addressToBytes, ZERO_ADDRESS } from "../primitives/address.ts";
-import { bigintToBytes, concatBytes } from "../primitives/bytes.ts";
-import { keccak256 } from "../primitives/keccak.ts";
-import { encodeRlp } from "../primitives/rlp.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../state/account.ts";
+import { recoverAuthority } from "../types/transaction/sender.ts";
 import type { Authorization } from "../types/transaction/transaction.ts";
 import { delegationCode, delegationTarget } from "./delegation.ts";
 
-/** First byte of what an authority signs. */
-const MAGIC = 0x05;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** What a list of authorizations leads to besides the changes in the state. */
@@ -33,7 +28,7 @@ export function applyAuthorizations(
   const authorities: Address[] = [];
   let refund = 0n;
   for (const authorization of list) {
-    const authority = recoverAuthority(authorization, chainId);
+    const authority = authorityOf(authorization, chainId);
     if (authority === undefined) continue;
     authorities.push(authority);
     const existing = state.account(authority);
@@ -55,24 +50,9 @@ export function applyAuthorizations(
   return { authorities, refund };
 }
 
-/** The signer; undefined when the tuple is for another chain, at the last nonce, or not well signed. */
-export function recoverAuthority(
-  authorization: Authorization,
-  chainId: bigint,
-): Address | undefined {
-  const { nonce, yParity, r, s } = authorization;
+/** The account that signed; undefined when the tuple is for another chain, at the last nonce, or not well signed. */
+export function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
   if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
-  if (nonce >= UINT64_MAX) return undefined;
-  if (yParity > 1n || s > SECP256K1_HALF_ORDER) return undefined;
-  return recoverAddress(authorizationDigest(authorization), r, s, yParity === 0n ? 0 : 1);
-}
-
-/** What an authority signs: keccak256(0x05 ‖ rlp([chain_id, address, nonce])). */
-export function authorizationDigest({
-  chainId,
-  address,
-  nonce,
-}: Pick<Authorization, "chainId" | "address" | "nonce">): Uint8Array {
-  const fields = [bigintToBytes(chainId), addressToBytes(address), bigintToBytes(nonce)];
-  return keccak256(concatBytes(Uint8Array.of(MAGIC), encodeRlp(fields)));
+  if (authorization.nonce >= UINT64_MAX) return undefined;
+  return recoverAuthority(authorization);
 }

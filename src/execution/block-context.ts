@@ -2,7 +2,7 @@ import type { BlockContext } from "../evm/evm.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";
 import { blobParamsAt, hardforkAt } from "../params/hardforks.ts";
-import { ZERO_HASH, type Hash } from "../primitives/hash.ts";
+import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import type { Header } from "../types/header.ts";
 
 /** Hash of a block by number, of one of the 256 blocks before the one that is executed. */

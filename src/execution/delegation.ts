@@ -1,4 +1,9 @@
-import { ADDRESS_LENGTH, type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
+import {
+  ADDRESS_LENGTH,
+  type Address,
+  addressFromBytes,
+  addressToBytes,
+} from "../primitives/address.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 
 /** EIP-7702: what stands before the address in the code of a delegated account. */

@@ -1,5 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import { effectiveGasPrice, maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
 import type { AccessList, Authorization, Transaction } from "../types/transaction/transaction.ts";
 
 /** What is executed: a transaction with its sender and effective price, or a call that is no transaction. Wei and gas units. */
@@ -22,49 +23,23 @@ export type TransactionMessage = {
   readonly authorizationList?: readonly Authorization[];
 };
 
-/** The message of `tx`, whose sender has been recovered, in a block with that base fee (undefined before London). */
+/** The message of `tx`, whose sender has been recovered, in a block with that base fee (0 before London). */
 export function messageFromTransaction(
   tx: Transaction,
   from: Address,
-  baseFeePerGas: bigint | undefined,
+  baseFeePerGas: bigint,
 ): TransactionMessage {
   const { to, nonce, value, gasLimit, data } = tx;
-  const common = { from, to, nonce, value, gasLimit, data };
-  if (tx.type === 0 || tx.type === 1) {
-    const { gasPrice } = tx;
-    const accessList = tx.type === 1 ? tx.accessList : [];
-    return { ...common, accessList, ...priceFields(gasPrice, gasPrice, baseFeePerGas) };
-  }
-  const { maxFeePerGas, maxPriorityFeePerGas, accessList } = tx;
-  const message = {
-    ...common,
-    accessList,
-    ...priceFields(maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas),
+  return {
+    ...{ from, to, nonce, value, gasLimit, data },
+    gasPrice: effectiveGasPrice(tx, baseFeePerGas),
+    maxFeePerGas: maxFeePerGasOf(tx),
+    maxPriorityFeePerGas: maxPriorityFeeOf(tx),
+    accessList: tx.type === 0 ? [] : tx.accessList,
+    ...(tx.type === 3 && {
+      blobVersionedHashes: tx.blobVersionedHashes,
+      maxFeePerBlobGas: tx.maxFeePerBlobGas,
+    }),
+    ...(tx.type === 4 && { authorizationList: tx.authorizationList }),
   };
-  if (tx.type === 3) {
-    const { blobVersionedHashes, maxFeePerBlobGas } = tx;
-    return { ...message, blobVersionedHashes, maxFeePerBlobGas };
-  }
-  if (tx.type === 4) return { ...message, authorizationList: tx.authorizationList };
-  return message;
-}
-
-/** Wei a sender pays for one unit of gas: at most the cap, else base fee and tip (EIP-1559). */
-export function effectiveGasPrice(
-  maxFeePerGas: bigint,
-  maxPriorityFeePerGas: bigint,
-  baseFeePerGas: bigint | undefined,
-): bigint {
-  if (baseFeePerGas === undefined) return maxFeePerGas;
-  const price = baseFeePerGas + maxPriorityFeePerGas;
-  return price < maxFeePerGas ? price : maxFeePerGas;
-}
-
-function priceFields(
-  maxFeePerGas: bigint,
-  maxPriorityFeePerGas: bigint,
-  baseFeePerGas: bigint | undefined,
-) {
-  const gasPrice = effectiveGasPrice(maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas);
-  return { gasPrice, maxFeePerGas, maxPriorityFeePerGas };
 }

@@ -38,6 +38,24 @@ export function encodedLength(item: RlpItem): number {
   return prefixLength(payload) + payload;
 }
 
+/** The list of items that are encoded already. */
+export function encodeRlpListOf(encodedItems: readonly Uint8Array[]): Uint8Array {
+  let payload = 0;
+  for (const item of encodedItems) payload += item.length;
+  const bytes = new Uint8Array(rlpListLength(payload));
+  let at = writePrefix(0xc0, payload, bytes, 0);
+  for (const item of encodedItems) {
+    bytes.set(item, at);
+    at += item.length;
+  }
+  return bytes;
+}
+
+/** Bytes that a list takes when its encoded items take `payload` bytes. */
+export function rlpListLength(payload: number): number {
+  return prefixLength(payload) + payload;
+}
+
 /**
  * The one item that fills `bytes` exactly.
  * @throws InvalidRlpError

@@ -1,7 +1,9 @@
 /** `npm run conformance -- SUITE …`: runs official vectors and closes with `N passed, N failed`. */
 import type { Suite } from "../test/conformance/suite.ts";
 
-const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> = {};
+const SUITES: Readonly<Record<string, () => Promise<{ readonly run: Suite }>>> = {
+  "transaction-tests": () => import("../test/conformance/transaction-tests.ts"),
+};
 
 const [name = "", ...args] = process.argv.slice(2);
 const load = SUITES[name];

@@ -13,7 +13,7 @@ import { NodeError } from "../errors.ts";
  */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
-/** Bytes that are not canonical RLP. */
+/** Bytes that are not canonical RLP; the messages are geth's, because clients see them. */
 export class InvalidRlpError extends NodeError {
   readonly code = "INVALID_RLP";
 }
@@ -38,13 +38,31 @@ export function encodedLength(item: RlpItem): number {
   return prefixLength(payload) + payload;
 }
 
+/** The list of items that are encoded already. */
+export function encodeRlpListOf(encodedItems: readonly Uint8Array[]): Uint8Array {
+  let payload = 0;
+  for (const item of encodedItems) payload += item.length;
+  const bytes = new Uint8Array(rlpListLength(payload));
+  let at = writePrefix(0xc0, payload, bytes, 0);
+  for (const item of encodedItems) {
+    bytes.set(item, at);
+    at += item.length;
+  }
+  return bytes;
+}
+
+/** Bytes that a list takes when its encoded items take `payload` bytes. */
+export function rlpListLength(payload: number): number {
+  return prefixLength(payload) + payload;
+}
+
 /**
  * The one item that fills `bytes` exactly.
  * @throws InvalidRlpError
  */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = decodeRlpAt(bytes, 0);
-  if (end !== bytes.length) throw new InvalidRlpError(`${bytes.length - end} bytes after the item`);
+  if (end !== bytes.length) throw new InvalidRlpError("rlp: input contains more than one value");
   return item;
 }
 
@@ -61,8 +79,18 @@ export function decodeRlpAt(bytes: Uint8Array, offset: number): { item: RlpItem;
  * @throws InvalidRlpError
  */
 export function rlpItemEnd(bytes: Uint8Array, offset: number): number {
-  const { start, length } = readPrefix(bytes, offset, bytes.length);
+  const { start, length } = readPrefix(bytes, offset, bytes.length, 0);
   return start + length;
+}
+
+/**
+ * Where the payload of the list at `offset` begins and ends; its items are not looked at.
+ * @throws InvalidRlpError
+ */
+export function rlpListBounds(bytes: Uint8Array, offset: number): { start: number; end: number } {
+  const { isList, start, length } = readPrefix(bytes, offset, bytes.length, 0);
+  if (!isList) throw new InvalidRlpError("rlp: expected List");
+  return { start, end: start + length };
 }
 
 function payloadLength(items: readonly RlpItem[]): number {
@@ -117,8 +145,8 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
 
 type Prefix = { readonly isList: boolean; readonly start: number; readonly length: number };
 
-function readPrefix(bytes: Uint8Array, offset: number, end: number): Prefix {
-  if (offset >= end) throw new InvalidRlpError("input ends where an item should begin");
+function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): Prefix {
+  if (offset >= end) throw new InvalidRlpError("EOF");
   const first = bytes[offset]!;
   if (first < 0x80) return { isList: false, start: offset, length: 1 };
   const isList = first >= 0xc0;
@@ -128,15 +156,23 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number): Prefix {
   if (short > 55) {
     const size = short - 55;
     start += size;
-    if (start > end) throw new InvalidRlpError("input ends inside a length");
-    if (bytes[offset + 1] === 0) throw new InvalidRlpError("length with leading zeros");
+    if (start > end) throw new InvalidRlpError("unexpected EOF");
     length = 0;
     for (let i = offset + 1; i < start; i++) length = length * 256 + bytes[i]!;
-    if (length < 56) throw new InvalidRlpError("long form for a short length");
+    // A length below 56 has a shorter form, and so has one with leading zeros.
+    if (length < 56 || bytes[offset + 1] === 0) {
+      throw new InvalidRlpError("rlp: non-canonical size information");
+    }
   }
-  if (length > end - start) throw new InvalidRlpError("input ends inside an item");
+  if (length > end - start) {
+    throw new InvalidRlpError(
+      depth === 0
+        ? "rlp: value size exceeds available input length"
+        : "rlp: element is larger than containing list",
+    );
+  }
   if (!isList && length === 1 && short === 1 && bytes[start]! < 0x80) {
-    throw new InvalidRlpError("single byte below 0x80 behind a prefix");
+    throw new InvalidRlpError("rlp: non-canonical size information");
   }
   return { isList, start, length };
 }
@@ -147,10 +183,10 @@ function read(
   end: number,
   depth: number,
 ): { item: RlpItem; end: number } {
-  const { isList, start, length } = readPrefix(bytes, offset, end);
+  const { isList, start, length } = readPrefix(bytes, offset, end, depth);
   const itemEnd = start + length;
   if (!isList) return { item: bytes.subarray(start, itemEnd), end: itemEnd };
-  if (depth >= DEPTH_MAX) throw new InvalidRlpError(`lists nested deeper than ${DEPTH_MAX}`);
+  if (depth >= DEPTH_MAX) throw new InvalidRlpError(`rlp: lists nested deeper than ${DEPTH_MAX}`);
   const items: RlpItem[] = [];
   for (let at = start; at < itemEnd; ) {
     const child = read(bytes, at, itemEnd, depth + 1);

@@ -1,0 +1,122 @@
+import { NodeError } from "../errors.ts";
+import { type Address, addressFromBytes } from "../primitives/address.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
+import { keccak256 } from "../primitives/keccak.ts";
+import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import { loadNativeBackend } from "./secp256k1-native.ts";
+import { loadWasmBackend } from "./secp256k1-wasm.ts";
+
+/** Order n of the group; a private key, r and s lie in [1, n − 1]. */
+export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+/** The largest s that EIP-2 accepts. */
+export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
+
+/** An ECDSA signature in Ethereum's terms. */
+export type Signature = {
+  readonly r: bigint;
+  readonly s: bigint;
+  /** Parity of the y coordinate of the point r came from. */
+  readonly yParity: 0 | 1;
+};
+
+/** 32 bytes that are no private key: zero, or not below the order of the group. */
+export class InvalidPrivateKeyError extends NodeError {
+  readonly code = "INVALID_PRIVATE_KEY";
+  constructor() {
+    super("invalid private key");
+  }
+}
+
+export interface Secp256k1 {
+  /** Which implementation does the work. */
+  readonly backend: Secp256k1Backend["name"];
+  /**
+   * The 64-byte public key (x ‖ y) that made the signature, or undefined where there is none: r or s out of range,
+   * or r not on the curve. Whether a high s is acceptable (EIP-2) is the caller's rule.
+   * @param digest 32 bytes
+   */
+  recoverPublicKey(
+    digest: Uint8Array,
+    r: bigint,
+    s: bigint,
+    yParity: 0 | 1,
+  ): Uint8Array | undefined;
+  /** As `recoverPublicKey`, giving the address of the key. */
+  recoverAddress(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Address | undefined;
+  /**
+   * Deterministic signature (RFC 6979) with low s.
+   * @throws InvalidPrivateKeyError
+   */
+  sign(digest: Uint8Array, privateKey: Uint8Array): Signature;
+  /**
+   * The 64-byte public key (x ‖ y).
+   * @throws InvalidPrivateKeyError
+   */
+  publicKeyFromPrivate(privateKey: Uint8Array): Uint8Array;
+}
+
+/** The curve's operations on top of `backend`. Everyone but tests uses the functions below, bound to the best one present. */
+export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
+  function recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1) {
+    if (!isScalar(r) || !isScalar(s)) return undefined;
+    const signature = new Uint8Array(64);
+    signature.set(bigintToFixedBytes(r, 32), 0);
+    signature.set(bigintToFixedBytes(s, 32), 32);
+    return backend.recover(signature, yParity, digest)?.subarray(1);
+  }
+  return {
+    backend: backend.name,
+    recoverPublicKey,
+    recoverAddress(digest, r, s, yParity) {
+      const publicKey = recoverPublicKey(digest, r, s, yParity);
+      return publicKey && addressFromPublicKey(publicKey);
+    },
+    sign(digest, privateKey) {
+      assertPrivateKey(privateKey);
+      const { signature, recoveryId } = backend.sign(digest, privateKey);
+      return {
+        r: bytesToBigint(signature.subarray(0, 32)),
+        s: bytesToBigint(signature.subarray(32, 64)),
+        // Ids 2 and 3 stand for an r beyond the order of the group: a chance of 2^-127.
+        yParity: (recoveryId & 1) as 0 | 1,
+      };
+    },
+    publicKeyFromPrivate(privateKey) {
+      assertPrivateKey(privateKey);
+      return backend.publicKey(privateKey).subarray(1);
+    },
+  };
+}
+
+/** Address of a 64-byte public key (x ‖ y): the last 20 bytes of its keccak256. */
+export function addressFromPublicKey(publicKey: Uint8Array): Address {
+  return addressFromBytes(keccak256(publicKey).subarray(12));
+}
+
+/**
+ * Address of the account that `privateKey` controls.
+ * @throws InvalidPrivateKeyError
+ */
+export function addressFromPrivateKey(privateKey: Uint8Array): Address {
+  return addressFromPublicKey(publicKeyFromPrivate(privateKey));
+}
+
+/** True when `bytes` are a private key: 32 bytes in [1, n − 1]. */
+export function isPrivateKey(bytes: Uint8Array): boolean {
+  return bytes.length === 32 && isScalar(bytesToBigint(bytes));
+}
+
+function assertPrivateKey(bytes: Uint8Array): void {
+  if (!isPrivateKey(bytes)) throw new InvalidPrivateKeyError();
+}
+
+function isScalar(value: bigint): boolean {
+  return value > 0n && value < SECP256K1_ORDER;
+}
+
+/** The native addon where it loads, else WebAssembly. */
+export const secp256k1: Secp256k1 = createSecp256k1(
+  loadNativeBackend() ?? (await loadWasmBackend()),
+);
+
+export const { recoverPublicKey, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;

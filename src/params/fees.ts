@@ -1,0 +1,85 @@
+import { invariant } from "../errors.ts";
+import type { BlobParams } from "./chain-config.ts";
+import { GAS_PER_BLOB } from "./gas.ts";
+
+/** Base fee of the first London block, in wei. */
+export const INITIAL_BASE_FEE = 1_000_000_000n;
+/** EIP-1559: the gas target is the limit divided by this. */
+export const ELASTICITY_MULTIPLIER = 2n;
+/** EIP-1559: the base fee moves by at most 1/8 a block. */
+export const BASE_FEE_CHANGE_DENOMINATOR = 8n;
+/** EIP-4844, in wei. */
+export const MIN_BLOB_BASE_FEE = 1n;
+/** EIP-7918: execution gas whose price a blob must at least cost. */
+export const BLOB_BASE_COST = 8_192n;
+
+/** What the next base fee depends on. */
+export type BaseFeeParent = {
+  readonly gasLimit: bigint;
+  readonly gasUsed: bigint;
+  /** Absent before London. */
+  readonly baseFeePerGas?: bigint;
+};
+
+/** Base fee of the block after `parent`, in wei (EIP-1559); the initial one where `parent` is before London. */
+export function nextBaseFee(parent: BaseFeeParent): bigint {
+  const baseFee = parent.baseFeePerGas;
+  if (baseFee === undefined) return INITIAL_BASE_FEE;
+  const target = parent.gasLimit / ELASTICITY_MULTIPLIER;
+  const { gasUsed } = parent;
+  if (gasUsed === target) return baseFee;
+  if (gasUsed > target) {
+    const delta = (baseFee * (gasUsed - target)) / target / BASE_FEE_CHANGE_DENOMINATOR;
+    return baseFee + (delta > 1n ? delta : 1n);
+  }
+  // The delta is at most an eighth of the fee, so this never falls below 0.
+  return baseFee - (baseFee * (target - gasUsed)) / target / BASE_FEE_CHANGE_DENOMINATOR;
+}
+
+/** Price of one unit of blob gas at `excessBlobGas`, in wei (EIP-4844). */
+export function blobBaseFee(excessBlobGas: bigint, params: BlobParams): bigint {
+  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, params.baseFeeUpdateFraction);
+}
+
+/** What the next excess blob gas depends on; absent fields count as 0. */
+export type ExcessBlobGasParent = {
+  readonly excessBlobGas?: bigint;
+  readonly blobGasUsed?: bigint;
+  readonly baseFeePerGas?: bigint;
+};
+
+/**
+ * Excess blob gas of the block after `parent` (EIP-4844, EIP-7918 from Osaka on).
+ * @param params those of the new block's time, also for the parent's blob fee
+ */
+export function nextExcessBlobGas(
+  parent: ExcessBlobGasParent,
+  params: BlobParams,
+  isOsaka: boolean,
+): bigint {
+  const parentExcess = parent.excessBlobGas ?? 0n;
+  const used = parent.blobGasUsed ?? 0n;
+  const excess = parentExcess + used;
+  const target = BigInt(params.target) * GAS_PER_BLOB;
+  if (excess < target) return 0n;
+  if (isOsaka) {
+    const reserve = BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n);
+    if (reserve > GAS_PER_BLOB * blobBaseFee(parentExcess, params)) {
+      // The price of blobs has no weight while execution gas dominates it: do not let the excess fall (EIP-7918).
+      return parentExcess + (used * BigInt(params.max - params.target)) / BigInt(params.max);
+    }
+  }
+  return excess - target;
+}
+
+/** factor × e^(numerator / denominator), rounded down as EIP-4844 prescribes. */
+export function fakeExponential(factor: bigint, numerator: bigint, denominator: bigint): bigint {
+  invariant(denominator > 0n, "the blob base fee update fraction is positive");
+  let sum = 0n;
+  let term = factor * denominator;
+  for (let i = 1n; term > 0n; i++) {
+    sum += term;
+    term = (term * numerator) / denominator / i;
+  }
+  return sum / denominator;
+}

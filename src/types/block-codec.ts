@@ -1,0 +1,115 @@
+import { keccak256Hash } from "../primitives/keccak.ts";
+import {
+  decodeRlp,
+  decodeRlpAt,
+  encodedLength,
+  encodeRlp,
+  encodeRlpListOf,
+  InvalidRlpError,
+  rlpItemEnd,
+  rlpListBounds,
+  rlpListLength,
+} from "../primitives/rlp.ts";
+import type { Block } from "./block.ts";
+import { encodeHeader, headerItem, readHeader } from "./header-codec.ts";
+import { InvalidEncodingError, StructReader } from "./rlp-struct.ts";
+import { decodeTransaction } from "./transaction/decode.ts";
+import type { Transaction } from "./transaction/transaction.ts";
+import { readWithdrawal, withdrawalItem } from "./withdrawal-codec.ts";
+
+/**
+ * A block on the wire (Yellow Paper 4.4.3; EIP-2718, 4895):
+ *
+ *     [header, [transaction, …], [uncle header, …]]                  before Shanghai
+ *     [header, [transaction, …], [uncle header, …], [withdrawal, …]] from Shanghai
+ *
+ * A legacy transaction stands there as a list, a typed one as a string holding its EIP-2718 form.
+ */
+export type BlockParts = Omit<Block, "hash">;
+
+/** RLP of `block`. */
+export function encodeBlock({ header, transactions, uncles, withdrawals }: BlockParts): Uint8Array {
+  const parts = [
+    encodeHeader(header),
+    encodeRlpListOf(transactions.map(encodeTransactionItem)),
+    encodeRlp(uncles.map(headerItem)),
+  ];
+  if (withdrawals) parts.push(encodeRlp(withdrawals.map(withdrawalItem)));
+  return encodeRlpListOf(parts);
+}
+
+/** Bytes of the block's RLP: the `size` of its JSON, and what EIP-7934 limits. */
+export function blockSize({ header, transactions, uncles, withdrawals }: BlockParts): number {
+  let payload = 0;
+  for (const tx of transactions) payload += tx.type === 0 ? tx.raw.length : encodedLength(tx.raw);
+  let size = encodedLength(headerItem(header)) + rlpListLength(payload);
+  size += encodedLength(uncles.map(headerItem));
+  if (withdrawals) size += encodedLength(withdrawals.map(withdrawalItem));
+  return rlpListLength(size);
+}
+
+/**
+ * The block whose RLP `bytes` are. Byte strings are views of `bytes`.
+ * @throws InvalidRlpError, InvalidEncodingError, and what decodeTransaction throws
+ */
+export function decodeBlock(bytes: Uint8Array): Block {
+  const { block, end } = decodeBlockAt(bytes, 0);
+  if (end !== bytes.length) throw new InvalidRlpError("rlp: input contains more than one value");
+  return block;
+}
+
+/**
+ * The block that begins at `offset`, and where the next would: files of exported chains hold one behind the other.
+ * @throws as decodeBlock
+ */
+export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block; end: number } {
+  const { start, end } = rlpListBounds(bytes, offset);
+  const content = bytes.subarray(start, end);
+  const headerEnd = itemEnd(content, 0);
+  const transactionsEnd = itemEnd(content, headerEnd);
+  const unclesEnd = itemEnd(content, transactionsEnd);
+
+  const headerBytes = content.subarray(0, headerEnd);
+  const header = readHeader(new StructReader(decodeRlp(headerBytes), "types.Header"));
+  const transactions = readTransactions(content.subarray(headerEnd, transactionsEnd));
+  const uncles = new StructReader(
+    [decodeRlp(content.subarray(transactionsEnd, unclesEnd))],
+    "types.extblock",
+  ).structs("Uncles", "types.Header", readHeader);
+  const block: Block = { hash: keccak256Hash(headerBytes), header, transactions, uncles };
+  if (unclesEnd === content.length) return { block, end };
+
+  const rest = new StructReader([decodeRlp(content.subarray(unclesEnd))], "types.extblock");
+  const withdrawals = rest.structs("Withdrawals", "types.Withdrawal", readWithdrawal);
+  return { block: { ...block, withdrawals }, end };
+}
+
+function itemEnd(content: Uint8Array, offset: number): number {
+  if (offset === content.length) {
+    throw new InvalidEncodingError("RLP_TOO_FEW_ELEMENTS", "types.extblock", "");
+  }
+  return rlpItemEnd(content, offset);
+}
+
+/** Walks the list without decoding it as a whole, so that a transaction's own bytes are at hand. */
+function readTransactions(list: Uint8Array): readonly Transaction[] {
+  const { start, end } = rlpListBounds(list, 0);
+  const transactions: Transaction[] = [];
+  for (let at = start; at < end; ) {
+    const isLegacy = list[at]! >= 0xc0;
+    const next = rlpItemEnd(list, at);
+    const raw = isLegacy ? list.subarray(at, next) : (decodeRlpAt(list, at).item as Uint8Array);
+    if (!isLegacy && raw[0] !== undefined && raw[0] >= 0xc0) {
+      // A legacy transaction wrapped into a string is not its canonical form.
+      throw new InvalidEncodingError("RLP_EXPECTED_LIST", "types.LegacyTx", "");
+    }
+    transactions.push(decodeTransaction(raw));
+    at = next;
+  }
+  return transactions;
+}
+
+/** A legacy transaction's `raw` is RLP already, a typed one's becomes a string. */
+function encodeTransactionItem(tx: Transaction): Uint8Array {
+  return tx.type === 0 ? tx.raw : encodeRlp(tx.raw);
+}

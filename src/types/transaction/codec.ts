@@ -1,0 +1,56 @@
+import { type Address, addressToBytes } from "../../primitives/address.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { hashToBytes } from "../../primitives/hash.ts";
+import type { RlpItem } from "../../primitives/rlp.ts";
+import type { StructReader } from "../rlp-struct.ts";
+import type { AccessList, Transaction } from "./transaction.ts";
+
+/** A transaction without signature, hash and encoding. */
+export type FieldsOf<T extends Transaction> = T extends Transaction
+  ? Omit<T, "v" | "r" | "s" | "hash" | "raw">
+  : never;
+
+/** The fields of any type of transaction. */
+export type TransactionFields = FieldsOf<Transaction>;
+
+/** What sets one type of transaction apart on the wire. */
+export type TransactionCodec<T extends Transaction> = {
+  /** The structure's name in errors. */
+  readonly name: string;
+  /** Reads the fields in front of the signature. */
+  readFields(reader: StructReader): FieldsOf<T>;
+  /** The same fields as RLP items, in wire order. */
+  fieldItems(fields: FieldsOf<T>): RlpItem[];
+};
+
+/** The three items behind the fields of every transaction. */
+export type WireSignature = { readonly v: bigint; readonly r: bigint; readonly s: bigint };
+
+export function readSignature(reader: StructReader): WireSignature {
+  return { v: reader.uint("V", 256), r: reader.uint("R", 256), s: reader.uint("S", 256) };
+}
+
+export function signatureItems({ v, r, s }: WireSignature): RlpItem[] {
+  return [bigintToBytes(v), bigintToBytes(r), bigintToBytes(s)];
+}
+
+/** EIP-2930 */
+export function readAccessList(reader: StructReader): AccessList {
+  return reader.structs("AccessList", "types.AccessTuple", (entry) => {
+    const address = entry.address("Address");
+    const storageKeys = entry.hashes("StorageKeys");
+    entry.end();
+    return { address, storageKeys };
+  });
+}
+
+export function accessListItem(accessList: AccessList): RlpItem {
+  return accessList.map(({ address, storageKeys }) => [
+    addressToBytes(address),
+    storageKeys.map(hashToBytes),
+  ]);
+}
+
+export function optionalAddressItem(address: Address | null): Uint8Array {
+  return address === null ? EMPTY_BYTES : addressToBytes(address);
+}

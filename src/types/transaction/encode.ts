@@ -1,0 +1,52 @@
+import { concatBytes } from "../../primitives/bytes.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
+import { accessListCodec } from "./access-list.ts";
+import { blobCodec } from "./blob.ts";
+import { signatureItems, type TransactionFields, type WireSignature } from "./codec.ts";
+import { feeMarketCodec } from "./fee-market.ts";
+import { legacyCodec } from "./legacy.ts";
+import { setCodeCodec } from "./set-code.ts";
+import type { BlobSidecar, Transaction } from "./transaction.ts";
+
+/** The fields in front of the signature, in wire order. */
+export function fieldItems(fields: TransactionFields): RlpItem[] {
+  switch (fields.type) {
+    case 0:
+      return legacyCodec.fieldItems(fields);
+    case 1:
+      return accessListCodec.fieldItems(fields);
+    case 2:
+      return feeMarketCodec.fieldItems(fields);
+    case 3:
+      return blobCodec.fieldItems(fields);
+    case 4:
+      return setCodeCodec.fieldItems(fields);
+  }
+}
+
+/** `type ‖ rlp(items)` (EIP-2718), or the bare list for type 0. */
+export function encodeEnvelope(type: Transaction["type"], items: readonly RlpItem[]): Uint8Array {
+  const body = encodeRlp(items);
+  return type === 0 ? body : concatBytes(Uint8Array.of(type), body);
+}
+
+/** The transaction of `fields` under a signature; with v, r and s 0 it is the unsigned form that wallets fill in. */
+export function buildTransaction(fields: TransactionFields, signature: WireSignature): Transaction {
+  const { v, r, s } = signature;
+  const raw = encodeEnvelope(fields.type, [...fieldItems(fields), ...signatureItems(signature)]);
+  return { ...fields, v, r, s, hash: keccak256Hash(raw), raw };
+}
+
+/** The network form of a transaction: as `raw`, but a blob transaction with its sidecar (EIP-4844, EIP-7594). */
+export function encodePooledTransaction(tx: Transaction, sidecar?: BlobSidecar): Uint8Array {
+  if (tx.type !== 3 || !sidecar) return tx.raw;
+  const version = sidecar.wrapperVersion === 0 ? [] : [Uint8Array.of(sidecar.wrapperVersion)];
+  return encodeEnvelope(3, [
+    [...fieldItems(tx), ...signatureItems(tx)],
+    ...version,
+    sidecar.blobs,
+    sidecar.commitments,
+    sidecar.proofs,
+  ]);
+}

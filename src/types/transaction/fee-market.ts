@@ -1,0 +1,63 @@
+import type { Address } from "../../primitives/address.ts";
+import { bigintToBytes } from "../../primitives/bytes.ts";
+import type { RlpItem } from "../../primitives/rlp.ts";
+import type { StructReader } from "../rlp-struct.ts";
+import {
+  accessListItem,
+  optionalAddressItem,
+  readAccessList,
+  type TransactionCodec,
+} from "./codec.ts";
+import type { AccessList, FeeMarketTransaction } from "./transaction.ts";
+
+/** The first nine fields of types 2, 3 and 4. */
+type FeeMarketFields = {
+  readonly chainId: bigint;
+  readonly nonce: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly gasLimit: bigint;
+  readonly to: Address | null;
+  readonly value: bigint;
+  readonly data: Uint8Array;
+  readonly accessList: AccessList;
+};
+
+/** @param creates false for the types that cannot create a contract: their `to` is always 20 bytes */
+export function readFeeMarketFields(reader: StructReader, creates: boolean): FeeMarketFields {
+  return {
+    chainId: reader.uint("ChainID", 256),
+    nonce: reader.uint("Nonce", 64),
+    maxPriorityFeePerGas: reader.uint("GasTipCap", 256),
+    maxFeePerGas: reader.uint("GasFeeCap", 256),
+    gasLimit: reader.uint("Gas", 64),
+    to: creates ? reader.optionalAddress("To") : reader.address("To"),
+    value: reader.uint("Value", 256),
+    data: reader.bytes("Data"),
+    accessList: readAccessList(reader),
+  };
+}
+
+export function feeMarketItems(fields: FeeMarketFields): RlpItem[] {
+  return [
+    bigintToBytes(fields.chainId),
+    bigintToBytes(fields.nonce),
+    bigintToBytes(fields.maxPriorityFeePerGas),
+    bigintToBytes(fields.maxFeePerGas),
+    bigintToBytes(fields.gasLimit),
+    optionalAddressItem(fields.to),
+    bigintToBytes(fields.value),
+    fields.data,
+    accessListItem(fields.accessList),
+  ];
+}
+
+/**
+ * Type 2, EIP-1559: rlp([chainId, nonce, maxPriorityFeePerGas, maxFeePerGas, gasLimit, to, value, data, accessList,
+ * yParity, r, s]).
+ */
+export const feeMarketCodec = {
+  name: "types.DynamicFeeTx",
+  readFields: (reader) => ({ type: 2, ...readFeeMarketFields(reader, true) }),
+  fieldItems: feeMarketItems,
+} as const satisfies TransactionCodec<FeeMarketTransaction>;

@@ -1,0 +1,48 @@
+import { bigintToBytes } from "../../primitives/bytes.ts";
+import type { StructReader } from "../rlp-struct.ts";
+import { optionalAddressItem, readSignature, type TransactionCodec } from "./codec.ts";
+import type { LegacyTransaction } from "./transaction.ts";
+
+/**
+ * Type 0: rlp([nonce, gasPrice, gasLimit, to, value, data, v, r, s]).
+ * The chain id is no field of its own: it stands inside `v` (EIP-155), so the reader returns it with the signature.
+ */
+export const legacyCodec = {
+  name: "types.LegacyTx",
+  readFields: (reader) => ({
+    type: 0,
+    chainId: undefined,
+    nonce: reader.uint("Nonce", 64),
+    gasPrice: reader.uint("GasPrice", 256),
+    gasLimit: reader.uint("Gas", 64),
+    to: reader.optionalAddress("To"),
+    value: reader.uint("Value", 256),
+    data: reader.bytes("Data"),
+  }),
+  fieldItems: ({ nonce, gasPrice, gasLimit, to, value, data }) => [
+    bigintToBytes(nonce),
+    bigintToBytes(gasPrice),
+    bigintToBytes(gasLimit),
+    optionalAddressItem(to),
+    bigintToBytes(value),
+    data,
+  ],
+} as const satisfies TransactionCodec<LegacyTransaction>;
+
+/** Fields and signature, with the chain id that `v` carries. */
+export function readLegacy(reader: StructReader): Omit<LegacyTransaction, "hash" | "raw"> {
+  const fields = legacyCodec.readFields(reader);
+  const signature = readSignature(reader);
+  reader.end();
+  return { ...fields, ...signature, chainId: chainIdFromV(signature.v) };
+}
+
+/** The chain id inside `v` (EIP-155), or undefined where there is none: 27, 28, and every v no rule knows. */
+export function chainIdFromV(v: bigint): bigint | undefined {
+  return v >= 35n ? (v - 35n) / 2n : undefined;
+}
+
+/** `v` of a legacy signature: EIP-155 with a chain id, else 27 or 28. */
+export function legacyV(chainId: bigint | undefined, yParity: 0 | 1): bigint {
+  return chainId === undefined ? 27n + BigInt(yParity) : chainId * 2n + 35n + BigInt(yParity);
+}

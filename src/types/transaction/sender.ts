@@ -1,0 +1,54 @@
+import { recoverAddress, SECP256K1_HALF_ORDER, SECP256K1_ORDER } from "../../crypto/secp256k1.ts";
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import type { Address } from "../../primitives/address.ts";
+import {
+  InvalidSignatureError,
+  SenderRecoveryError,
+  TransactionTypeNotSupportedError,
+} from "./errors.ts";
+import { isTransactionTypeSupported } from "./fork.ts";
+import { authorizationHash, signingHash } from "./signing-hash.ts";
+import type { Authorization, Transaction } from "./transaction.ts";
+
+/**
+ * The account that signed `tx`, by the rules of `hardfork`. Whether `tx.chainId` is the chain's own is the caller's check.
+ * @throws TransactionTypeNotSupportedError for a type the fork does not know; InvalidSignatureError for a bad v, r or s,
+ *   a high s from Homestead on (EIP-2) and a replay-protected v before Spurious Dragon (EIP-155); SenderRecoveryError
+ */
+export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Address {
+  if (!isTransactionTypeSupported(tx.type, hardfork)) {
+    throw new TransactionTypeNotSupportedError(tx.type);
+  }
+  const { v, r, s } = tx;
+  const yParity = yParityOf(tx, hardfork);
+  const sMax = isAtLeast(hardfork, "homestead") ? SECP256K1_HALF_ORDER : SECP256K1_ORDER - 1n;
+  if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
+    throw new InvalidSignatureError({ v, r, s });
+  }
+  const sender = recoverAddress(signingHash(tx), r, s, yParity);
+  if (sender === undefined) throw new SenderRecoveryError();
+  return sender;
+}
+
+/**
+ * The account that signed an EIP-7702 authorization, or undefined where the tuple has none: yParity beyond 1, a high s,
+ * r or s out of range. An authorization without authority is skipped, never an error.
+ */
+export function recoverAuthority(authorization: Authorization): Address | undefined {
+  const { yParity, r, s } = authorization;
+  if (yParity > 1n || s > SECP256K1_HALF_ORDER) return undefined;
+  return recoverAddress(authorizationHash(authorization), r, s, Number(yParity) as 0 | 1);
+}
+
+/** Parity of the signature's point, from whichever form of `v` the type has; undefined when `v` is none. */
+function yParityOf(tx: Transaction, hardfork: Hardfork): 0 | 1 | undefined {
+  if (tx.type !== 0) return asBit(tx.v);
+  if (tx.chainId === undefined) return asBit(tx.v - 27n);
+  if (!isAtLeast(hardfork, "spuriousDragon")) return undefined;
+  return asBit(tx.v - 35n - 2n * tx.chainId);
+}
+
+function asBit(value: bigint): 0 | 1 | undefined {
+  if (value === 0n) return 0;
+  return value === 1n ? 1 : undefined;
+}

@@ -4,7 +4,11 @@ import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
 /** All that a block leaves behind: what `append` writes to the block log. */
-export type BlockRecord = ExecutedBlock & { readonly changes: StateChanges };
+export type BlockRecord = ExecutedBlock & {
+  readonly changes: StateChanges;
+  /** What the consensus engine keeps with the block; opaque here, empty for genesis and imported blocks. */
+  readonly consensusData: Uint8Array;
+};
 
 /** The blocks of one chain from genesis to head with every state between: the block log and its index. */
 export interface BlockStore {
@@ -22,6 +26,8 @@ export interface BlockStore {
   stateAt(number: number): StateReader;
   /** What block `number` changed. */
   changes(number: number): StateChanges;
+  /** `consensusData` of block `number`, which must be known. */
+  consensusData(number: number): Uint8Array;
   readonly trieNodes: TrieNodeReader;
   /** Forgets every block after `number`. */
   rollbackTo(number: number): void;

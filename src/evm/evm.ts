@@ -75,14 +75,18 @@ export type ExecuteOptions = {
   readonly memoryBytesMax?: number;
 };
 
-/** One precompiled contract. `run` gives output or fails, which burns all gas of the call. */
+/** One precompiled contract. Both functions leave `input` as it is and do not keep it. */
 export type Precompile = {
   /** As eth_config names it: ECREC, SHA256, … */
   readonly name: string;
+  /** Cost of `run(input)`; may exceed 64 bits. The caller checks it before `run`. */
   gas(input: Uint8Array): bigint;
-  /** undefined: failure */
-  run(input: Uint8Array): Uint8Array | undefined;
+  /** The output, owned by the caller, or a failure, which burns all gas of the call. */
+  run(input: Uint8Array): Uint8Array | PrecompileFailure;
 };
+
+/** Why a precompile refused its input; becomes `{ kind: "precompile", reason }`. */
+export type PrecompileFailure = { readonly reason: string };
 
 /** Why a frame stopped without a result; texts of geth are made from it in `evm/halt-text.ts`. */
 export type Halt =

@@ -19,7 +19,10 @@ export type AccountChange = {
   readonly address: Address;
   /** null: the account is gone. Its slots then stand in `storage`, each with value 0. */
   readonly account: Account | null;
-  /** Slots whose value differs from before, with the new value; 0n deletes. */
+  /**
+   * Slots whose value differs from before, with the new value; 0n deletes. With `storageCleared` also
+   * those written again with the value they had: everything the account's storage holds now is here.
+   */
   readonly storage: ReadonlyMap<Hash, bigint>;
   /** The account was deleted in this block, also when it exists again: its storage trie starts empty. */
   readonly storageCleared: boolean;

@@ -1,0 +1,154 @@
+/**
+ * Makes a bare clone ready: dependencies installed, `dist/` built. Runs before `npm start` and `npm test`, so it is silent
+ * and takes a few tens of milliseconds when there is nothing to do. Plain JavaScript without dependencies: it runs before
+ * either exists. `--build` builds in any case.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = join(root, "node_modules");
+const dist = join(root, "dist");
+const installStamp = join(modules, ".evmint-installed");
+const buildStamp = join(dist, ".evmint-built");
+
+class SetupError extends Error {}
+
+try {
+  checkNodeVersion();
+  installDependencies();
+  build(process.argv.includes("--build"));
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  say(error.message);
+  process.exitCode = 1;
+}
+
+function checkNodeVersion() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  fail(`Evmint needs Node.js 20.19 or newer; this is ${process.version} (${process.execPath}).`);
+}
+
+function installDependencies() {
+  const lock = readFileSync(join(root, "package-lock.json"));
+  const wanted = createHash("sha256").update(lock).digest("hex");
+  if (read(installStamp) === wanted) return;
+  const linked = lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  // No stamp, yet complete: installed by hand. A link belongs to another checkout, whose stamp may be of its own lock file.
+  const missing = linked || read(installStamp) === undefined ? missingPackages(lock) : ["(stale)"];
+  if (missing.length === 0) {
+    if (!linked) writeFileSync(installStamp, wanted);
+    return;
+  }
+  if (linked) {
+    // `npm ci` would empty the folder behind the link: its owner has to install.
+    say(`node_modules is a link to a folder without ${missing.join(", ")}; going on with it`);
+    return;
+  }
+  say("installing dependencies (npm ci) …");
+  const started = Date.now();
+  // Development dependencies too, whatever NODE_ENV says: the compiler is one.
+  run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+  writeFileSync(installStamp, wanted);
+  say(`dependencies installed in ${seconds(started)}`);
+}
+
+/** Packages the lock file wants and npm's own record of the last finished installation does not have. */
+function missingPackages(lock) {
+  const record = read(join(modules, ".package-lock.json"));
+  if (record === undefined) return ["an installation"];
+  const installed = JSON.parse(record).packages;
+  return Object.entries(JSON.parse(lock).packages)
+    .filter(([path, { version, optional }]) => {
+      const found = installed[path]?.version;
+      return path !== "" && found !== version && !(optional && found === undefined);
+    })
+    .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
+}
+
+function build(always) {
+  const wanted = sourceFingerprint();
+  if (!always && read(buildStamp) === wanted) return;
+  say("building …");
+  const started = Date.now();
+  // Built aside and moved into place: a node that is running loads its modules from a whole folder.
+  const fresh = join(root, `.cache/dist-${process.pid}`);
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh, { recursive: true });
+  const compiler = join(modules, "typescript/bin/tsc");
+  try {
+    run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
+    writeFileSync(join(fresh, ".evmint-built"), wanted);
+    const old = `${fresh}-old`;
+    if (existsSync(dist)) renameSync(dist, old);
+    renameSync(fresh, dist);
+    rmSync(old, { recursive: true, force: true });
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+  say(`built in ${seconds(started)}`);
+}
+
+/** Changes when a source file appears, goes or is written. Names, sizes and times: reading contents would cost more than it finds. */
+function sourceFingerprint() {
+  const hash = createHash("sha256");
+  for (const name of ["tsconfig.json", "tsconfig.build.json", ...sources("src")]) {
+    const { size, mtimeMs } = statSync(join(root, name));
+    hash.update(`${name} ${size} ${mtimeMs}\n`);
+  }
+  return hash.digest("hex");
+}
+
+function sources(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return sources(path);
+      return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [path] : [];
+    });
+}
+
+function run(program, args) {
+  // Standard output may be what a script reads from `npm start`: progress goes to standard error.
+  const { status, error } = spawnSync(program, args, {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) fail(`${[program, ...args].join(" ")} failed${error ? `: ${error.message}` : ""}`);
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function say(text) {
+  process.stderr.write(`evmint: ${text}\n`);
+}
+
+function fail(text) {
+  throw new SetupError(text);
+}
+
+function seconds(since) {
+  return `${((Date.now() - since) / 1000).toFixed(1)} s`;
+}

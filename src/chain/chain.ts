@@ -1,0 +1,80 @@
+import { invariant } from "../errors.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { StateTrie } from "../state/state-trie.ts";
+import type { TrieNode } from "../trie/node-store.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import type { BlockRecord, BlockStore } from "./block-store.ts";
+import type { BlockCommitted, ChainReader } from "./reader.ts";
+
+/** The canonical chain with its one writer. What it holds of the pending block is somebody else's. */
+export type Chain = Omit<ChainReader, "pending"> & {
+  readonly stateTrie: StateTrie;
+  /** What the consensus engine kept with a known block. */
+  consensusDataOf(number: number): Uint8Array;
+  /** Makes `record` the new head: on disk first, then readable, then published. */
+  commit(record: BlockRecord, nodes: readonly TrieNode[]): void;
+  /** Makes block `number` the head again and forgets what came after it. */
+  rollbackTo(number: number): void;
+  /** Calls `listener` for every committed block, in order, after the block can be read. */
+  subscribe(listener: (event: BlockCommitted) => void): () => void;
+};
+
+/** @param modules.store must hold at least the genesis block */
+export function createChain(modules: {
+  readonly config: ChainConfig;
+  readonly store: BlockStore;
+  readonly stateTrie: StateTrie;
+}): Chain {
+  const { config, store, stateTrie } = modules;
+  const listeners = new Set<(event: BlockCommitted) => void>();
+  const genesisHash = known(0).block.hash;
+  let head = known(store.head());
+
+  function known(number: number | undefined): ExecutedBlock {
+    const executed = number === undefined ? undefined : store.block(number);
+    invariant(executed, `block ${number} must be in the store`);
+    return executed;
+  }
+
+  return {
+    config,
+    genesisHash,
+    stateTrie,
+    head: () => head,
+    blockByNumber: (number) => store.block(number),
+    blockByHash: (hash) => {
+      const number = store.numberOf(hash);
+      return number === undefined ? undefined : store.block(number);
+    },
+    transaction: (hash) => {
+      const found = store.transaction(hash);
+      return found && { executed: known(found.number), index: found.index };
+    },
+    stateAt: (number) => store.stateAt(number),
+    proofAt: (number, address, slots) =>
+      stateTrie.prove(stateRootOf(known(number)), address, slots),
+    consensusDataOf: (number) => store.consensusData(number),
+    commit(record, nodes) {
+      invariant(
+        record.block.header.parentHash === head.block.hash,
+        `block ${record.block.header.number} must follow head ${head.block.header.number}`,
+      );
+      store.append(record, nodes);
+      head = record;
+      for (const listener of listeners) listener({ executed: record });
+    },
+    rollbackTo(number) {
+      store.rollbackTo(number);
+      head = known(number);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function stateRootOf(executed: ExecutedBlock): Hash {
+  return executed.block.header.stateRoot;
+}

@@ -1,0 +1,51 @@
+import type { Config } from "./config.ts";
+import { InvalidConfigError } from "./errors.ts";
+import { formatHostPort, type HostPort } from "./value-types.ts";
+
+/** True when only this machine can reach a listener on `host`. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\./.test(host);
+}
+
+/** One sentence for each setting in force that gives strangers power; empty for a safe node. */
+export function dangersOf(config: Config): string[] {
+  const { jsonRpc } = config;
+  const found: string[] = [];
+  for (const [name, address] of publicListeners(config)) {
+    const keys = config.dev ? ", whose accounts are unlocked" : "";
+    found.push(`${name} listens on ${formatHostPort(address)}: others can reach this node${keys}`);
+  }
+  if (jsonRpc.corsOrigins.includes("*") || jsonRpc.wsOrigins.includes("*")) {
+    found.push("every web page may call this node (origin *)");
+  }
+  if (jsonRpc.vhosts.includes("*")) {
+    found.push("requests to any host name are answered (vhosts *): DNS rebinding works");
+  }
+  if (jsonRpc.allowInsecureUnlock) {
+    found.push("accounts may be unlocked on a node that others can reach (allow-insecure-unlock)");
+  }
+  return found;
+}
+
+/**
+ * The dev chain's accounts are unlocked from the start, so it is not put on a network by one setting alone.
+ * @throws InvalidConfigError
+ */
+export function assertDevIsPrivate(config: Config): void {
+  const [open] = publicListeners(config);
+  if (!config.dev || open === undefined || config.jsonRpc.allowInsecureUnlock) return;
+  throw new InvalidConfigError(
+    `${open[0]} would listen on ${formatHostPort(open[1])} with unlocked accounts; listen on 127.0.0.1, or add --json-rpc.allow-insecure-unlock`,
+    { key: open[0] },
+  );
+}
+
+function publicListeners({ jsonRpc, metrics }: Config): [string, HostPort][] {
+  const listeners: [string, HostPort][] = [];
+  if (jsonRpc.enable) {
+    listeners.push(["json-rpc.address", jsonRpc.address]);
+    listeners.push(["json-rpc.ws-address", jsonRpc.wsAddress]);
+  }
+  if (metrics.enable) listeners.push(["metrics.address", metrics.address]);
+  return listeners.filter(([, { host }]) => !isLoopback(host));
+}

@@ -1,0 +1,20 @@
+import { NodeError } from "../errors.ts";
+
+/** A value that cannot be what its key needs; the message names the key and where the value came from. */
+export class InvalidConfigError extends NodeError {
+  readonly code = "CONFIG_INVALID";
+}
+
+/** A key that does not exist: a misspelt setting must not be a setting silently left at its default. */
+export class UnknownConfigKeyError extends NodeError {
+  readonly code = "CONFIG_UNKNOWN_KEY";
+  constructor(details: {
+    readonly key: string;
+    readonly source: string;
+    readonly nearest: string | undefined;
+  }) {
+    const { key, source, nearest } = details;
+    const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+    super(`${source}: unknown setting ${key}${hint}`, details);
+  }
+}

@@ -1,0 +1,36 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+/**
+ * Folder of everything that belongs to one chain: what was asked for, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
+ * The dev chain has a home of its own because its keys are public: a block of it must never land in, nor a real key be
+ * served by, the chain somebody set up with `init`.
+ */
+export function resolveHome(asked: string | undefined, dev: boolean): string {
+  if (asked !== undefined && asked !== "") return resolve(asked);
+  const home = join(homedir(), ".evmint");
+  return dev ? join(home, "dev") : home;
+}
+
+export function appTomlPath(home: string): string {
+  return join(home, "config", "app.toml");
+}
+
+/** A geth genesis; its absence means that `init` was never run here. */
+export function genesisPath(home: string): string {
+  return join(home, "config", "genesis.json");
+}
+
+/** Secret of the bearer tokens for private methods. */
+export function jwtSecretPath(home: string): string {
+  return join(home, "config", "jwt.hex");
+}
+
+export function keystorePath(home: string): string {
+  return join(home, "keystore");
+}
+
+/** Block log and index. */
+export function dataPath(home: string): string {
+  return join(home, "data");
+}

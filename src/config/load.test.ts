@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { parse as parseToml } from "smol-toml";
+import { renderAppToml, setInAppToml } from "./app-toml.ts";
+import { appTomlPath } from "./home.ts";
+import { type ConfigSources, loadConfig } from "./load.ts";
+import { environmentName, OPTIONS } from "./schema.ts";
+
+const home = mkdtempSync(join(tmpdir(), "evmint-config-"));
+after(() => rmSync(home, { recursive: true }));
+
+function writeAppToml(text: string): void {
+  mkdirSync(dirname(appTomlPath(home)), { recursive: true });
+  writeFileSync(appTomlPath(home), text);
+}
+
+function load(sources: Partial<ConfigSources> = {}, appToml = "") {
+  writeAppToml(appToml);
+  return loadConfig({ home, dev: false, flags: {}, environment: {}, ...sources });
+}
+
+test("loadConfig: a flag outranks the environment, that the file, that --dev, that the default", () => {
+  const key = "json-rpc.ws-address";
+  const toml = '[json-rpc]\nws-address = "127.0.0.1:3"';
+  const environment = { EVMINT_JSON_RPC_WS_ADDRESS: "127.0.0.1:2" };
+  const flags = { [key]: "127.0.0.1:1" };
+  const cases = [
+    [load({ flags, environment, dev: true }, toml), 1, "flag"],
+    [load({ environment, dev: true }, toml), 2, "environment"],
+    [load({ dev: true }, toml), 3, "file"],
+    [load({ dev: true }), 8546, "dev"],
+    [load(), 8546, "default"],
+  ] as const;
+  for (const [{ config, origins }, port, kind] of cases) {
+    assert.equal(config.jsonRpc.wsAddress.port, port);
+    assert.equal(origins.get(key)?.kind, kind);
+    assert.equal(origins.size, OPTIONS.length);
+  }
+  assert.equal(cases[3][0].config.jsonRpc.wsAddress.host, "127.0.0.1");
+  assert.equal(cases[4][0].config.jsonRpc.wsAddress.host, "0.0.0.0");
+});
+
+test("loadConfig reads each kind of value from its natural TOML and from text", () => {
+  const { config } = load(
+    {
+      flags: {
+        "json-rpc.enable": true,
+        "json-rpc.api": "eth, debug,eth",
+        "consensus.block-time": "500ms",
+        "json-rpc.gas-cap": "1_000_000",
+        "json-rpc.vhosts": "",
+      },
+    },
+    `minimum-gas-prices = "1.5gwei"
+     mempool.lifetime = "30m"
+     [json-rpc]
+     ws-origins = ["https://a.example"]
+     body-limit = "1KiB"
+     batch-limit = 7
+     address = "[::1]:0"
+     [consensus]
+     extra-data = "0x6869"`,
+  );
+  assert.equal(config.jsonRpc.enable, true);
+  assert.deepEqual(config.jsonRpc.api, ["eth", "debug"]);
+  assert.deepEqual(config.jsonRpc.vhosts, []);
+  assert.deepEqual(config.consensus.blockTime, { intervalMs: 500 });
+  assert.equal(config.jsonRpc.callGasMax, 1_000_000n);
+  assert.equal(config.mempool.minimumGasPriceWei, 1_500_000_000n);
+  assert.equal(config.mempool.lifetimeMs, 1_800_000);
+  assert.deepEqual(config.jsonRpc.wsOrigins, ["https://a.example"]);
+  assert.equal(config.jsonRpc.bodyBytesMax, 1024);
+  assert.equal(config.jsonRpc.batchItemsMax, 7);
+  assert.deepEqual(config.jsonRpc.address, { host: "::1", port: 0 });
+  assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
+});
+
+test("loadConfig refuses an unknown key in each source and names the nearest", () => {
+  const cases: [Partial<ConfigSources>, string, string][] = [
+    [{ flags: { "json-rpc.adress": "x" } }, "", "--json-rpc.address"],
+    [{ environment: { EVMINT_JSONRPC_API: "eth" } }, "", "EVMINT_JSON_RPC_API"],
+    [{}, "[json-rpc]\nws-adress = 'x'", "json-rpc.ws-address"],
+    [{}, "minimum-gas-price = 1", "minimum-gas-prices"],
+  ];
+  for (const [sources, toml, nearest] of cases) {
+    assert.throws(
+      () => load(sources, toml),
+      (error: { code?: string; details?: { nearest?: string } }) =>
+        error.code === "CONFIG_UNKNOWN_KEY" && error.details?.nearest === nearest,
+    );
+  }
+  assert.throws(() => load({}, "[wholly.different]\nx = 1"), {
+    code: "CONFIG_UNKNOWN_KEY",
+    details: { key: "wholly.different.x", source: appTomlPath(home), nearest: undefined },
+  });
+  load({ environment: { EVMINT_HOME: "x", EVMINT_FIXTURES: "y", OTHER: "z" } });
+});
+
+test("loadConfig refuses a value of the wrong kind, and a file that is not TOML", () => {
+  const bad: [string, string][] = [
+    ["json-rpc.evm-timeout", "5"],
+    ["json-rpc.evm-timeout", "-5s"],
+    ["json-rpc.address", "8545"],
+    ["json-rpc.address", "127.0.0.1:65536"],
+    ["json-rpc.enable", "yes"],
+    ["json-rpc.batch-limit", "0"],
+    ["json-rpc.batch-limit", "1e3"],
+    ["json-rpc.body-limit", "5 potatoes"],
+    ["consensus.block-time", "0"],
+    ["consensus.engine", "tendermint"],
+    ["consensus.fee-recipient", "0x12"],
+    ["consensus.extra-data", `0x${"00".repeat(33)}`],
+    ["minimum-gas-prices", "0.5"],
+    ["minimum-gas-prices", "0x1"],
+  ];
+  for (const [key, value] of bad) {
+    assert.throws(
+      () => load({ flags: { [key]: value } }),
+      { code: "CONFIG_INVALID" },
+      `${key} ${value}`,
+    );
+  }
+  assert.throws(() => load({}, "[json-rpc]\napi = [1]"), { code: "CONFIG_INVALID" });
+  assert.throws(() => load({}, "[json-rpc]\naddress = 1979-05-27"), { code: "CONFIG_INVALID" });
+  assert.throws(() => load({}, "[json-rpc"), { code: "CONFIG_INVALID" });
+});
+
+test("a loaded configuration cannot be changed", () => {
+  const { config } = load();
+  assert.ok(Object.isFrozen(config));
+  for (const group of Object.values(config)) {
+    if (typeof group !== "object") continue;
+    assert.ok(Object.isFrozen(group));
+    for (const value of Object.values(group)) {
+      assert.ok(typeof value !== "object" || value instanceof Uint8Array || Object.isFrozen(value));
+    }
+  }
+});
+
+test("every key is spelt as a flag can be, and each environment name is one key's", () => {
+  for (const { key } of OPTIONS) assert.match(key, /^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/);
+  assert.equal(new Set(OPTIONS.map(({ key }) => environmentName(key))).size, OPTIONS.length);
+  assert.equal(environmentName("json-rpc.address"), "EVMINT_JSON_RPC_ADDRESS");
+});
+
+test("a new app.toml shows every default, and reads back as the defaults when they are put in force", () => {
+  const text = renderAppToml();
+  const defaults = load().config;
+  const asWritten = load({}, text);
+  assert.equal(asWritten.config.jsonRpc.enable, true);
+  assert.deepEqual(
+    [...asWritten.origins].filter(([, { kind }]) => kind !== "default").map(([key]) => key),
+    ["json-rpc.enable"],
+  );
+  const inForce = text.replace(/^enable = .*$/m, "").replace(/^# ([a-z-]+ = )/gm, "$1");
+  const { config, origins } = load({}, inForce);
+  assert.deepEqual(config, defaults);
+  for (const { key } of OPTIONS) assert.equal(origins.get(key)?.kind, "file", key);
+});
+
+test("setInAppToml changes one setting and nothing else", () => {
+  const text = renderAppToml();
+  const once = setInAppToml(text, "minimum-gas-prices", '"7gwei"');
+  const twice = setInAppToml(once, "minimum-gas-prices", '"8gwei"');
+  assert.equal(once.split("\n").length, text.split("\n").length + 1);
+  assert.equal(twice.split("\n").length, once.split("\n").length);
+  assert.equal(load({}, twice).config.mempool.minimumGasPriceWei, 8_000_000_000n);
+  const address = setInAppToml(twice, "metrics.address", '"127.0.0.1:1"');
+  assert.equal(load({}, address).config.metrics.address.port, 1);
+  assert.equal(load({}, address).config.jsonRpc.address.port, 8545);
+  const own = "[json-rpc] # mine\naddress = '127.0.0.1:5'\n[ipc]\nenable = false";
+  // smol-toml's tables have no prototype, which deepEqual counts.
+  const parsed = (toml: string) => JSON.parse(JSON.stringify(parseToml(toml)));
+  assert.deepEqual(parsed(setInAppToml(own, "json-rpc.enable", "true")), {
+    "json-rpc": { address: "127.0.0.1:5", enable: true },
+    ipc: { enable: false },
+  });
+  assert.deepEqual(parsed(setInAppToml("", "log.level", '"warn"')), { log: { level: "warn" } });
+});

@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { parse as parseToml } from "smol-toml";
+import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./config.ts";
+import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
+import { appTomlPath } from "./home.ts";
+import { nearest } from "./nearest.ts";
+import { environmentName, OPTIONS, type Option, SCHEMA } from "./schema.ts";
+import type { RawValue } from "./value-types.ts";
+
+export type ConfigSources = {
+  readonly home: string;
+  readonly dev: boolean;
+  /** By key, without dashes in front. */
+  readonly flags: Readonly<Record<string, string | true>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** Variables with our prefix that are not settings: the home, and the folder of test vectors. */
+const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_FIXTURES"]);
+
+type Found = { readonly raw: RawValue; readonly origin: Origin };
+
+/**
+ * The settings of a node: a flag outranks the environment, that `config/app.toml`, that the default.
+ * @throws InvalidConfigError, UnknownConfigKeyError
+ */
+export function loadConfig(sources: ConfigSources): LoadedConfig {
+  // Strongest first.
+  const layers = [
+    fromFlags(sources.flags),
+    fromEnvironment(sources.environment),
+    fromFile(sources),
+  ];
+  const origins = new Map<string, Origin>();
+
+  function settingOf(option: Option<unknown>): unknown {
+    for (const layer of layers) {
+      const found = layer.get(option.key);
+      if (found === undefined) continue;
+      origins.set(option.key, found.origin);
+      return read(option, found);
+    }
+    const dev = sources.dev && option.dev !== undefined;
+    origins.set(option.key, { kind: dev ? "dev" : "default" });
+    return dev ? option.dev : option.default;
+  }
+
+  const groups = Object.entries(SCHEMA).map(([group, options]) => {
+    const values = Object.entries(options).map(([name, option]) => [
+      name,
+      freeze(settingOf(option as Option<unknown>)),
+    ]);
+    return [group, Object.freeze(Object.fromEntries(values))];
+  });
+  const config = { ...Object.fromEntries(groups), home: sources.home, dev: sources.dev } as Config;
+  return { config: Object.freeze(config), origins };
+}
+
+function read(option: Option<unknown>, { raw, origin }: Found): unknown {
+  const value = option.type.parse(raw);
+  if (value !== undefined) return value;
+  const shown = typeof raw === "string" ? JSON.stringify(raw) : String(raw);
+  throw new InvalidConfigError(
+    `${option.key}: ${shown} is not ${option.type.expects} (${describeOrigin(origin)})`,
+    { key: option.key, origin: describeOrigin(origin) },
+  );
+}
+
+function fromFlags(flags: ConfigSources["flags"]): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const [key, raw] of Object.entries(flags)) {
+    if (!isKey(key)) throw unknown(`--${key}`, "command line", (known) => `--${known}`);
+    found.set(key, { raw, origin: { kind: "flag", name: `--${key}` } });
+  }
+  return found;
+}
+
+function fromEnvironment(environment: ConfigSources["environment"]): Map<string, Found> {
+  const keys = new Map(OPTIONS.map(({ key }) => [environmentName(key), key]));
+  const found = new Map<string, Found>();
+  for (const [name, raw] of Object.entries(environment)) {
+    if (!name.startsWith("EVMINT_") || OTHER_VARIABLES.has(name) || raw === undefined) continue;
+    const key = keys.get(name);
+    if (key === undefined) throw unknown(name, "environment", environmentName);
+    found.set(key, { raw, origin: { kind: "environment", name } });
+  }
+  return found;
+}
+
+function fromFile({ home }: ConfigSources): Map<string, Found> {
+  const path = appTomlPath(home);
+  const found = new Map<string, Found>();
+  for (const [key, raw] of settingsOf(readToml(path))) {
+    if (!isKey(key)) throw unknown(key, path, (known) => known);
+    found.set(key, { raw, origin: { kind: "file", name: path } });
+  }
+  return found;
+}
+
+/** @throws InvalidConfigError when the file is there and is not TOML or cannot be read */
+function readToml(path: string): object {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    throw new InvalidConfigError(`${path}: ${(error as Error).message}`, {}, { cause: error });
+  }
+  try {
+    return parseToml(text);
+  } catch (error) {
+    const { message, line } = error as Error & { line?: number };
+    const place = line === undefined ? path : `${path}:${line}`;
+    throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}`, {}, { cause: error });
+  }
+}
+
+/** The leaves of nested tables with their dotted keys. */
+function* settingsOf(table: object, prefix = ""): Iterable<[string, RawValue]> {
+  for (const [name, value] of Object.entries(table)) {
+    const isTable = typeof value === "object" && !Array.isArray(value) && !(value instanceof Date);
+    if (isTable) yield* settingsOf(value, `${prefix}${name}.`);
+    else yield [`${prefix}${name}`, value];
+  }
+}
+
+function isKey(key: string): boolean {
+  return OPTIONS.some((option) => option.key === key);
+}
+
+function unknown(
+  name: string,
+  source: string,
+  spell: (key: string) => string,
+): UnknownConfigKeyError {
+  const candidates = OPTIONS.map(({ key }) => spell(key));
+  return new UnknownConfigKeyError({ key: name, source, nearest: nearest(name, candidates) });
+}
+
+function freeze(value: unknown): unknown {
+  // The bytes of a typed array cannot be frozen.
+  return typeof value === "object" && !(value instanceof Uint8Array) ? Object.freeze(value) : value;
+}

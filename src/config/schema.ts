@@ -1,0 +1,294 @@
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { LOG_LEVELS } from "../telemetry/logger.ts";
+import { DEFAULTS } from "./defaults.ts";
+import {
+  address,
+  amount,
+  blockTime,
+  boolean,
+  byteSize,
+  bytes,
+  duration,
+  gas,
+  hostPort,
+  integer,
+  list,
+  oneOf,
+  text,
+  type ValueType,
+} from "./value-types.ts";
+
+/** One setting: the same key names it in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
+export type Option<T> = {
+  readonly key: string;
+  readonly type: ValueType<T>;
+  readonly default: T;
+  /** Stands in for `default` with `--dev`. */
+  readonly dev?: T;
+  /** The value `init` writes into a new `app.toml`, where it is not the default. */
+  readonly init?: T;
+  /** One sentence for help and `app.toml`. */
+  readonly description: string;
+};
+
+/** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
+export const SCHEMA = {
+  chain: {
+    name: option("chain.name", text, DEFAULTS.chainName, {
+      description:
+        "Chain name in the prefix of signed messages; wallets and contracts expect Ethereum.",
+    }),
+  },
+  mempool: {
+    minimumGasPriceWei: option("minimum-gas-prices", amount, 0n, {
+      description:
+        "Lowest gas price the node accepts and proposes. miner_setGasPrice writes it here; a flag outranks it.",
+    }),
+    priceLimitWei: option("mempool.price-limit", amount, DEFAULTS.poolPriceLimitWei, {
+      description: "Lowest tip for admission to the pool.",
+    }),
+    priceBumpPercent: option(
+      "mempool.price-bump",
+      integer(1, 1000),
+      DEFAULTS.poolPriceBumpPercent,
+      {
+        description: "Percent by which a replacement must raise both fees.",
+      },
+    ),
+    accountSlots: option("mempool.account-slots", integer(1), DEFAULTS.poolAccountSlots, {
+      description: "Executable transaction slots each account is sure of.",
+    }),
+    globalSlots: option("mempool.global-slots", integer(1), DEFAULTS.poolGlobalSlots, {
+      description: "Executable transaction slots of all accounts.",
+    }),
+    accountQueue: option("mempool.account-queue", integer(1), DEFAULTS.poolAccountQueue, {
+      description: "Transactions behind a nonce gap, of one account.",
+    }),
+    globalQueue: option("mempool.global-queue", integer(1), DEFAULTS.poolGlobalQueue, {
+      description: "Transactions behind a nonce gap, of all accounts.",
+    }),
+    lifetimeMs: option("mempool.lifetime", duration, DEFAULTS.poolLifetimeMs, {
+      description: "How long transactions behind a nonce gap are kept.",
+    }),
+  },
+  jsonRpc: {
+    enable: option("json-rpc.enable", boolean, false, {
+      dev: true,
+      init: true,
+      description: "Serve JSON-RPC over HTTP and WebSocket.",
+    }),
+    address: option("json-rpc.address", hostPort, DEFAULTS.rpcAddress, {
+      description: "Where HTTP listens.",
+    }),
+    wsAddress: option("json-rpc.ws-address", hostPort, DEFAULTS.wsAddress, {
+      dev: DEFAULTS.wsAddressDev,
+      description: "Where WebSocket listens.",
+    }),
+    api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
+      dev: ["all"],
+      description:
+        "Namespaces open over HTTP and WebSocket; all opens every one. Private methods also need a token.",
+    }),
+    corsOrigins: option("json-rpc.cors-origins", list, [], {
+      dev: DEFAULTS.corsOriginsDev,
+      description: "Origins whose pages may call over HTTP; * lets every page call.",
+    }),
+    wsOrigins: option("json-rpc.ws-origins", list, [], {
+      dev: DEFAULTS.corsOriginsDev,
+      description: "Origins whose pages may connect over WebSocket; * lets every page.",
+    }),
+    vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
+      description: "Host names requests may be sent to besides IP addresses; * accepts every name.",
+    }),
+    nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
+      description:
+        "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries refuse that.",
+    }),
+    allowInsecureUnlock: option("json-rpc.allow-insecure-unlock", boolean, false, {
+      description: "Let accounts be unlocked although a listener is not on loopback.",
+    }),
+    callGasMax: option("json-rpc.gas-cap", gas, DEFAULTS.rpcCallGasMax, {
+      description: "Gas one eth_call or eth_estimateGas may use; 0 is no cap.",
+    }),
+    callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
+      description: "Time one eth_call may take; 0 is no limit.",
+    }),
+    returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
+      description: "Bytes one eth_call may return.",
+    }),
+    txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
+      description: "Highest fee of one transaction sent through this node; 0 is no cap.",
+    }),
+    bodyBytesMax: option("json-rpc.body-limit", byteSize, DEFAULTS.rpcBodyBytesMax, {
+      description: "Size of an HTTP request body.",
+    }),
+    wsMessageBytesMax: option("json-rpc.ws-message-limit", byteSize, DEFAULTS.wsMessageBytesMax, {
+      description: "Size of a WebSocket message.",
+    }),
+    batchItemsMax: option("json-rpc.batch-limit", integer(1), DEFAULTS.rpcBatchItemsMax, {
+      description: "Calls in one batch.",
+    }),
+    batchResponseBytesMax: option(
+      "json-rpc.batch-response-limit",
+      byteSize,
+      DEFAULTS.rpcBatchResponseBytesMax,
+      { description: "Size of the answer to one batch; calls behind it get an error." },
+    ),
+    depthMax: option("json-rpc.depth-limit", integer(8), DEFAULTS.rpcDepthMax, {
+      description: "Levels of arrays and objects in a request.",
+    }),
+    logsResultsMax: option("json-rpc.logs-limit", integer(1), DEFAULTS.rpcLogsResultsMax, {
+      description: "Logs in one answer.",
+    }),
+    logsBytesMax: option("json-rpc.logs-size-limit", byteSize, DEFAULTS.rpcLogsBytesMax, {
+      description: "Size of one answer with logs.",
+    }),
+    filterTermsMax: option("json-rpc.filter-terms-limit", integer(1), DEFAULTS.rpcFilterTermsMax, {
+      description: "Addresses, and topics at one position, in a log filter.",
+    }),
+    filterIdleMs: option("json-rpc.filter-timeout", duration, DEFAULTS.rpcFilterIdleMs, {
+      description: "How long a filter lives without being polled.",
+    }),
+    filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
+      description: "Filters of all callers.",
+    }),
+    subscriptionsMax: option(
+      "json-rpc.subscriptions-limit",
+      integer(1),
+      DEFAULTS.rpcSubscriptionsMax,
+      { description: "Subscriptions of one connection." },
+    ),
+    httpConnectionsMax: option(
+      "json-rpc.connections-limit",
+      integer(1),
+      DEFAULTS.rpcHttpConnectionsMax,
+      { description: "Open HTTP connections." },
+    ),
+    wsConnectionsMax: option(
+      "json-rpc.ws-connections-limit",
+      integer(1),
+      DEFAULTS.rpcWsConnectionsMax,
+      { description: "Open WebSocket connections." },
+    ),
+    wsSendBufferBytesMax: option(
+      "json-rpc.ws-send-buffer-limit",
+      byteSize,
+      DEFAULTS.rpcWsSendBufferBytesMax,
+      { description: "Unsent bytes at which a slow WebSocket reader is cut off." },
+    ),
+    feeHistoryBlocksMax: option(
+      "json-rpc.fee-history-limit",
+      integer(1),
+      DEFAULTS.rpcFeeHistoryBlocksMax,
+      { description: "Blocks in one eth_feeHistory answer." },
+    ),
+    headersTimeoutMs: option("json-rpc.headers-timeout", duration, DEFAULTS.rpcHeadersTimeoutMs, {
+      description: "Time a client has to send its request headers.",
+    }),
+    bodyTimeoutMs: option("json-rpc.body-timeout", duration, DEFAULTS.rpcBodyTimeoutMs, {
+      description: "Time a client has to send its request.",
+    }),
+    replyTimeoutMs: option("json-rpc.reply-timeout", duration, DEFAULTS.rpcReplyTimeoutMs, {
+      description: "Time one request may take before it is answered with an error.",
+    }),
+    idleTimeoutMs: option("json-rpc.idle-timeout", duration, DEFAULTS.rpcIdleTimeoutMs, {
+      description: "How long an unused HTTP connection is kept open.",
+    }),
+    traceQueueMax: option("json-rpc.trace-queue-limit", integer(1), DEFAULTS.traceQueueMax, {
+      description: "Traces that wait for their turn; more are refused.",
+    }),
+    traceFilterBlocksMax: option(
+      "json-rpc.trace-filter-limit",
+      integer(1),
+      DEFAULTS.traceFilterBlocksMax,
+      { description: "Blocks in one trace_filter." },
+    ),
+  },
+  ipc: {
+    enable: option("ipc.enable", boolean, true, {
+      description:
+        "Serve JSON-RPC on a socket file only this user can open; private methods need no token there.",
+    }),
+    path: option("ipc.path", text, "evmint.ipc", {
+      description: "The socket file, seen from the home.",
+    }),
+  },
+  consensus: {
+    engine: option("consensus.engine", oneOf(["solo"]), "solo", {
+      description: "Who decides blocks: solo is one validator in this process.",
+    }),
+    blockTime: option(
+      "consensus.block-time",
+      blockTime,
+      { intervalMs: DEFAULTS.blockTimeMs },
+      {
+        dev: "instant",
+        description:
+          "instant: a block as soon as a transaction waits; manual: on demand; or the time between blocks.",
+      },
+    ),
+    gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
+      description: "Block gas limit the node moves towards, by at most 1/1024 a block.",
+    }),
+    feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
+      description: "Who receives the tips of blocks this node proposes.",
+    }),
+    extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
+      description: "Bytes for the extraData field of blocks this node proposes.",
+    }),
+  },
+  state: {
+    cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
+      description: "Memory for state kept decoded.",
+    }),
+  },
+  keystore: {
+    strength: option("keystore.strength", oneOf(["standard", "light"]), "standard", {
+      description:
+        "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
+    }),
+    allowLoosePermissions: option("keystore.allow-loose-permissions", boolean, false, {
+      description: "Open key files that other users of this machine can read.",
+    }),
+  },
+  log: {
+    level: option("log.level", oneOf(LOG_LEVELS), "info", {
+      description: "Least important lines that are written.",
+    }),
+    format: option("log.format", oneOf(["auto", "text", "json"]), "auto", {
+      description: "auto: text on a terminal, one JSON object a line elsewhere.",
+    }),
+  },
+  metrics: {
+    enable: option("metrics.enable", boolean, false, {
+      description: "Serve metrics for Prometheus under /metrics.",
+    }),
+    address: option("metrics.address", hostPort, DEFAULTS.metricsAddress, {
+      description: "Where metrics listen.",
+    }),
+  },
+} as const;
+
+/** Every setting in a row. */
+export const OPTIONS: readonly Option<unknown>[] = Object.values(SCHEMA).flatMap(
+  (group) => Object.values(group) as Option<unknown>[],
+);
+
+/** `json-rpc.ws-address` is `EVMINT_JSON_RPC_WS_ADDRESS` in the environment. */
+export function environmentName(key: string): string {
+  return `EVMINT_${key.replace(/[.-]/g, "_").toUpperCase()}`;
+}
+
+// T comes from the type alone, so that a literal default does not narrow it.
+function option<T>(
+  key: string,
+  type: ValueType<T>,
+  value: NoInfer<T>,
+  rest: {
+    readonly dev?: NoInfer<T>;
+    readonly init?: NoInfer<T>;
+    readonly description: string;
+  },
+): Option<T> {
+  return { key, type, default: value, ...rest };
+}

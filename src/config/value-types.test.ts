@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { parse as parseToml } from "smol-toml";
+import * as types from "./value-types.ts";
+
+/** What a TOML file with the printed literal gives the parser. */
+function reread<T>(type: types.ValueType<T>, value: T): T | undefined {
+  const { key } = parseToml(`key = ${type.print(value)}`);
+  return type.parse(key as types.RawValue);
+}
+
+test("every value type reads back what it prints", () => {
+  const size = fc.nat({ max: 2 ** 40 });
+  const scaled = fc.oneof(size, size.map((n) => n * 1024).filter(Number.isSafeInteger));
+  const check = <T>(type: types.ValueType<T>, values: fc.Arbitrary<T>) =>
+    fc.assert(
+      fc.property(values, (value) => {
+        assert.deepEqual(reread(type, value), value);
+      }),
+    );
+  check(types.boolean, fc.boolean());
+  check(types.integer(0), fc.maxSafeNat());
+  check(types.gas, fc.maxSafeNat().map(BigInt));
+  check(types.byteSize, scaled);
+  check(
+    types.duration,
+    fc.oneof(
+      size,
+      size.map((n) => n * 1000),
+    ),
+  );
+  check(
+    types.amount,
+    fc.oneof(
+      fc.bigInt(0n, 10n ** 29n),
+      fc.nat().map((n) => BigInt(n) * 10n ** 9n),
+    ),
+  );
+  check(types.text, fc.string());
+  check(
+    types.list,
+    fc.uniqueArray(fc.string({ minLength: 1 }).filter((item) => item.trim() === item)),
+  );
+  check(types.bytes(32), fc.uint8Array({ maxLength: 32 }));
+  check(
+    types.hostPort,
+    fc
+      .tuple(fc.constantFrom("::1", "a-b.example", "10.0.0.1"), fc.nat(65535))
+      .map(([host, port]) => ({ host, port })),
+  );
+  check(
+    types.blockTime,
+    fc.oneof(
+      fc.constantFrom("instant" as const, "manual" as const),
+      fc.integer({ min: 1 }).map((intervalMs) => ({ intervalMs })),
+    ),
+  );
+});
+
+test("amount is exact: no amount goes through floating point", () => {
+  assert.equal(types.amount.parse("0.000000000000000001ether"), 1n);
+  assert.equal(types.amount.parse("123456789.123456789ether"), 123456789123456789n * 10n ** 9n);
+  assert.equal(types.amount.parse("1.5"), undefined);
+  assert.equal(types.amount.parse("0.1wei"), undefined);
+});
+
+test("a duration without a unit is refused, zero apart", () => {
+  assert.equal(types.duration.parse("0"), 0);
+  assert.equal(types.duration.parse("5"), undefined);
+  assert.equal(types.duration.parse(5), undefined);
+  assert.equal(types.duration.parse("1.5s"), 1500);
+});

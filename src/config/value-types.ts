@@ -1,0 +1,225 @@
+import type { BlockTime } from "../consensus/solo/solo-engine.ts";
+import { type Address, parseAddress } from "../primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
+
+/** How one kind of setting is read from text or TOML, and written. */
+export type ValueType<T> = {
+  /** What a value looks like, for messages and help: `a duration such as 500ms, 5s or 3h`. */
+  readonly expects: string;
+  /** undefined when `raw` is no such value. Flags and the environment give strings, TOML what it holds. */
+  readonly parse: (raw: RawValue) => T | undefined;
+  /** The TOML literal `parse` reads back. */
+  readonly print: (value: T) => string;
+};
+
+export type RawValue = string | number | bigint | boolean | readonly unknown[] | object;
+
+export type HostPort = { readonly host: string; readonly port: number };
+
+export const boolean: ValueType<boolean> = {
+  expects: "true or false",
+  parse(raw) {
+    if (raw === true || raw === "true") return true;
+    if (raw === false || raw === "false") return false;
+    return undefined;
+  },
+  print: String,
+};
+
+/** A whole number within bounds, both included. */
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueType<number> {
+  return {
+    expects: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}`,
+    parse(raw) {
+      const value = wholeNumber(raw);
+      return value === undefined || value < min || value > max ? undefined : value;
+    },
+    print: String,
+  };
+}
+
+/** Gas in units, for values that meet EVM arithmetic. */
+export const gas: ValueType<bigint> = {
+  expects: "an amount of gas",
+  parse(raw) {
+    const value = wholeNumber(raw);
+    return value === undefined ? undefined : BigInt(value);
+  },
+  print: String,
+};
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** A size in bytes: `5MiB`, `25MB`, `1024`. */
+export const byteSize: ValueType<number> = {
+  expects: "a size such as 1024, 25MB or 5MiB",
+  parse: (raw) => scaled(raw, BYTE_UNITS),
+  print: (value) => printScaled(value, ["GiB", "MiB", "KiB", "GB", "MB", "KB"], BYTE_UNITS),
+};
+
+const DURATION_UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/** A span of time; milliseconds once read. A number without a unit is refused: seconds or milliseconds, who knows. */
+export const duration: ValueType<number> = {
+  expects: "a duration such as 500ms, 5s, 30m or 3h",
+  parse: (raw) =>
+    raw === 0 || raw === "0"
+      ? 0
+      : typeof raw === "string"
+        ? scaled(raw, DURATION_UNITS)
+        : undefined,
+  print: (value) => printScaled(value, ["h", "m", "s", "ms"], DURATION_UNITS),
+};
+
+/** When the solo engine makes blocks. */
+export const blockTime: ValueType<BlockTime> = {
+  expects: "instant, manual, or a duration such as 1s or 500ms",
+  parse(raw) {
+    if (raw === "instant" || raw === "manual") return raw;
+    const intervalMs = duration.parse(raw);
+    return intervalMs ? { intervalMs } : undefined;
+  },
+  print: (value) =>
+    typeof value === "string" ? JSON.stringify(value) : duration.print(value.intervalMs),
+};
+
+const WEI_UNITS: Readonly<Record<string, bigint>> = {
+  "": 1n,
+  wei: 1n,
+  gwei: 10n ** 9n,
+  ether: 10n ** 18n,
+};
+
+/** An amount of the chain's currency, in wei once read: `0`, `1gwei`, `0.5ether`. */
+export const amount: ValueType<bigint> = {
+  expects: "an amount such as 1000000 (wei), 1gwei or 0.5ether",
+  parse(raw) {
+    if (typeof raw === "number" || typeof raw === "bigint") return amount.parse(String(raw));
+    if (typeof raw !== "string") return undefined;
+    const match = /^(\d{1,30})(?:\.(\d{1,18}))? ?([a-z]*)$/.exec(raw);
+    const unit = WEI_UNITS[match?.[3] ?? "?"];
+    if (!match || unit === undefined) return undefined;
+    const fraction = match[2] ?? "";
+    const scaledUp = BigInt(match[1]! + fraction) * unit;
+    const divisor = 10n ** BigInt(fraction.length);
+    return scaledUp % divisor === 0n ? scaledUp / divisor : undefined;
+  },
+  print(value) {
+    for (const unit of ["ether", "gwei"]) {
+      const size = WEI_UNITS[unit]!;
+      if (value !== 0n && value % size === 0n) return `"${value / size}${unit}"`;
+    }
+    return `"${value}"`;
+  },
+};
+
+/** Where to listen: `127.0.0.1:8545`, `[::1]:8545`, `localhost:0`; port 0 asks the system for a free one. */
+export const hostPort: ValueType<HostPort> = {
+  expects: "HOST:PORT such as 127.0.0.1:8545",
+  parse(raw) {
+    if (typeof raw !== "string") return undefined;
+    const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(raw);
+    const port = Number(match?.[3]);
+    if (!match || port > 65535) return undefined;
+    return { host: match[1] ?? match[2]!, port };
+  },
+  print: (value) => JSON.stringify(formatHostPort(value)),
+};
+
+/** `host:port`, an IPv6 host in brackets. */
+export function formatHostPort({ host, port }: HostPort): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Any text. */
+export const text: ValueType<string> = {
+  expects: "a text",
+  parse: (raw) => (typeof raw === "string" ? raw : undefined),
+  print: (value) => JSON.stringify(value),
+};
+
+/** One of `values`. */
+export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
+  return {
+    expects: `one of ${values.join(", ")}`,
+    parse: (raw) => values.find((value) => value === raw),
+    print: (value) => JSON.stringify(value),
+  };
+}
+
+/** Texts: a TOML array, or comma-separated. Order is kept, a repeated entry is dropped. */
+export const list: ValueType<readonly string[]> = {
+  expects: "a list such as eth,net,web3",
+  parse(raw) {
+    const items =
+      typeof raw === "string" ? raw.split(",").map((item) => item.trim()) : (raw as unknown);
+    if (!Array.isArray(items) || !items.every((item) => typeof item === "string")) return undefined;
+    return [...new Set(items as string[])].filter((item) => item !== "");
+  },
+  print: (value) => `[${value.map((item) => JSON.stringify(item)).join(", ")}]`,
+};
+
+export const address: ValueType<Address> = {
+  expects: "an address (0x and 40 hex digits)",
+  parse: (raw) => attempt(() => (typeof raw === "string" ? parseAddress(raw) : undefined)),
+  print: (value) => JSON.stringify(value),
+};
+
+/** At most `maxLength` bytes as hex. */
+export function bytes(maxLength: number): ValueType<Uint8Array> {
+  return {
+    expects: `0x and the hex digits of at most ${maxLength} bytes`,
+    parse(raw) {
+      const value = attempt(() => (typeof raw === "string" ? hexToBytes(raw) : undefined));
+      return value && value.length <= maxLength ? value : undefined;
+    },
+    print: (value) => JSON.stringify(bytesToHex(value)),
+  };
+}
+
+function attempt<T>(parse: () => T): T | undefined {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+/** 0 or more, exactly; `1_000` as TOML writes it is read from text too. */
+function wholeNumber(raw: RawValue): number | undefined {
+  const value =
+    typeof raw === "string" && /^\d+(_\d+)*$/.test(raw) ? Number(raw.replaceAll("_", "")) : raw;
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}
+
+function scaled(raw: RawValue, units: Readonly<Record<string, number>>): number | undefined {
+  const match = /^(\d+(?:\.\d+)?) ?([a-zA-Z]*)$/.exec(
+    typeof raw === "number" ? String(raw) : typeof raw === "string" ? raw : "?",
+  );
+  const unit = units[match?.[2]?.toLowerCase() ?? "?"];
+  const value = Number(match?.[1]) * (unit ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function printScaled(
+  value: number,
+  names: readonly string[],
+  units: Readonly<Record<string, number>>,
+): string {
+  const name = names.find((unit) => value !== 0 && value % units[unit.toLowerCase()]! === 0);
+  return name === undefined ? `${value}` : `"${value / units[name.toLowerCase()]!}${name}"`;
+}

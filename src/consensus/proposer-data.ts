@@ -1,0 +1,78 @@
+import { NodeError } from "../errors.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
+import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
+
+/**
+ * What a proposer decides of a block besides its transactions: the first element of every proposal.
+ *
+ *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, []])
+ *
+ * No transaction begins with a byte from 0x80 to 0xbf. The empty list is where a validator's vote will stand.
+ */
+export type ProposerData = {
+  readonly feeRecipient: Address;
+  /** at most 32 bytes */
+  readonly extraData: Uint8Array;
+  readonly gasLimit: bigint;
+};
+
+const MARK = 0xbf;
+const VERSION = 1n;
+const ENCODED_BYTES_MAX = 256;
+
+/** The first element of a proposal is missing, malformed or not canonical. */
+export class InvalidProposerDataError extends NodeError {
+  readonly code = "INVALID_PROPOSER_DATA";
+}
+
+export function encodeProposerData(data: ProposerData): Uint8Array {
+  return concatBytes(
+    Uint8Array.of(MARK),
+    encodeRlp([
+      bigintToBytes(VERSION),
+      addressToBytes(data.feeRecipient),
+      data.extraData,
+      bigintToBytes(data.gasLimit),
+      [],
+    ]),
+  );
+}
+
+/** @throws InvalidProposerDataError */
+export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData {
+  if (bytes === undefined || bytes[0] !== MARK || bytes.length > ENCODED_BYTES_MAX) {
+    throw new InvalidProposerDataError("a block begins with proposer data");
+  }
+  const fields = fieldsOf(bytes);
+  const [version, feeRecipient, extraData, gasLimit, vote] = fields;
+  if (
+    fields.length !== 5 ||
+    !(version instanceof Uint8Array && feeRecipient instanceof Uint8Array) ||
+    !(extraData instanceof Uint8Array && gasLimit instanceof Uint8Array) ||
+    bytesToBigint(version) !== VERSION ||
+    feeRecipient.length !== 20 ||
+    extraData.length > 32 ||
+    gasLimit.length > 8 ||
+    gasLimit[0] === 0 ||
+    vote instanceof Uint8Array ||
+    vote?.length !== 0
+  ) {
+    throw new InvalidProposerDataError("malformed proposer data");
+  }
+  return {
+    feeRecipient: addressFromBytes(feeRecipient),
+    extraData,
+    gasLimit: bytesToBigint(gasLimit),
+  };
+}
+
+function fieldsOf(bytes: Uint8Array) {
+  try {
+    const item = decodeRlp(bytes.subarray(1));
+    if (!(item instanceof Uint8Array)) return item;
+  } catch (cause) {
+    throw new InvalidProposerDataError("proposer data is not RLP", {}, { cause });
+  }
+  throw new InvalidProposerDataError("proposer data is not a list");
+}

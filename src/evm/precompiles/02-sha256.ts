@@ -1,0 +1,10 @@
+import { sha256 as hash } from "../../crypto/hashes.ts";
+import type { Precompile } from "../evm.ts";
+import { gasByWords } from "./input.ts";
+
+/** SHA-256 of the input: Yellow Paper, appendix E.1. */
+export const sha256: Precompile = {
+  name: "SHA256",
+  gas: (input) => gasByWords(input, 60, 12),
+  run: hash,
+};

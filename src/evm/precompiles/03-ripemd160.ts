@@ -1,0 +1,11 @@
+import { ripemd160 as hash } from "../../crypto/hashes.ts";
+import { leftPad } from "../../primitives/bytes.ts";
+import type { Precompile } from "../evm.ts";
+import { gasByWords } from "./input.ts";
+
+/** RIPEMD-160 of the input, left-padded to 32 bytes: Yellow Paper, appendix E.1. */
+export const ripemd160: Precompile = {
+  name: "RIPEMD160",
+  gas: (input) => gasByWords(input, 600, 120),
+  run: (input) => leftPad(hash(input), 32),
+};

@@ -1,0 +1,112 @@
+import { modExp } from "../../crypto/modexp.ts";
+import { bigintToFixedBytes, bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Precompile } from "../evm.ts";
+import { inputSlice, inputWord } from "./input.ts";
+
+/**
+ * base^exponent mod modulus on integers of any length (EIP-198), modulus 0 giving 0.
+ *
+ *     baseLength 32 ‖ exponentLength 32 ‖ modulusLength 32 ‖ base ‖ exponent ‖ modulus  →  result in modulusLength bytes
+ */
+const HEADER_LENGTH = 96;
+
+/** EIP-7823 */
+const LENGTH_MAX = 1024n;
+
+type Lengths = { readonly base: bigint; readonly exponent: bigint; readonly modulus: bigint };
+
+/** Price and input limits of EIP-198. */
+export const modexpByzantium: Precompile = {
+  name: "MODEXP",
+  gas(input) {
+    const lengths = readLengths(input);
+    const iterations = iterationCount(input, lengths, 8n);
+    return (complexityEip198(longest(lengths)) * iterations) / 20n;
+  },
+  run,
+};
+
+/** Price of EIP-2565. */
+export const modexpBerlin: Precompile = {
+  name: "MODEXP",
+  gas(input) {
+    const lengths = readLengths(input);
+    const iterations = iterationCount(input, lengths, 8n);
+    return atLeast(200n, (squaredWords(longest(lengths)) * iterations) / 3n);
+  },
+  run,
+};
+
+/** Price of EIP-7883, input limits of EIP-7823. */
+export const modexpOsaka: Precompile = {
+  name: "MODEXP",
+  gas(input) {
+    const lengths = readLengths(input);
+    const iterations = iterationCount(input, lengths, 16n);
+    const length = longest(lengths);
+    return atLeast(500n, (length <= 32n ? 16n : 2n * squaredWords(length)) * iterations);
+  },
+  run(input) {
+    const { base, exponent, modulus } = readLengths(input);
+    if (base > LENGTH_MAX || exponent > LENGTH_MAX || modulus > LENGTH_MAX) {
+      return { reason: "one or more of base/exponent/modulus length exceeded 1024 bytes" };
+    }
+    return run(input);
+  },
+};
+
+/** The price has bounded the lengths, save that of an exponent which meets no modulus. */
+function run(input: Uint8Array): Uint8Array {
+  const lengths = readLengths(input);
+  if (lengths.modulus === 0n) return EMPTY_BYTES;
+  const baseLength = Number(lengths.base);
+  const exponentLength = Number(lengths.exponent);
+  const modulusLength = Number(lengths.modulus);
+  const exponentAt = HEADER_LENGTH + baseLength;
+  const modulus = bytesToBigint(inputSlice(input, exponentAt + exponentLength, modulusLength));
+  if (modulus === 0n) return new Uint8Array(modulusLength);
+  const base = bytesToBigint(inputSlice(input, HEADER_LENGTH, baseLength));
+  const exponent = inputSlice(input, exponentAt, exponentLength);
+  return bigintToFixedBytes(modExp(base, exponent, modulus), modulusLength);
+}
+
+function readLengths(input: Uint8Array): Lengths {
+  return {
+    base: inputWord(input, 0),
+    exponent: inputWord(input, 32),
+    modulus: inputWord(input, 64),
+  };
+}
+
+function longest({ base, modulus }: Lengths): bigint {
+  return base > modulus ? base : modulus;
+}
+
+/**
+ * How many squarings the price assumes, at least 1: the bits of the exponent's first 32 bytes below the highest one set,
+ * and `perByte` for each byte behind them.
+ */
+function iterationCount(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
+  const start = BigInt(HEADER_LENGTH) + base;
+  const headLength = exponent < 32n ? Number(exponent) : 32;
+  const head =
+    start < BigInt(input.length) ? bytesToBigint(inputSlice(input, Number(start), headLength)) : 0n;
+  const headBits = head === 0n ? 0n : BigInt(head.toString(2).length - 1);
+  const tailLength = exponent > 32n ? exponent - 32n : 0n;
+  return atLeast(1n, tailLength * perByte + headBits);
+}
+
+function complexityEip198(length: bigint): bigint {
+  if (length <= 64n) return length * length;
+  if (length <= 1024n) return (length * length) / 4n + 96n * length - 3072n;
+  return (length * length) / 16n + 480n * length - 199_680n;
+}
+
+function squaredWords(length: bigint): bigint {
+  const words = (length + 7n) / 8n;
+  return words * words;
+}
+
+function atLeast(minimum: bigint, value: bigint): bigint {
+  return value > minimum ? value : minimum;
+}

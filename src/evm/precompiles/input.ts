@@ -1,0 +1,23 @@
+import { bytesToBigint } from "../../primitives/bytes.ts";
+
+/**
+ * `length` bytes of `input` from `offset`, zeros where it has ended: calldata is endless to a precompile.
+ * A view of `input` where that is enough, so not to be written to.
+ */
+export function inputSlice(input: Uint8Array, offset: number, length: number): Uint8Array {
+  const slice = input.subarray(offset, offset + length);
+  if (slice.length === length) return slice;
+  const padded = new Uint8Array(length);
+  padded.set(slice);
+  return padded;
+}
+
+/** The 32-byte word of `input` at `offset` as an integer. */
+export function inputWord(input: Uint8Array, offset: number): bigint {
+  return bytesToBigint(inputSlice(input, offset, 32));
+}
+
+/** Gas of a price that has a fixed part and one for every 32-byte word begun. */
+export function gasByWords(input: Uint8Array, base: number, perWord: number): bigint {
+  return BigInt(base + perWord * Math.ceil(input.length / 32));
+}

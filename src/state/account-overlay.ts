@@ -1,0 +1,74 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Account } from "./account.ts";
+import type { AccountChange, StateReader } from "./reader.ts";
+
+/** One account of a world state: as it was in the base, and what has been laid over that. */
+export type AccountOverlay = {
+  readonly address: Address;
+  /** in the base */
+  readonly before: Account | undefined;
+  /** Slots of the base read so far; kept apart from `written` so that undoing a write needs no new read. */
+  readonly loaded: Map<Hash, bigint>;
+  account: Account | undefined;
+  written: Map<Hash, bigint>;
+  /** The account was deleted: the base's storage no longer shows through. */
+  cleared: boolean;
+};
+
+/** True when any slot is not 0. */
+export function overlayHasStorage(overlay: AccountOverlay, base: StateReader): boolean {
+  for (const value of overlay.written.values()) if (value !== 0n) return true;
+  if (overlay.cleared) return false;
+  for (const [slot] of base.storageEntries(overlay.address)) {
+    if (!overlay.written.has(slot)) return true;
+  }
+  return false;
+}
+
+/** How the account differs from the base; undefined when it does not. Slots of an account that does not exist are no part of the state. */
+export function changeOf(overlay: AccountOverlay, base: StateReader): AccountChange | undefined {
+  const { address, account, before, written, cleared } = overlay;
+  if (account === undefined) {
+    if (before === undefined) return undefined;
+    const storage = new Map<Hash, bigint>();
+    for (const [slot] of base.storageEntries(address)) storage.set(slot, 0n);
+    return { address, account: null, storage, storageCleared: true };
+  }
+  const fieldsDiffer = !sameAccount(account, before);
+  if (cleared) {
+    const { storage, differs } = storageAfterClearing(overlay, base);
+    if (!fieldsDiffer && !differs) return undefined;
+    return { address, account, storage, storageCleared: true };
+  }
+  const storage = new Map<Hash, bigint>();
+  for (const [slot, value] of written) {
+    const old = overlay.loaded.get(slot) ?? base.storage(address, slot);
+    if (value !== old) storage.set(slot, value);
+  }
+  if (!fieldsDiffer && storage.size === 0) return undefined;
+  return { address, account, storage, storageCleared: false };
+}
+
+/** Old slots at 0 with everything the account has now laid over them, and whether that is a difference at all. */
+function storageAfterClearing(
+  { address, written }: AccountOverlay,
+  base: StateReader,
+): { readonly storage: ReadonlyMap<Hash, bigint>; readonly differs: boolean } {
+  const storage = new Map<Hash, bigint>();
+  const old = new Map(base.storageEntries(address));
+  let differs = false;
+  for (const slot of old.keys()) storage.set(slot, 0n);
+  for (const [slot, value] of written) {
+    if (value !== 0n || old.has(slot)) storage.set(slot, value);
+  }
+  for (const [slot, value] of storage) differs ||= value !== (old.get(slot) ?? 0n);
+  return { storage, differs };
+}
+
+function sameAccount(a: Account, b: Account | undefined): boolean {
+  return (
+    a === b ||
+    (b !== undefined && a.nonce === b.nonce && a.balance === b.balance && a.codeHash === b.codeHash)
+  );
+}

@@ -1,0 +1,34 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { keccak256Hash } from "../primitives/keccak.ts";
+import { EMPTY_CODE_HASH } from "./account.ts";
+import type { AccountChange, StateChanges } from "./reader.ts";
+
+/** An account as a genesis file writes it. Balance in wei; what is left out is 0 or empty. */
+export type GenesisAccount = {
+  readonly balance: bigint;
+  readonly nonce?: bigint;
+  readonly code?: Uint8Array;
+  readonly storage?: ReadonlyMap<Hash, bigint>;
+};
+
+/** The accounts that exist in block 0. */
+export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>;
+
+/** The difference between no state at all and `alloc`. Empty accounts are kept, as geth does. */
+export function changesOfAlloc(alloc: GenesisAlloc): StateChanges {
+  const accounts: AccountChange[] = [];
+  const codes = new Map<Hash, Uint8Array>();
+  for (const [address, { balance, nonce = 0n, code, storage }] of alloc) {
+    let codeHash = EMPTY_CODE_HASH;
+    if (code !== undefined && code.length > 0) {
+      codeHash = keccak256Hash(code);
+      codes.set(codeHash, code);
+    }
+    const slots = new Map<Hash, bigint>();
+    for (const [slot, value] of storage ?? []) if (value !== 0n) slots.set(slot, value);
+    const account = { nonce, balance, codeHash };
+    accounts.push({ address, account, storage: slots, storageCleared: false });
+  }
+  return { accounts, codes };
+}

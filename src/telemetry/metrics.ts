@@ -1,0 +1,161 @@
+import { invariant } from "../errors.ts";
+
+/** Values of a metric's labels, by label name. */
+export type Labels = Readonly<Record<string, string>>;
+
+export type MetricOptions = {
+  /** Snake case, ending in its unit: `rpc_request_duration_seconds`, `blocks_total`. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+};
+
+/** Only grows. */
+export interface Counter {
+  add(amount?: number, labels?: Labels): void;
+}
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+}
+/** Counts observations by size. */
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+/** Declares metrics and prints them all; each module declares its own, beside the code that moves them. */
+export interface Metrics {
+  counter(options: MetricOptions): Counter;
+  gauge(options: MetricOptions): Gauge;
+  /** A gauge whose value is asked for when it is read. */
+  gaugeOf(options: Omit<MetricOptions, "labels">, read: () => number): void;
+  /** @param options.buckets upper bounds, ascending; +Inf is added */
+  histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
+  /** Prometheus text exposition, format 0.0.4. */
+  exposition(): string;
+}
+
+/**
+ * Most label combinations of one metric. Labels come from tables (method names, rejection codes), so this is never
+ * reached unless a caller's text became a label; then the rest is counted together instead of filling the memory.
+ */
+const SERIES_MAX = 1000;
+const OVERFLOW = "other";
+
+/** Buckets for durations in seconds: from a cached answer to a trace. */
+export const SECONDS_BUCKETS: readonly number[] = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+
+/** An empty registry; every metric's name carries `prefix` and an underscore. */
+export function createMetrics(prefix = "evmint"): Metrics {
+  const metrics = new Map<string, { help: string; type: string; lines: () => string[] }>();
+
+  function register(options: MetricOptions, type: string, lines: (name: string) => string[]): void {
+    const name = `${prefix}_${options.name}`;
+    invariant(/^[a-z][a-z0-9_]*$/.test(name), `metric name "${name}" is not snake case`);
+    invariant(!metrics.has(name), `metric "${name}" is declared twice`);
+    metrics.set(name, { help: options.help, type, lines: () => lines(name) });
+  }
+
+  return {
+    counter(options) {
+      const series = createSeries(options, () => ({ value: 0 }));
+      register(options, "counter", (name) =>
+        series.all().map(([labels, { value }]) => sample(name, labels, value)),
+      );
+      return {
+        add(amount = 1, labels = {}) {
+          invariant(amount >= 0, `counter "${options.name}" cannot fall`);
+          series.of(labels).value += amount;
+        },
+      };
+    },
+    gauge(options) {
+      const series = createSeries(options, () => ({ value: 0 }));
+      register(options, "gauge", (name) =>
+        series.all().map(([labels, { value }]) => sample(name, labels, value)),
+      );
+      return {
+        set(value, labels = {}) {
+          series.of(labels).value = value;
+        },
+      };
+    },
+    gaugeOf(options, read) {
+      register(options, "gauge", (name) => [sample(name, "", read())]);
+    },
+    histogram(options) {
+      const { buckets } = options;
+      const series = createSeries(options, () => ({
+        counts: new Array<number>(buckets.length + 1).fill(0),
+        sum: 0,
+      }));
+      register(options, "histogram", (name) =>
+        series.all().flatMap(([labels, { counts, sum }]) => {
+          let total = 0;
+          const lines = counts.map((count, index) => {
+            total += count;
+            const bound = `le="${buckets[index] ?? "+Inf"}"`;
+            return sample(`${name}_bucket`, labels ? `${labels},${bound}` : bound, total);
+          });
+          return [
+            ...lines,
+            sample(`${name}_sum`, labels, sum),
+            sample(`${name}_count`, labels, total),
+          ];
+        }),
+      );
+      return {
+        observe(value, labels = {}) {
+          const entry = series.of(labels);
+          const index = buckets.findIndex((bound) => value <= bound);
+          entry.counts[index === -1 ? buckets.length : index]! += 1;
+          entry.sum += value;
+        },
+      };
+    },
+    exposition() {
+      const lines: string[] = [];
+      for (const [name, { help, type, lines: samples }] of metrics) {
+        lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples());
+      }
+      return `${lines.join("\n")}\n`;
+    },
+  };
+}
+
+/** The values of one metric by their labels as text; a metric without labels has its one value from the start. */
+function createSeries<T>(options: MetricOptions, initial: () => T) {
+  const names = options.labels ?? [];
+  const series = new Map<string, T>();
+  if (names.length === 0) series.set("", initial());
+
+  function find(labels: string): T | undefined {
+    const known = series.get(labels);
+    if (known !== undefined || series.size >= SERIES_MAX) return known;
+    const entry = initial();
+    series.set(labels, entry);
+    return entry;
+  }
+
+  return {
+    of(labels: Labels): T {
+      const text = names.map((name) => `${name}="${escapeLabel(labels[name] ?? "")}"`).join(",");
+      const entry = find(text);
+      if (entry !== undefined) return entry;
+      const overflow = names.map((name) => `${name}="${OVERFLOW}"`).join(",");
+      const shared = series.get(overflow) ?? initial();
+      series.set(overflow, shared);
+      return shared;
+    },
+    all: () => [...series],
+  };
+}
+
+function sample(name: string, labels: string, value: number): string {
+  return `${name}${labels ? `{${labels}}` : ""} ${value}`;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}

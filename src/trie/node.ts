@@ -1,0 +1,106 @@
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { InvalidRlpError } from "../primitives/rlp.ts";
+import { isLeafPath, readHexPrefix } from "./nibbles.ts";
+
+/**
+ * Nodes are worked on in their RLP form (Yellow Paper, appendix D); taking them apart into objects costs more than it saves.
+ *
+ *     leaf       [hex-prefix path, value]
+ *     extension  [hex-prefix path, reference]
+ *     branch     [reference × 16, value]
+ *     reference  0x80 nothing; 0xa0 ‖ keccak256(node); or the node itself when it has less than 32 bytes
+ */
+
+/** A leaf or extension taken apart, or a branch as it is. */
+export type DecodedNode = ShortNode | BranchNode;
+
+/** Views of the node's RLP, but for the path. */
+export type ShortNode = {
+  readonly kind: "leaf" | "extension";
+  readonly path: Uint8Array;
+  /** value of the leaf, or reference of the extension's child */
+  readonly payload: Uint8Array;
+};
+
+export type BranchNode = {
+  readonly kind: "branch";
+  readonly rlp: Uint8Array;
+  /** Where each of the 17 items begins, and where the last one ends. */
+  readonly offsets: readonly number[];
+};
+
+const NOTHING = 0x80;
+const HASH_PREFIX = 0xa0;
+
+/** Reference to the node with this hash. */
+export function hashReference(hash: Uint8Array): Uint8Array {
+  const reference = new Uint8Array(33);
+  reference[0] = HASH_PREFIX;
+  reference.set(hash, 1);
+  return reference;
+}
+
+/** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
+export function decodeNode(rlp: Uint8Array): DecodedNode {
+  if (rlp.length === 0 || rlp[0]! < 0xc0) throw new InvalidRlpError("trie node is not a list");
+  const offsets: number[] = [];
+  let at = contentStart(rlp, 0);
+  while (at < rlp.length) {
+    offsets.push(at);
+    at = itemEnd(rlp, at);
+  }
+  offsets.push(at);
+  if (at !== rlp.length || itemEnd(rlp, 0) !== at)
+    throw new InvalidRlpError("trie node of wrong length");
+  if (offsets.length === 18) return { kind: "branch", rlp, offsets };
+  if (offsets.length !== 3) throw new InvalidRlpError(`trie node of ${offsets.length - 1} items`);
+  const packed = stringContent(rlp, offsets[0]!, offsets[1]!);
+  if (packed.length === 0) throw new InvalidRlpError("trie node with an empty path");
+  const path = readHexPrefix(packed);
+  if (!isLeafPath(packed)) {
+    return { kind: "extension", path, payload: rlp.subarray(offsets[1]!, offsets[2]!) };
+  }
+  return { kind: "leaf", path, payload: stringContent(rlp, offsets[1]!, offsets[2]!) };
+}
+
+/** True when the branch has a child at `nibble`. */
+export function hasChild(branch: BranchNode, nibble: number): boolean {
+  return branch.rlp[branch.offsets[nibble]!] !== NOTHING;
+}
+
+/** Reference of the child at `nibble`, a view; undefined where there is none. */
+export function childReference(branch: BranchNode, nibble: number): Uint8Array | undefined {
+  if (!hasChild(branch, nibble)) return undefined;
+  return branch.rlp.subarray(branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
+}
+
+/** Value that ends at the branch, a view; undefined where there is none. */
+export function branchValue(branch: BranchNode): Uint8Array | undefined {
+  const value = stringContent(branch.rlp, branch.offsets[16]!, branch.offsets[17]!);
+  return value.length === 0 ? undefined : value;
+}
+
+function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {
+  const from = contentStart(rlp, start);
+  return from === end ? EMPTY_BYTES : rlp.subarray(from, end);
+}
+
+function contentStart(rlp: Uint8Array, at: number): number {
+  const first = rlp[at]!;
+  if (first < 0x80) return at;
+  if (first < 0xb8) return at + 1;
+  if (first < 0xc0) return at + 1 + first - 0xb7;
+  if (first < 0xf8) return at + 1;
+  return at + 1 + first - 0xf7;
+}
+
+function itemEnd(rlp: Uint8Array, at: number): number {
+  const first = rlp[at]!;
+  if (first < 0x80) return at + 1;
+  if (first < 0xb8) return at + 1 + first - 0x80;
+  if (first >= 0xc0 && first < 0xf8) return at + 1 + first - 0xc0;
+  const start = contentStart(rlp, at);
+  let length = 0;
+  for (let i = at + 1; i < start; i++) length = length * 256 + rlp[i]!;
+  return start + length;
+}

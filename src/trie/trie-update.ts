@@ -1,0 +1,312 @@
+import { invariant } from "../errors.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
+import { keccak256 } from "../primitives/keccak.ts";
+import type { ResolveNode } from "./descend.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { groupByNibble, sharedNibbles } from "./key-groups.ts";
+import { nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
+import {
+  type BranchNode,
+  branchValue,
+  childReference,
+  type DecodedNode,
+  decodeNode,
+  hasChild,
+  hashReference,
+  type ShortNode,
+} from "./node.ts";
+import { type EncodedNode, encodeBranch, encodeShortNode } from "./node-encoder.ts";
+
+/** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
+const KEY_BYTES_MAX = 64;
+
+export type TrieChanges = {
+  /** All different; none longer than 64 bytes. */
+  readonly keys: readonly Uint8Array[];
+  /**
+   * The new value of key number `index`, given the one it has: undefined or empty deletes.
+   * Asked once for each key, in any order.
+   */
+  valueOf(index: number, old: Uint8Array | undefined): Uint8Array | undefined;
+};
+
+/** Receives each new node: its place (first `depth` nibbles of `path`, which is written to afterwards), and what it is. */
+export type NodeSink = (path: Uint8Array, depth: number, node: EncodedNode) => void;
+
+/**
+ * A subtrie that is not encoded as long as its parent may still merge with it: a leaf, or an extension.
+ * An extension with an empty path stands for the branch it refers to; branches never move, so they are encoded at once.
+ */
+type Subtrie = ShortNode;
+
+/**
+ * Root of the trie `root` after `changes`: one descent that follows all keys together and encodes every new node once
+ * on its way back (Yellow Paper, appendix D).
+ * @param resolve undefined for a trie that begins empty
+ * @throws MissingTrieNodeError
+ */
+export function updateTrie(
+  resolve: ResolveNode | undefined,
+  root: Uint8Array,
+  changes: TrieChanges,
+  sink: NodeSink,
+): Uint8Array {
+  const keys = changes.keys.slice();
+  const values: (Uint8Array | undefined)[] = new Array(keys.length);
+  /** Nibbles from the root to where the descent is. */
+  const path = new Uint8Array(KEY_BYTES_MAX * 2);
+
+  const open = (reference: Uint8Array, depth: number): DecodedNode => {
+    if (reference.length < 33) return decodeNode(reference);
+    invariant(resolve, "an empty trie has no nodes to open");
+    return decodeNode(resolve(reference, path, depth));
+  };
+
+  /** How a parent refers to `subtrie` at `depth`; encodes it if that is still to be done. */
+  const refer = (subtrie: Subtrie, depth: number): Uint8Array => {
+    if (subtrie.kind === "extension" && subtrie.path.length === 0) return subtrie.payload;
+    const node = encodeShortNode(subtrie);
+    sink(path, depth, node);
+    return node.reference;
+  };
+
+  /** A branch of `old` with the children in `changed` replaced, or what is left of it. */
+  const closeBranch = (
+    old: BranchNode | undefined,
+    changed: number,
+    children: readonly (Subtrie | undefined)[],
+    value: Uint8Array | undefined,
+    depth: number,
+  ): Subtrie | undefined => {
+    let count = 0;
+    let last = 0;
+    for (let n = 0; n < 16; n++) {
+      const isThere =
+        (changed >> n) & 1 ? children[n] !== undefined : old !== undefined && hasChild(old, n);
+      if (!isThere) continue;
+      count++;
+      last = n;
+    }
+    if (count === 0) {
+      return value && { kind: "leaf", path: EMPTY_BYTES, payload: value };
+    }
+    if (count === 1 && value === undefined) {
+      path[depth] = last;
+      const child = children[last] ?? reopen(open, childReference(old!, last)!, depth + 1);
+      return prefixed(Uint8Array.of(last), child);
+    }
+    const references: (Uint8Array | undefined)[] = [];
+    for (let n = 0; n < 16; n++) {
+      const child = children[n];
+      path[depth] = n;
+      references.push(child && refer(child, depth + 1));
+    }
+    const node = encodeBranch({ old, changed, references, value });
+    sink(path, depth, node);
+    return { kind: "extension", path: EMPTY_BYTES, payload: node.reference };
+  };
+
+  /** A subtrie of the keys `order[from..to)`, whose values are known and not empty. */
+  const build = (
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    if (from === to) return undefined;
+    const first = order[from]!;
+    if (to - from === 1) {
+      return { kind: "leaf", path: nibblesOf(keys[first]!, depth), payload: values[first]! };
+    }
+    const shared = sharedNibbles(keys, order, from, to, depth);
+    const branchDepth = depth + shared.length;
+    path.set(shared, depth);
+    groupByNibble(keys, order, from, to, branchDepth);
+    const children: (Subtrie | undefined)[] = new Array(16);
+    let changed = 0;
+    let value: Uint8Array | undefined;
+    let start = from;
+    if (keys[order[start]!]!.length * 2 === branchDepth) value = values[order[start++]!];
+    invariant(keys[order[start]!]!.length * 2 > branchDepth, "keys are all different");
+    while (start < to) {
+      const nibble = nibbleAt(keys[order[start]!]!, branchDepth);
+      const end = groupEnd(order, start, to, branchDepth, nibble);
+      path[branchDepth] = nibble;
+      children[nibble] = build(order, start, end, branchDepth + 1);
+      changed |= 1 << nibble;
+      start = end;
+    }
+    const branch = closeBranch(undefined, changed, children, value, branchDepth);
+    return branch && prefixed(shared, branch);
+  };
+
+  const groupEnd = (
+    order: Int32Array,
+    start: number,
+    to: number,
+    depth: number,
+    nibble: number,
+  ): number => {
+    let end = start + 1;
+    while (end < to && nibbleAt(keys[order[end]!]!, depth) === nibble) end++;
+    return end;
+  };
+
+  /** The keys that get a value where nothing stands but, perhaps, `leaf`. */
+  const replaceLeaf = (
+    leaf: ShortNode | undefined,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    // Room for the leaf itself behind the others.
+    const kept = new Int32Array(to - from + 1);
+    let count = 0;
+    let isReplaced = false;
+    for (let i = from; i < to; i++) {
+      const index = order[i]!;
+      const isSame = leaf !== undefined && endsWith(keys[index]!, depth, leaf.path);
+      isReplaced ||= isSame;
+      const value = changes.valueOf(index, isSame ? leaf.payload : undefined);
+      if (value === undefined || value.length === 0) continue;
+      values[index] = value;
+      kept[count++] = index;
+    }
+    if (leaf !== undefined && !isReplaced) {
+      if (count === 0) return leaf;
+      const key = new Uint8Array(depth + leaf.path.length);
+      key.set(path.subarray(0, depth));
+      key.set(leaf.path, depth);
+      kept[count++] = keys.push(packNibbles(key)) - 1;
+      values.push(leaf.payload);
+    }
+    return build(kept, 0, count, depth);
+  };
+
+  const changeExtension = (
+    extension: ShortNode,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    let shared = extension.path.length;
+    for (let i = from; i < to; i++) {
+      const key = keys[order[i]!]!;
+      let length = 0;
+      while (
+        length < shared &&
+        depth + length < key.length * 2 &&
+        nibbleAt(key, depth + length) === extension.path[length]
+      ) {
+        length++;
+      }
+      shared = length;
+    }
+    const common = extension.path.subarray(0, shared);
+    path.set(common, depth);
+    const below = depth + shared;
+    if (shared === extension.path.length) {
+      const child = open(extension.payload, below);
+      const changed = change(child, order, from, to, below);
+      return changed && prefixed(common, changed);
+    }
+    const rest: Subtrie = {
+      kind: "extension",
+      path: extension.path.subarray(shared + 1),
+      payload: extension.payload,
+    };
+    const children: (Subtrie | undefined)[] = new Array(16);
+    children[extension.path[shared]!] = rest;
+    const branch = changeChildren(undefined, children, order, from, to, below);
+    return branch && prefixed(common, branch);
+  };
+
+  /** Follows the keys into the children of a branch: `old`, or one that so far consists of `children`. */
+  const changeChildren = (
+    old: BranchNode | undefined,
+    children: (Subtrie | undefined)[],
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    groupByNibble(keys, order, from, to, depth);
+    let changed = 0;
+    for (let n = 0; n < 16; n++) if (children[n] !== undefined) changed |= 1 << n;
+    let value = old && branchValue(old);
+    let start = from;
+    if (keys[order[start]!]!.length * 2 === depth) {
+      const next = changes.valueOf(order[start++]!, value);
+      value = next?.length === 0 ? undefined : next;
+    }
+    while (start < to) {
+      const nibble = nibbleAt(keys[order[start]!]!, depth);
+      const end = groupEnd(order, start, to, depth, nibble);
+      path[depth] = nibble;
+      const reference = old && childReference(old, nibble);
+      const child = reference ? open(reference, depth + 1) : children[nibble];
+      children[nibble] = change(child, order, start, end, depth + 1);
+      changed |= 1 << nibble;
+      start = end;
+    }
+    return closeBranch(old, changed, children, value, depth);
+  };
+
+  const change = (
+    node: DecodedNode | undefined,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    if (node?.kind === "branch") {
+      return changeChildren(node, new Array(16), order, from, to, depth);
+    }
+    if (node?.kind === "extension") return changeExtension(node, order, from, to, depth);
+    return replaceLeaf(node, order, from, to, depth);
+  };
+
+  for (const key of keys) invariant(key.length <= KEY_BYTES_MAX, "keys have at most 64 bytes");
+  if (keys.length === 0) return root;
+  const order = Int32Array.from(keys, (_, index) => index);
+  const isEmpty = equalBytes(root, EMPTY_TRIE_ROOT_BYTES);
+  const top = isEmpty ? undefined : open(hashReference(root), 0);
+  const subtrie = change(top, order, 0, order.length, 0);
+  if (subtrie === undefined) return EMPTY_TRIE_ROOT_BYTES;
+  const reference = refer(subtrie, 0);
+  if (reference.length === 33) return reference.subarray(1);
+  // A root has its hash however short it is.
+  const hash = keccak256(reference);
+  sink(path, 0, { rlp: reference, reference: hashReference(hash) });
+  return hash;
+}
+
+/** The node at `reference` as a subtrie. */
+function reopen(
+  open: (reference: Uint8Array, depth: number) => DecodedNode,
+  reference: Uint8Array,
+  depth: number,
+): Subtrie {
+  const node = open(reference, depth);
+  if (node.kind !== "branch") return node;
+  return { kind: "extension", path: EMPTY_BYTES, payload: reference };
+}
+
+function prefixed(nibbles: Uint8Array, subtrie: Subtrie): Subtrie {
+  if (nibbles.length === 0) return subtrie;
+  const path = new Uint8Array(nibbles.length + subtrie.path.length);
+  path.set(nibbles);
+  path.set(subtrie.path, nibbles.length);
+  return { kind: subtrie.kind, path, payload: subtrie.payload };
+}
+
+/** True when the nibbles of `key` from `start` on are `nibbles`. */
+function endsWith(key: Uint8Array, start: number, nibbles: Uint8Array): boolean {
+  if (key.length * 2 - start !== nibbles.length) return false;
+  for (let i = 0; i < nibbles.length; i++) {
+    if (nibbleAt(key, start + i) !== nibbles[i]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
+import fc from "fast-check";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { bytesToHex } from "../primitives/hex.ts";
+import { keccak256 } from "../primitives/keccak.ts";
+import { EMPTY_TRIE_ROOT, EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { createNodeCache } from "./node-cache.ts";
+import { MissingTrieNodeError } from "./node-source.ts";
+import { InvalidProofError, verifyProof } from "./proof.ts";
+import { createMemoryNodes } from "./testing/memory-nodes.ts";
+import { createTrie } from "./trie.ts";
+
+type Entry = readonly [key: Uint8Array, value: Uint8Array | undefined];
+
+/** A trie that keeps what it makes. The smallest cache there is, so that most nodes come from the store. */
+function keepingTrie() {
+  const nodes = createMemoryNodes();
+  const trie = createTrie(nodes, createNodeCache(4), EMPTY_BYTES);
+  return {
+    ...trie,
+    nodes,
+    put(root: Uint8Array, entries: readonly Entry[]): Uint8Array {
+      const keys = entries.map(([key]) => key);
+      const { root: next, nodes: created } = trie.update(root, {
+        keys,
+        valueOf: (index) => entries[index]![1],
+      });
+      nodes.keep(created);
+      return next;
+    },
+  };
+}
+
+/** Distinct keys, the last entry of each. */
+function distinct(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [bytesToHex(entry[0]), entry])).values()];
+}
+
+const value = fc.option(fc.uint8Array({ minLength: 1, maxLength: 40 }), { nil: undefined });
+/** Keys that are near each other: shared prefixes, keys inside keys, all sorts of splits and merges. */
+const nearKey = fc.array(fc.constantFrom(0x00, 0x01, 0x10, 0x11), { maxLength: 4 });
+const hashedKey = fc.nat(200).map((n) => [...keccak256(Uint8Array.of(n))]);
+/** 32 bytes that differ in the last ones only, with small values: nodes inside their parents. */
+const lateKey = fc
+  .array(fc.constantFrom(0, 1, 16), { minLength: 2, maxLength: 2 })
+  .map((end) => [...new Array(30).fill(7), ...end]);
+
+for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
+  test(`update and prove agree with @ethereumjs/mpt: ${name}`, async () => {
+    const entry = fc.tuple(
+      key.map((bytes) => Uint8Array.from(bytes)),
+      fc.oneof(value, fc.constant(undefined), fc.constant(Uint8Array.of(1))),
+    );
+    const batches = fc.array(fc.array(entry, { maxLength: 30 }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        let oracle = await createMPT();
+        const trie = keepingTrie();
+        let root = EMPTY_TRIE_ROOT_BYTES;
+        const seen = new Map<string, Entry>();
+        for (const batch of all) {
+          const entries = distinct(batch);
+          for (const entry of entries) seen.set(bytesToHex(entry[0]), entry);
+          root = trie.put(root, entries);
+          // Made anew each time: the oracle does not fold a branch at the root whose own value is deleted.
+          oracle = await createMPT();
+          for (const [k, v] of seen.values()) if (v !== undefined) await oracle.put(k, v);
+          assert.equal(bytesToHex(root), bytesToHex(oracle.root()));
+        }
+        for (const [k, v] of seen.values()) {
+          assert.deepEqual(trie.get(root, k), v);
+          const proof = trie.prove(root, k);
+          assert.deepEqual(verifyProof(root, k, proof), v);
+          if (v === undefined) continue;
+          // The oracle also lists nodes that stand inside their parents; geth does not.
+          const expected = await createMerkleProof(oracle, k);
+          assert.deepEqual(
+            proof,
+            expected.filter((node, index) => index === 0 || node.length >= 32),
+          );
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+}
+
+test("update in one batch gives the root of the same changes one by one", () => {
+  const entry = fc.tuple(
+    fc.oneof(nearKey, hashedKey, lateKey).map((bytes) => Uint8Array.from(bytes)),
+    value,
+  );
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 40 }), fc.array(entry), (first, second) => {
+      const trie = keepingTrie();
+      let single = EMPTY_TRIE_ROOT_BYTES;
+      for (const e of [...first, ...second]) single = trie.put(single, [e]);
+      const batch = trie.put(trie.put(EMPTY_TRIE_ROOT_BYTES, distinct(first)), distinct(second));
+      assert.deepEqual(batch, single);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("update returns the empty root when the last key goes", () => {
+  const trie = keepingTrie();
+  const keys = [1, 2, 3].map((n) => keccak256(Uint8Array.of(n)));
+  const root = trie.put(
+    EMPTY_TRIE_ROOT_BYTES,
+    keys.map((key) => [key, key]),
+  );
+  const gone = trie.put(
+    root,
+    keys.map((key) => [key, undefined]),
+  );
+  assert.equal(bytesToHex(gone), EMPTY_TRIE_ROOT);
+  assert.deepEqual(trie.prove(gone, keys[0]!), []);
+});
+
+test("update tells valueOf the value each key has, once", () => {
+  const trie = keepingTrie();
+  const keys = [...new Array(50).keys()].map((n) => keccak256(Uint8Array.of(n)));
+  const root = trie.put(
+    EMPTY_TRIE_ROOT_BYTES,
+    keys.slice(0, 25).map((key, n) => [key, Uint8Array.of(n, 1)]),
+  );
+  const asked: (readonly [number, Uint8Array | undefined])[] = [];
+  trie.update(root, {
+    keys,
+    valueOf(index, old) {
+      asked.push([index, old?.slice()]);
+      return old;
+    },
+  });
+  assert.deepEqual(
+    asked.sort(([a], [b]) => a - b),
+    keys.map((_, n) => [n, n < 25 ? Uint8Array.of(n, 1) : undefined]),
+  );
+});
+
+test("update without a difference has no nodes to keep", () => {
+  const trie = keepingTrie();
+  const keys = [...new Array(20).keys()].map((n) => keccak256(Uint8Array.of(n)));
+  const root = trie.put(
+    EMPTY_TRIE_ROOT_BYTES,
+    keys.map((key) => [key, key]),
+  );
+  const again = trie.update(root, { keys, valueOf: (index) => keys[index] });
+  assert.deepEqual(again, { root, nodes: [] });
+  const absent = keccak256(Uint8Array.of(99));
+  assert.deepEqual(trie.update(root, { keys: [absent], valueOf: () => undefined }).root, root);
+});
+
+test("an older root keeps its values and proofs after updates on top of it", () => {
+  const trie = keepingTrie();
+  const keys = [...new Array(100).keys()].map((n) => keccak256(Uint8Array.of(n)));
+  const first = trie.put(
+    EMPTY_TRIE_ROOT_BYTES,
+    keys.map((key) => [key, key]),
+  );
+  const proofs = keys.map((key) => trie.prove(first, key));
+  let root = first;
+  for (let round = 1; round < 5; round++) {
+    root = trie.put(
+      root,
+      keys.map((key, n) => [key, n % round === 0 ? undefined : Uint8Array.of(n, round)]),
+    );
+  }
+  for (const [n, key] of keys.entries()) {
+    assert.deepEqual(trie.get(first, key), key);
+    assert.deepEqual(trie.prove(first, key), proofs[n]);
+  }
+});
+
+test("a pruned node is a MissingTrieNodeError", () => {
+  const trie = createTrie(createMemoryNodes(), createNodeCache(4), EMPTY_BYTES);
+  assert.throws(() => trie.get(keccak256(EMPTY_BYTES), Uint8Array.of(1)), MissingTrieNodeError);
+  const changes = { keys: [Uint8Array.of(1)], valueOf: () => undefined };
+  assert.throws(() => trie.update(keccak256(EMPTY_BYTES), changes), MissingTrieNodeError);
+});
+
+test("update refuses keys that are the same", () => {
+  const changes = { keys: [Uint8Array.of(1), Uint8Array.of(1)], valueOf: () => Uint8Array.of(1) };
+  assert.throws(() => keepingTrie().update(EMPTY_TRIE_ROOT_BYTES, changes), {
+    name: "InvariantError",
+  });
+});
+
+test("verifyProof refuses proofs that were changed", () => {
+  const trie = keepingTrie();
+  const keys = [...new Array(100).keys()].map((n) => keccak256(Uint8Array.of(n)));
+  const root = trie.put(
+    EMPTY_TRIE_ROOT_BYTES,
+    keys.map((key) => [key, key]),
+  );
+  const key = keys[0]!;
+  const proof = trie.prove(root, key);
+  assert.ok(proof.length > 1);
+  const refuse = (changed: readonly Uint8Array[]) =>
+    assert.throws(() => verifyProof(root, key, changed), InvalidProofError);
+  refuse(proof.slice(0, -1));
+  refuse([...proof, proof[0]!]);
+  refuse(proof.toReversed());
+  for (let n = 0; n < proof.length; n++) {
+    const flipped = proof[n]!.slice();
+    flipped[flipped.length - 1]! ^= 1;
+    refuse(proof.with(n, flipped));
+  }
+  assert.throws(() => verifyProof(EMPTY_TRIE_ROOT_BYTES, key, proof), InvalidProofError);
+  const junk = Uint8Array.of(0xc1, 0x80);
+  assert.throws(() => verifyProof(keccak256(junk), key, [junk]), InvalidProofError);
+});

@@ -1,10 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { StateChanges } from "../state/reader.ts";
 import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
-import type { Block, ExecutedBlock, Withdrawal } from "../types/block.ts";
+import type { Block, Withdrawal } from "../types/block.ts";
 import { decodeTransaction } from "../types/transaction/decode.ts";
-import type { Transaction } from "../types/transaction/transaction.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { type ChangeRows, readChangeRows, readChanges, writeChanges } from "./changes-record.ts";
 import { readHeader, writeHeader } from "./header-record.ts";
@@ -14,7 +12,8 @@ import { readReceipt, writeReceipt } from "./receipt-record.ts";
  * One block in the block log.
  *
  *     record   offset of the changes u32 ‖ block hash 32 ‖ header ‖ uncles ‖ withdrawals
- *              ‖ count ‖ (length ‖ canonical transaction)* ‖ sender* ‖ receipt* ‖ changes
+ *              ‖ count ‖ (length ‖ canonical transaction)* ‖ sender* ‖ receipt*
+ *              ‖ length ‖ consensus data ‖ changes
  *
  * Counts and lengths are varints. The hash stands first so that it can be told without decoding;
  * a transaction's hash is computed, its sender is stored because recovering it costs a hundred times more.
@@ -28,7 +27,7 @@ const NO_WITHDRAWALS_FIELD = 0;
  * @param unchanged accounts that are in the changes for their slots alone
  */
 export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Buffer {
-  const { block, senders, receipts, changes } = record;
+  const { block, senders, receipts, changes, consensusData } = record;
   const writer = new ByteWriter(512 + block.transactions.length * 320);
   writer.u32(0);
   writer.hex(block.hash);
@@ -40,16 +39,17 @@ export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Ad
   for (const tx of block.transactions) writer.block(tx.raw);
   for (const sender of senders) writer.hex(sender);
   for (const receipt of receipts) writeReceipt(writer, receipt);
+  writer.block(consensusData);
   writer.patchU32(0, writer.length);
   writeChanges(writer, changes, unchanged);
   return writer.finish();
 }
 
 /**
- * The block in a record. Byte fields are views of `payload`.
+ * The whole record. Byte fields are views of `payload`.
  * @throws MalformedBytesError, and what `decodeTransaction` throws
  */
-export function decodeExecutedBlock(payload: Uint8Array): ExecutedBlock {
+export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
   const reader = new ByteReader(payload, HASH_OFFSET);
   const hash = reader.hex(32) as Hash;
   const header = readHeader(reader);
@@ -57,7 +57,9 @@ export function decodeExecutedBlock(payload: Uint8Array): ExecutedBlock {
   const withdrawals = readWithdrawals(reader);
   const transactions = times(reader.varint(), () => decodeTransaction(reader.block()));
   const senders = transactions.map(() => reader.hex(20) as Address);
-  const receipts = transactions.map(({ type }: Transaction) => readReceipt(reader, type));
+  const receipts = transactions.map(({ type }) => readReceipt(reader, type));
+  const consensusData = reader.block();
+  const changes = readChanges(reader);
   const block: Block = {
     hash,
     header,
@@ -65,28 +67,19 @@ export function decodeExecutedBlock(payload: Uint8Array): ExecutedBlock {
     uncles,
     ...(withdrawals !== undefined && { withdrawals }),
   };
-  return { block, senders, receipts };
-}
-
-/** The changes in a record. Code is a view of `payload`. */
-export function decodeStateChanges(payload: Uint8Array): StateChanges {
-  return readChanges(changesReader(payload));
+  return { block, senders, receipts, changes, consensusData };
 }
 
 /** The changes in a record as rows of the index. */
 export function decodeChangeRows(payload: Uint8Array): ChangeRows {
-  return readChangeRows(changesReader(payload));
+  const reader = new ByteReader(payload);
+  reader.offset = reader.u32();
+  return readChangeRows(reader);
 }
 
 /** Hash of the block in a record. */
 export function recordBlockHash(payload: Uint8Array): Uint8Array {
   return new ByteReader(payload, HASH_OFFSET).bytes(32);
-}
-
-function changesReader(payload: Uint8Array): ByteReader {
-  const reader = new ByteReader(payload);
-  reader.offset = reader.u32();
-  return reader;
 }
 
 function writeWithdrawals(writer: ByteWriter, withdrawals: Block["withdrawals"]): void {

@@ -6,7 +6,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../state/account.ts";
 import type { AccountChange, StateChanges } from "../state/reader.ts";
-import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
+import { ByteReader, type ByteWriter } from "../storage/byte-io.ts";
 
 /**
  * State changes in the block log. An entry is read alone when the state of its block is asked for,

@@ -1,18 +1,10 @@
-import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Address } from "../primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import { type ByteReader, type ByteWriter, MalformedBytesError } from "../storage/byte-io.ts";
+import { BLOOM_LENGTH } from "../types/bloom.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
 
-/** Root of a trie without entries: of an empty body, of no receipts, of no withdrawals. */
-const EMPTY_ROOT = keccak256Hash(Uint8Array.of(0x80));
-/** keccak256(rlp([])): no uncles */
-const NO_UNCLES = keccak256Hash(Uint8Array.of(0xc0));
-/** sha256 of nothing: no requests (EIP-7685) */
-const NO_REQUESTS =
-  "0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" as Hash;
-
-const BLOOM_LENGTH = 256;
 /** Shared by all blocks and receipts without logs; never written to. */
 const EMPTY_BLOOM = new Uint8Array(BLOOM_LENGTH);
 /** A bloom with more bits than this is stored as it is. */
@@ -29,11 +21,11 @@ const STORED = 2;
  */
 export function writeHeader(writer: ByteWriter, header: Header): void {
   writer.hex(header.parentHash);
-  writeHash(writer, header.sha3Uncles, NO_UNCLES);
+  writeHash(writer, header.sha3Uncles, EMPTY_UNCLES_HASH);
   writer.hex(header.coinbase);
   writer.hex(header.stateRoot);
-  writeHash(writer, header.transactionsRoot, EMPTY_ROOT);
-  writeHash(writer, header.receiptsRoot, EMPTY_ROOT);
+  writeHash(writer, header.transactionsRoot, EMPTY_TRIE_ROOT);
+  writeHash(writer, header.receiptsRoot, EMPTY_TRIE_ROOT);
   writeBloom(writer, header.logsBloom);
   writer.bigint(header.difficulty);
   writer.varint(header.number);
@@ -44,21 +36,21 @@ export function writeHeader(writer: ByteWriter, header: Header): void {
   writeHash(writer, header.mixHash, ZERO_HASH);
   writer.bytes(header.nonce);
   writeOptionalBigint(writer, header.baseFeePerGas);
-  writeHash(writer, header.withdrawalsRoot, EMPTY_ROOT);
+  writeHash(writer, header.withdrawalsRoot, EMPTY_TRIE_ROOT);
   writeOptionalBigint(writer, header.blobGasUsed);
   writeOptionalBigint(writer, header.excessBlobGas);
   writeHash(writer, header.parentBeaconBlockRoot, ZERO_HASH);
-  writeHash(writer, header.requestsHash, NO_REQUESTS);
+  writeHash(writer, header.requestsHash, EMPTY_REQUESTS_HASH);
 }
 
 /** @throws MalformedBytesError */
 export function readHeader(reader: ByteReader): Header {
   const parentHash = reader.hex(32) as Hash;
-  const sha3Uncles = readHash(reader, NO_UNCLES);
+  const sha3Uncles = readHash(reader, EMPTY_UNCLES_HASH);
   const coinbase = reader.hex(20) as Address;
   const stateRoot = reader.hex(32) as Hash;
-  const transactionsRoot = readHash(reader, EMPTY_ROOT);
-  const receiptsRoot = readHash(reader, EMPTY_ROOT);
+  const transactionsRoot = readHash(reader, EMPTY_TRIE_ROOT);
+  const receiptsRoot = readHash(reader, EMPTY_TRIE_ROOT);
   const logsBloom = readBloom(reader);
   const difficulty = reader.bigint();
   const number = reader.varint();
@@ -69,11 +61,11 @@ export function readHeader(reader: ByteReader): Header {
   const mixHash = readHash(reader, ZERO_HASH);
   const nonce = reader.bytes(8);
   const baseFeePerGas = readOptionalBigint(reader);
-  const withdrawalsRoot = readOptionalHash(reader, EMPTY_ROOT);
+  const withdrawalsRoot = readOptionalHash(reader, EMPTY_TRIE_ROOT);
   const blobGasUsed = readOptionalBigint(reader);
   const excessBlobGas = readOptionalBigint(reader);
   const parentBeaconBlockRoot = readOptionalHash(reader, ZERO_HASH);
-  const requestsHash = readOptionalHash(reader, NO_REQUESTS);
+  const requestsHash = readOptionalHash(reader, EMPTY_REQUESTS_HASH);
   return {
     parentHash,
     sha3Uncles,

@@ -39,7 +39,12 @@ export class LogBrokenError extends NodeError {
   readonly code = "STORE_LOG_BROKEN";
 }
 
-export type LogRecord = { readonly position: number; readonly payload: Buffer };
+export type LogRecord = {
+  readonly position: number;
+  readonly payload: Buffer;
+  /** position behind the record */
+  readonly end: number;
+};
 
 export type LogCheck = {
   readonly records: number;
@@ -135,16 +140,16 @@ export class BlockLog {
   }
 
   /**
-   * Payload of the record at `position`.
+   * The record at `position`.
    * @throws LogCorruptionError
    */
-  record(position: number): Buffer {
+  record(position: number): LogRecord {
     const segment = this.#segmentAt(position);
     const payload = segment && readRecord(segment.file, segment.salt, position - segment.base);
     if (payload === undefined) {
       throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
     }
-    return payload;
+    return { position, payload, end: position + RECORD_HEADER_LENGTH + payload.length };
   }
 
   /** Position of byte `offset` in the payload of the record at `position`. */
@@ -168,11 +173,11 @@ export class BlockLog {
     for (const { base, salt, file, size } of this.#segments) {
       if (base + size <= position) continue;
       const from = Math.max(SEGMENT_HEADER_LENGTH, position - base);
-      for (const { offset, payload } of scanRecords(file, salt, from, size)) {
+      for (const { offset, payload, next } of scanRecords(file, salt, from, size)) {
         if (payload === undefined) {
           throw new LogCorruptionError({ position: base + offset, reason: "damaged record" });
         }
-        yield { position: base + offset, payload };
+        yield { position: base + offset, payload, end: base + next };
       }
     }
   }
@@ -240,7 +245,10 @@ export class BlockLog {
       assertKnownFormat("block log", header.format, LOG_FORMAT);
       const previous = this.#segments.at(-2);
       if (base !== (previous === undefined ? 0 : previous.base + previous.size)) {
-        throw new LogCorruptionError({ position: base, reason: "segment before this is not whole" });
+        throw new LogCorruptionError({
+          position: base,
+          reason: "segment before this is not whole",
+        });
       }
     }
   }

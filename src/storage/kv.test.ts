@@ -58,7 +58,10 @@ for (const [name, withStore] of Object.entries(stores)) {
           writer.remove(bytes(5));
           return [writer.get(bytes(5)), writer.get(bytes(6)), Array.from(writer.range({})).length];
         });
-        assert.deepEqual([seen[0], Array.from(seen[1] as Uint8Array), seen[2]], [undefined, [2], 1]);
+        assert.deepEqual(
+          [seen[0], Array.from(seen[1] as Uint8Array), seen[2]],
+          [undefined, [2], 1],
+        );
       }));
 
     test("a transaction that throws leaves nothing behind", () =>
@@ -160,7 +163,13 @@ for (const [name, withStore] of Object.entries(stores)) {
     test("prefixRange holds exactly the keys with the prefix", () =>
       withStore((kv) => {
         kv.transaction((writer) => {
-          for (const key of [bytes(1), bytes(1, 255), bytes(1, 255, 0), bytes(1, 255, 255), bytes(2)])
+          for (const key of [
+            bytes(1),
+            bytes(1, 255),
+            bytes(1, 255, 0),
+            bytes(1, 255, 255),
+            bytes(2),
+          ])
             writer.put(key, bytes());
         });
         const keys = Array.from(kv.range(prefixRange(bytes(1, 255))), ([key]) => Array.from(key));

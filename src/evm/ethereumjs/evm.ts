@@ -48,7 +48,10 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
         stateManager: manager,
         bn254: new library.NobleBN254(),
       });
-      const given = precompileFunctions(options.precompilesOf?.(hardfork) ?? NO_PRECOMPILES, library);
+      const given = precompileFunctions(
+        options.precompilesOf?.(hardfork) ?? NO_PRECOMPILES,
+        library,
+      );
       setPrecompiles(engine, new Map([...engine.precompiles, ...given]));
       engines.set(key, engine);
     }

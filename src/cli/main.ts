@@ -1,0 +1,28 @@
+import { runCli } from "./program.ts";
+
+/** The command line on this process: what `bin/evmintd.js` runs. */
+export async function main(): Promise<void> {
+  for (const output of [process.stdout, process.stderr]) {
+    // `evmintd … | head` closes the pipe early; that is no reason to stop a node.
+    output.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+  const code = await runCli(process.argv.slice(2), {
+    environment: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: Date.now,
+    async loadOperations() {
+      return (await import("../node/operations.ts")).nodeOperations;
+    },
+    onSignal(listener) {
+      process.on("SIGINT", listener).on("SIGTERM", listener);
+      return () => process.off("SIGINT", listener).off("SIGTERM", listener);
+    },
+    exitNow: process.exit,
+  });
+  // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost.
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+}

@@ -3,6 +3,8 @@ const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
   keccak: () => import("../bench/micro/keccak.ts"),
+  rpc: () => import("../bench/rpc/rpc.ts"),
+  "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

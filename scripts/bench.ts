@@ -3,6 +3,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
   keccak: () => import("../bench/micro/keccak.ts"),
+  trie: () => import("../bench/micro/trie.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -30,7 +30,7 @@ export type BranchNode = {
 };
 
 const NOTHING = 0x80;
-const HASH_PREFIX = 0xa0;
+export const HASH_PREFIX = 0xa0;
 
 /** Reference to the node with this hash. */
 export function hashReference(hash: Uint8Array): Uint8Array {

@@ -1,4 +1,5 @@
 import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
+import { allocateShared, copyShared } from "../primitives/slab.ts";
 import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
 import { type BranchNode, HASH_PREFIX, hashReference, type ShortNode } from "./node.ts";
 
@@ -68,10 +69,10 @@ function bufferFor(payloadLength: number): Uint8Array {
 }
 
 function finish(out: Uint8Array, length: number): EncodedNode {
-  const rlp = out.slice(0, length);
+  const rlp = copyShared(out, 0, length);
   if (length < 32) return { rlp, reference: rlp };
   if (out !== keccakMessage) return { rlp, reference: hashReference(keccak256(rlp)) };
-  const reference = new Uint8Array(33);
+  const reference = allocateShared(33);
   reference[0] = HASH_PREFIX;
   keccak256Message(length, reference, 1);
   return { rlp, reference };

@@ -31,16 +31,25 @@ const blocksOfTransfers = Number(process.argv[2] ?? 500);
 const emptyBlocks = Number(process.argv[3] ?? 10_000);
 
 const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
-const times = new Map<string, number>();
-let lastPoint = 0;
+/** Milliseconds since the step before, by step: on the clock and of the processor. */
+const times = new Map<string, { wall: number; cpu: number }>();
+let lastPoint = { wall: 0, cpu: 0 };
+const now = () => {
+  const { user, system } = process.cpuUsage();
+  return { wall: performance.now(), cpu: (user + system) / 1000 };
+};
 const options = {
   directory,
   createTrie: createStateTrie,
   failPoint(name: string) {
-    const now = performance.now();
+    const point = now();
     const step = `until ${name}`;
-    times.set(step, (times.get(step) ?? 0) + now - lastPoint);
-    lastPoint = now;
+    const { wall, cpu } = times.get(step) ?? { wall: 0, cpu: 0 };
+    times.set(step, {
+      wall: wall + point.wall - lastPoint.wall,
+      cpu: cpu + point.cpu - lastPoint.cpu,
+    });
+    lastPoint = point;
   },
 };
 let store = openDiskBlockStore(options);
@@ -64,7 +73,10 @@ function systemChanges(number: number): AccountChange[] {
       "roots",
       new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(1_700_000_000 + number)]]),
     ),
-    contract("history", new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(parentHash) + 1n]])),
+    contract(
+      "history",
+      new Map([[hashFromBigint(BigInt(number % 8191)), BigInt(parentHash) + 1n]]),
+    ),
   ];
 }
 
@@ -153,7 +165,12 @@ function makeRecord(accounts: AccountChange[], txCount: number) {
 }
 
 /** Appends `count` blocks and prints the time of each step and the growth of the files, a block. */
-async function measure(name: string, count: number, changesOf: (number: number) => AccountChange[], txCount: number) {
+async function measure(
+  name: string,
+  count: number,
+  changesOf: (number: number) => AccountChange[],
+  txCount: number,
+) {
   times.clear();
   const before = sizes();
   let nodeCount = 0;
@@ -161,8 +178,8 @@ async function measure(name: string, count: number, changesOf: (number: number) 
   for (let i = 0; i < count; i++) {
     const { record, nodes } = makeRecord(changesOf(parent!.number + 1), txCount);
     nodeCount += nodes.length;
-    const start = performance.now();
-    lastPoint = start;
+    lastPoint = now();
+    const start = lastPoint.wall;
     store.append(record, nodes);
     appends.push(performance.now() - start);
     // Lets the history merge, as the event loop of a node does between blocks.
@@ -172,7 +189,11 @@ async function measure(name: string, count: number, changesOf: (number: number) 
   const after = sizes();
   const at = (part: number) => appends[Math.floor(appends.length * part)]!.toFixed(2);
   console.log(`append, ${name}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`);
-  for (const [step, ms] of times) console.log(`    ${step}: ${(ms / count).toFixed(3)} ms`);
+  for (const [step, { wall, cpu }] of times) {
+    console.log(
+      `    ${step}: ${(wall / count).toFixed(3)} ms, processor ${(cpu / count).toFixed(3)}`,
+    );
+  }
   console.log(
     `    log ${Math.round((after.log - before.log) / count)} bytes, index ${Math.round((after.index - before.index) / count)} bytes, trie nodes ${(nodeCount / count).toFixed(1)}`,
   );
@@ -216,12 +237,12 @@ const old = store.stateAt(Math.floor(blocksOfTransfers / 2));
 console.log(`account at an old block: ${each(50_000, () => old.account(addresses[random()]!))} us`);
 const firsts = Math.min(200, blocksOfTransfers - 1);
 console.log(`decode ${TRANSFERS} transfers: ${each(firsts, (i) => store.block(i + 1))} us`);
-console.log(`decode no transactions: ${each(2_000, (i) => store.block(blocksOfTransfers + 1 + (i % emptyBlocks)))} us`);
-const checking = performance.now();
+console.log(
+  `decode no transactions: ${each(2_000, (i) => store.block(blocksOfTransfers + 1 + (i % emptyBlocks)))} us`,
+);
 store.close();
 const reindexing = performance.now();
 store = openDiskBlockStore({ ...options, reindex: true });
 console.log(`reindex ${head + 1} blocks: ${Math.round(performance.now() - reindexing)} ms`);
 store.close();
-void checking;
 rmSync(directory, { recursive: true });

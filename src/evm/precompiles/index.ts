@@ -6,6 +6,10 @@ import { sha256 } from "./02-sha256.ts";
 import { ripemd160 } from "./03-ripemd160.ts";
 import { identity } from "./04-identity.ts";
 import { modexpBerlin, modexpByzantium, modexpOsaka } from "./05-modexp.ts";
+import { bn254AddByzantium, bn254AddIstanbul } from "./06-bn254-add.ts";
+import { bn254MulByzantium, bn254MulIstanbul } from "./07-bn254-mul.ts";
+import { bn254PairingByzantium, bn254PairingIstanbul } from "./08-bn254-pairing.ts";
+import { blake2f } from "./09-blake2f.ts";
 
 /** Which contract a fork puts at which address; a later line takes the place of an earlier one. */
 const SCHEDULE: readonly (readonly [since: Hardfork, address: number, precompile: Precompile])[] = [
@@ -14,6 +18,13 @@ const SCHEDULE: readonly (readonly [since: Hardfork, address: number, precompile
   ["frontier", 0x03, ripemd160],
   ["frontier", 0x04, identity],
   ["byzantium", 0x05, modexpByzantium],
+  ["byzantium", 0x06, bn254AddByzantium],
+  ["byzantium", 0x07, bn254MulByzantium],
+  ["byzantium", 0x08, bn254PairingByzantium],
+  ["istanbul", 0x06, bn254AddIstanbul],
+  ["istanbul", 0x07, bn254MulIstanbul],
+  ["istanbul", 0x08, bn254PairingIstanbul],
+  ["istanbul", 0x09, blake2f],
   ["berlin", 0x05, modexpBerlin],
   ["osaka", 0x05, modexpOsaka],
 ];

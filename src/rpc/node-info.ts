@@ -1,0 +1,11 @@
+/** What the node says about itself. */
+export interface NodeInfo {
+  /** `Name/version/os-arch/runtime` */
+  readonly clientVersion: string;
+  /** In decimal on the wire; equals the chain id unless the genesis says otherwise. */
+  readonly networkId: bigint;
+  /** devp2p `eth` version this node would speak. */
+  readonly protocolVersion: number;
+  peerCount(): number;
+  isListening(): boolean;
+}

@@ -120,3 +120,19 @@ test("setup never installs into a linked node_modules", () => {
   assert.ok(!existsSync(join(clone, "npm-calls")));
   assert.equal(setup().stderr, "");
 });
+
+test("package-lock.json holds every optional package of every platform, or npm ci refuses it", () => {
+  type Package = { optionalDependencies?: Record<string, string> };
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const packages = lock.packages as Record<string, Package>;
+  const present = new Set(
+    Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, "")),
+  );
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+    Object.keys(optionalDependencies),
+  );
+  assert.deepEqual(
+    wanted.filter((name) => !present.has(name)),
+    [],
+  );
+});

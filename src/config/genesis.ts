@@ -1,5 +1,6 @@
 import { DEV_ACCOUNTS, DEV_BALANCE, DEV_CHAIN_ID } from "../keystore/dev-accounts.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { INITIAL_BASE_FEE } from "../params/fees.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import { toQuantity } from "../primitives/quantity.ts";
@@ -8,9 +9,6 @@ import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
 export const DEFAULT_CHAIN_ID = 9000n;
-
-/** 1 gwei, the base fee EIP-1559 began with. */
-const INITIAL_BASE_FEE = 10n ** 9n;
 
 /**
  * Text of a geth genesis file: every rule up to Osaka from the first block on, the system contracts in place.

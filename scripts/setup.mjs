@@ -130,7 +130,8 @@ function run(program, args) {
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (status !== 0) fail(`${[program, ...args].join(" ")} failed${error ? `: ${error.message}` : ""}`);
+  if (status !== 0)
+    fail(`${[program, ...args].join(" ")} failed${error ? `: ${error.message}` : ""}`);
 }
 
 function read(path) {

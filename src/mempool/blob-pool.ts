@@ -233,10 +233,9 @@ export class BlobPool {
 }
 
 function lowestTip(pooled: readonly BlobEntry[]): bigint {
-  return pooled.reduce(
-    (low, { maxPriorityFeePerGas: tip }) => (tip < low ? tip : low),
-    pooled[0]!.maxPriorityFeePerGas,
-  );
+  let lowest = pooled[0]!.maxPriorityFeePerGas;
+  for (const { maxPriorityFeePerGas: tip } of pooled) if (tip < lowest) lowest = tip;
+  return lowest;
 }
 
 /** All three fees must be above the old ones, and by the whole price bump. */

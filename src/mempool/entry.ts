@@ -19,17 +19,20 @@ export type Entry = PooledTransaction & {
 
 export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
   const { tx } = pooled;
+  let authorities: readonly Address[] | undefined;
   return {
     ...pooled,
     cost: costOf(tx),
     maxFeePerGas: maxFeePerGasOf(tx),
     maxPriorityFeePerGas: maxPriorityFeeOf(tx),
     arrival,
-    authorities: tx.type === 4 ? authoritiesOf(tx.authorizationList) : NO_AUTHORITIES,
+    // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
+    get authorities() {
+      authorities ??= tx.type === 4 ? authoritiesOf(tx.authorizationList) : [];
+      return authorities;
+    },
   };
 }
-
-const NO_AUTHORITIES: readonly Address[] = [];
 
 function authoritiesOf(list: readonly Authorization[]): readonly Address[] {
   const found = new Set<Address>();

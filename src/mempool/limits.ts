@@ -8,28 +8,25 @@ export function slotsOf({ tx }: Entry): number {
 }
 
 /**
- * How many pending transactions accounts may keep so that there are at most `globalSlots` in all: those with more than `accountSlots`
- * are cut, the largest first, down to each other's size and then together. Accounts that are not cut are left out.
+ * How many pending transactions accounts may keep when there are `excess` too many in all. Only accounts with more than
+ * `accountSlots` are cut: the largest first, down to the size of the next, then together. Accounts that are not cut are left out.
+ * @param sizes of the accounts with more than `accountSlots`
  */
 export function planPendingCuts(
-  sizes: ReadonlyMap<Address, number>,
-  { globalSlots, accountSlots }: { readonly globalSlots: number; readonly accountSlots: number },
+  sizes: readonly (readonly [address: Address, size: number])[],
+  excess: number,
+  accountSlots: number,
 ): ReadonlyMap<Address, number> {
-  let total = 0;
-  for (const size of sizes.values()) total += size;
   const kept = new Map<Address, number>();
-  if (total <= globalSlots) return kept;
-
-  const offenders = [...sizes]
-    .filter(([, size]) => size > accountSlots)
-    .sort(([, a], [, b]) => b - a);
-  for (let count = 1; count <= offenders.length && total > globalSlots; count++) {
+  const offenders = [...sizes].sort(([, a], [, b]) => b - a);
+  let left = excess;
+  for (let count = 1; count <= offenders.length && left > 0; count++) {
     // The `count` largest are of one size by now. They lose one transaction each a round, all of them in the last one too.
     const size = offenders[count - 1]![1];
-    const next = Math.max(offenders[count]?.[1] ?? 0, accountSlots);
-    const rounds = Math.min(Math.ceil((total - globalSlots) / count), size - next);
+    const next = offenders[count]?.[1] ?? accountSlots;
+    const rounds = Math.min(Math.ceil(left / count), size - next);
     for (const [address] of offenders.slice(0, count)) kept.set(address, size - rounds);
-    total -= rounds * count;
+    left -= rounds * count;
   }
   return kept;
 }

@@ -296,11 +296,14 @@ export class PlainPool {
   }
 
   #truncatePending(): void {
-    if (this.#pendingCount <= this.#options.globalSlots) return;
-    const sizes = new Map(
-      [...this.#accounts].map(([address, { pending }]) => [address, pending.size]),
-    );
-    for (const [address, size] of planPendingCuts(sizes, this.#options)) {
+    const { globalSlots, accountSlots } = this.#options;
+    const excess = this.#pendingCount - globalSlots;
+    if (excess <= 0) return;
+    const sizes: [Address, number][] = [];
+    for (const [address, { pending }] of this.#accounts) {
+      if (pending.size > accountSlots) sizes.push([address, pending.size]);
+    }
+    for (const [address, size] of planPendingCuts(sizes, excess, accountSlots)) {
       const account = this.#accounts.get(address)!;
       const cut = account.pending.truncate(size);
       for (const entry of cut) this.#forget(entry);

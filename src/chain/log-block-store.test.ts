@@ -71,6 +71,7 @@ class Model {
       }
     }
     assert.equal(store.block(this.blocks.length), undefined);
+    assert.deepEqual(store.check().faults, []);
   }
 
   #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {

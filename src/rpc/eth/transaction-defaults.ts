@@ -40,8 +40,8 @@ export async function fillTransactionFields(
   const priced = await withFees(request, modules);
   const nonce = request.nonce ?? modules.pool.nonceOf(from);
   assertShape(priced);
-  const chainId = chainIdOf(request, modules.chain);
   const gas = priced.gas ?? (await estimate(priced, from, modules, gasAtLeast));
+  const chainId = chainIdOf(request, modules.chain);
   return toFields({ ...priced, from, nonce, gas, chainId });
 }
 
@@ -64,11 +64,8 @@ export function toFields(request: CompleteRequest): TransactionFields {
     chainId: request.chainId,
   };
   const { accessList = [], gasPrice } = request;
-  if (gasPrice !== undefined) {
-    return request.accessList === undefined
-      ? { type: 0, ...base, gasPrice }
-      : { type: 1, ...base, gasPrice, accessList };
-  }
+  // A gas price makes it a legacy transaction whatever else there is: geth drops an access list here.
+  if (gasPrice !== undefined) return { type: 0, ...base, gasPrice };
   const fees = {
     maxFeePerGas: request.maxFeePerGas ?? 0n,
     maxPriorityFeePerGas: request.maxPriorityFeePerGas ?? 0n,

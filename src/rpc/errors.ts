@@ -68,3 +68,47 @@ export class UnauthorizedError extends NodeError {
     super("unauthorized");
   }
 }
+
+/** A state was asked for at a block that is not there. */
+export class UnknownBlockError extends NodeError {
+  readonly code = "RPC_UNKNOWN_BLOCK";
+}
+
+/** EIP-1898: the block exists, but not in the canonical chain. */
+export class BlockNotCanonicalError extends NodeError {
+  readonly code = "RPC_BLOCK_NOT_CANONICAL";
+  constructor() {
+    super("hash is not currently canonical");
+  }
+}
+
+/** The pending block has no state root in the trie until it is committed. */
+export class PendingProofError extends NodeError {
+  readonly code = "RPC_PENDING_PROOF";
+  constructor() {
+    super("proofs are not available for the pending block");
+  }
+}
+
+/** Fields of a transaction that cannot go together, or that are missing. Texts are geth's. */
+export class TransactionFieldsError extends NodeError {
+  readonly code = "RPC_TRANSACTION_FIELDS";
+}
+
+/** gas × price is more than this node lets an RPC caller spend by one transaction. */
+export class FeeCapExceededError extends NodeError {
+  readonly code = "RPC_FEE_CAP_EXCEEDED";
+}
+
+/** A legacy transaction that could be replayed on any other chain (EIP-155). */
+export class UnprotectedTransactionError extends NodeError {
+  readonly code = "RPC_UNPROTECTED_TRANSACTION";
+  constructor() {
+    super("only replay-protected (EIP-155) transactions allowed over RPC");
+  }
+}
+
+/** EIP-712 data that cannot be hashed. */
+export class TypedDataError extends NodeError {
+  readonly code = "RPC_TYPED_DATA";
+}

@@ -1,3 +1,5 @@
+import type { Address } from "../primitives/address.ts";
+
 /** What the node says about itself. */
 export interface NodeInfo {
   /** `Name/version/os-arch/runtime` */
@@ -8,4 +10,14 @@ export interface NodeInfo {
   readonly protocolVersion: number;
   peerCount(): number;
   isListening(): boolean;
+  /** Who receives the fees of the blocks this node makes. */
+  coinbase(): Address;
+  /** undefined: the node has every block it knows of */
+  syncProgress(): SyncProgress | undefined;
 }
+
+export type SyncProgress = {
+  readonly startingBlock: number;
+  readonly currentBlock: number;
+  readonly highestBlock: number;
+};

@@ -29,6 +29,9 @@ export function isHostAllowed(host: string | undefined, allowed: readonly string
   return isIP(name) === 4 || allowed.includes(name.toLowerCase());
 }
 
+/** A rule for one of these without a port means every port: front ends under development move between ports. */
+const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
 /**
  * True when a page of this Origin may call. Rules: `*`, an origin, `scheme://*` (any host), `scheme://host:*` (any port).
  * A page served by this very listener may always call it.
@@ -51,6 +54,7 @@ export function isOriginAllowed(
       wanted === own ||
       wanted === `${scheme}://*` ||
       wanted === `${scheme}://${name}:*` ||
+      (wanted === `${scheme}://${name}` && LOOPBACK.has(name!)) ||
       (port === undefined && wanted === `${scheme}://${name}:${scheme === "https" ? 443 : 80}`)
     );
   });

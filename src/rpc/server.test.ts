@@ -208,7 +208,7 @@ test("HTTP: two Host headers, or a target that names another host, are refused",
 
 test("HTTP: a page may call only if its Origin is listed or its own", async () => {
   const { http } = await start({
-    allowedOrigins: ["https://app.example", "http://localhost:*", "chrome-extension://*"],
+    allowedOrigins: ["https://app.example", "http://localhost", "chrome-extension://*"],
   });
   for (const origin of [
     "https://app.example",

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
   type BaseContract,
-  type ContractTransactionResponse,
   ContractFactory,
+  type ContractTransactionResponse,
   type InterfaceAbi,
   isCallException,
   JsonRpcProvider,

@@ -44,7 +44,9 @@ for (const kind of ["http", "webSocket"] as const) {
     const { reader, wallet } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
 
     const deployment = await wallet.deployContract({ ...token, args: [1_000n] });
-    const { contractAddress, status } = await reader.waitForTransactionReceipt({ hash: deployment });
+    const { contractAddress, status } = await reader.waitForTransactionReceipt({
+      hash: deployment,
+    });
     assert.equal(status, "success");
     assert.ok(contractAddress);
 
@@ -53,10 +55,7 @@ for (const kind of ["http", "webSocket"] as const) {
     const hash = await wallet.writeContract({ ...at, functionName: "transfer", args: [to, 250n] });
     const receipt = await reader.waitForTransactionReceipt({ hash });
     assert.equal(receipt.logs.length, 1);
-    assert.equal(
-      await reader.readContract({ ...at, functionName: "balanceOf", args: [to] }),
-      250n,
-    );
+    assert.equal(await reader.readContract({ ...at, functionName: "balanceOf", args: [to] }), 250n);
     assert.equal(await reader.getCode({ address: contractAddress }), token.runtime);
   });
 }

@@ -5,4 +5,7 @@ export type TestNode = {
   produceBlock(): void;
   stop(): Promise<void>;
 };
-export declare function startTestNode(options: { dev?: boolean; settings?: Record<string, string> }): Promise<TestNode>;
+export declare function startTestNode(options: {
+  dev?: boolean;
+  settings?: Record<string, string>;
+}): Promise<TestNode>;

@@ -1,4 +1,5 @@
 import { InvariantError } from "../../errors.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { json, quantity, rawJson, string } from "../codec.ts";
 import { InvalidRequestError } from "../errors.ts";
 import { createRegistry, defineMethod } from "../method.ts";
@@ -77,4 +78,6 @@ export const TEST_NODE: NodeInfo = {
   protocolVersion: 68,
   peerCount: () => 0,
   isListening: () => true,
+  coinbase: () => ZERO_ADDRESS,
+  syncProgress: () => undefined,
 };

@@ -5,6 +5,7 @@ const BENCHES: Readonly<
   keccak: () => import("../bench/micro/keccak.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
+  trie: () => import("../bench/micro/trie.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { invariant } from "../errors.ts";
 
 /**
- * The pairing arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
+ * The curve arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
  *
  * mcl-wasm's own entry point is not used: it holds one curve a process, starts only asynchronously, and takes 45 ms of
  * the thread for each curve at import. Its module is a base64 literal in one file; compiled from there the first curve used
@@ -60,10 +60,14 @@ type UnaryName =
   | "mclBnFp_neg"
   | "mclBnFp_squareRoot"
   | "mclBnFp_sqr"
+  | "mclBnFr_inv"
   | "mclBn_finalExp"
   | "mclBnFp_mapToG1"
   | "mclBnFp2_mapToG2";
-type BinaryName = `mclBn${"G1" | "G2"}_${"add" | "sub" | "mul"}` | `mclBnFp_${"add" | "mul"}`;
+type BinaryName =
+  | `mclBn${"G1" | "G2"}_${"add" | "sub" | "mul"}`
+  | `mclBnFp_${"add" | "mul"}`
+  | "mclBnFr_mul";
 type PredicateName =
   | `mclBn${"G1" | "G2"}_${"isZero" | "isValid" | "isValidOrder"}`
   | "mclBnGT_isOne"
@@ -144,8 +148,8 @@ function allocate(module: MclModule, size: number): number {
   return pointer;
 }
 
-/** True when the big-endian integer in `bytes` at `offset` is below `limit`, which has the same length. */
-function isBelow(bytes: Uint8Array, offset: number, limit: Uint8Array): boolean {
+/** True when the big-endian integer of `limit.length` bytes in `bytes` at `offset` is below `limit`. */
+export function isBelow(bytes: Uint8Array, offset: number, limit: Uint8Array): boolean {
   for (let i = 0; i < limit.length; i++) {
     const difference = bytes[offset + i]! - limit[i]!;
     if (difference !== 0) return difference < 0;

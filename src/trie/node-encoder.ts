@@ -1,6 +1,7 @@
-import { keccak256 } from "../primitives/keccak.ts";
+import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
+import { allocateShared, copyShared } from "../primitives/slab.ts";
 import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
-import { type BranchNode, hashReference, type ShortNode } from "./node.ts";
+import { type BranchNode, HASH_PREFIX, hashReference, type ShortNode } from "./node.ts";
 
 /** A node ready to be kept, and how its parent refers to it. */
 export type EncodedNode = {
@@ -17,10 +18,6 @@ export type BranchChange = {
   readonly references: readonly (Uint8Array | undefined)[];
   readonly value: Uint8Array | undefined;
 };
-
-/** Largest node of a trie with 32-byte keys and account leaves is a full branch, 532 bytes. Longer ones get their own buffer. */
-const SCRATCH_LENGTH = 4096;
-const scratch = new Uint8Array(SCRATCH_LENGTH);
 
 export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode {
   const isLeaf = kind === "leaf";
@@ -65,14 +62,20 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   return finish(out, at);
 }
 
+/** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs room of its own. */
 function bufferFor(payloadLength: number): Uint8Array {
-  return payloadLength + 9 <= SCRATCH_LENGTH ? scratch : new Uint8Array(payloadLength + 9);
+  const length = payloadLength + 9;
+  return length <= keccakMessage.length ? keccakMessage : new Uint8Array(length);
 }
 
 function finish(out: Uint8Array, length: number): EncodedNode {
-  const rlp = out.slice(0, length);
+  const rlp = copyShared(out, 0, length);
   if (length < 32) return { rlp, reference: rlp };
-  return { rlp, reference: hashReference(keccak256(rlp)) };
+  if (out !== keccakMessage) return { rlp, reference: hashReference(keccak256(rlp)) };
+  const reference = allocateShared(33);
+  reference[0] = HASH_PREFIX;
+  keccak256Message(length, reference, 1);
+  return { rlp, reference };
 }
 
 function stringLength(bytes: Uint8Array): number {

@@ -30,7 +30,7 @@ export type BranchNode = {
 };
 
 const NOTHING = 0x80;
-const HASH_PREFIX = 0xa0;
+export const HASH_PREFIX = 0xa0;
 
 /** Reference to the node with this hash. */
 export function hashReference(hash: Uint8Array): Uint8Array {
@@ -43,24 +43,27 @@ export function hashReference(hash: Uint8Array): Uint8Array {
 /** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
 export function decodeNode(rlp: Uint8Array): DecodedNode {
   if (rlp.length === 0 || rlp[0]! < 0xc0) throw new InvalidRlpError("trie node is not a list");
-  const offsets: number[] = [];
-  let at = contentStart(rlp, 0);
-  while (at < rlp.length) {
-    offsets.push(at);
+  if (itemEnd(rlp, 0) !== rlp.length) throw new InvalidRlpError("trie node of wrong length");
+  const first = contentStart(rlp, 0);
+  const second = itemEnd(rlp, first);
+  if (itemEnd(rlp, second) === rlp.length) return decodeShortNode(rlp, first, second);
+  const offsets: number[] = new Array(18);
+  let at = first;
+  for (let n = 0; n < 17; n++) {
+    offsets[n] = at;
     at = itemEnd(rlp, at);
   }
-  offsets.push(at);
-  if (at !== rlp.length || itemEnd(rlp, 0) !== at)
-    throw new InvalidRlpError("trie node of wrong length");
-  if (offsets.length === 18) return { kind: "branch", rlp, offsets };
-  if (offsets.length !== 3) throw new InvalidRlpError(`trie node of ${offsets.length - 1} items`);
-  const packed = stringContent(rlp, offsets[0]!, offsets[1]!);
+  offsets[17] = at;
+  if (at !== rlp.length) throw new InvalidRlpError("trie node is neither 2 items nor 17");
+  return { kind: "branch", rlp, offsets };
+}
+
+function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortNode {
+  const packed = stringContent(rlp, first, second);
   if (packed.length === 0) throw new InvalidRlpError("trie node with an empty path");
   const path = readHexPrefix(packed);
-  if (!isLeafPath(packed)) {
-    return { kind: "extension", path, payload: rlp.subarray(offsets[1]!, offsets[2]!) };
-  }
-  return { kind: "leaf", path, payload: stringContent(rlp, offsets[1]!, offsets[2]!) };
+  if (!isLeafPath(packed)) return { kind: "extension", path, payload: rlp.subarray(second) };
+  return { kind: "leaf", path, payload: stringContent(rlp, second, rlp.length) };
 }
 
 /** True when the branch has a child at `nibble`. */

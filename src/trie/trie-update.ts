@@ -95,11 +95,12 @@ export function updateTrie(
       const child = children[last] ?? reopen(open, childReference(old!, last)!, depth + 1);
       return prefixed(Uint8Array.of(last), child);
     }
-    const references: (Uint8Array | undefined)[] = [];
+    const references: (Uint8Array | undefined)[] = new Array(16);
     for (let n = 0; n < 16; n++) {
       const child = children[n];
+      if (child === undefined) continue;
       path[depth] = n;
-      references.push(child && refer(child, depth + 1));
+      references[n] = refer(child, depth + 1);
     }
     const node = encodeBranch({ old, changed, references, value });
     sink(path, depth, node);

@@ -1,4 +1,5 @@
 import { equalBytes } from "../primitives/bytes.ts";
+import { copyShared } from "../primitives/slab.ts";
 import { descend } from "./descend.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { createNodeSource } from "./node-source.ts";
@@ -30,7 +31,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
       const created: TrieNode[] = [];
       const next = updateTrie(resolve, root, changes, (path, depth, { rlp, reference }) => {
         if (reference.length < 33) return;
-        created.push({ owner, path: path.slice(0, depth), hash: reference.subarray(1), rlp });
+        created.push({ owner, path: copyShared(path, 0, depth), hash: reference.subarray(1), rlp });
         cache.set(reference, 1, rlp);
       });
       return { root: next, nodes: equalBytes(next, root) ? [] : created };

@@ -1,7 +1,11 @@
 import type { Chain } from "../chain/chain.ts";
 import { invariant, NodeError } from "../errors.ts";
-import type { BlockBuilder, SealedBlock } from "../execution/build-block.ts";
-import { nextGasLimit } from "../execution/gas-limit.ts";
+import {
+  type BlockAttributes,
+  type BlockBuilder,
+  nextGasLimit,
+  type SealedBlock,
+} from "../execution/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, equalBytes } from "../primitives/bytes.ts";
@@ -9,9 +13,8 @@ import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { decodeTransaction } from "../types/transaction/decode.ts";
-import { recoverSender } from "../types/transaction/sender.ts";
 import type { Application, BlockInput, Proposal, TxResult } from "./application.ts";
-import type { BeginBlock, BlockAttributes } from "./block-attributes.ts";
+import type { BeginBlock } from "./block-factory.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
 import { packTransactions } from "./pack-transactions.ts";
 import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
@@ -21,6 +24,8 @@ export type EvmApplicationOptions = {
   readonly feeRecipient: () => Address;
   /** at most 32 bytes */
   readonly extraData: Uint8Array;
+  /** Least tip per gas for inclusion, in wei. */
+  readonly minimumTip: () => bigint;
   /** What the gas limit moves towards by at most 1/1024 a block. */
   readonly gasLimitTarget: bigint;
   /** Milliseconds that packing a proposal may take. */
@@ -84,17 +89,14 @@ export function createEvmApplication(
   }
 
   function begin(proposal: Proposal, proposer: ProposerData): BlockBuilder {
-    return beginBlock(chain.head().block.header, attributesOf(proposal, proposer));
+    return beginBlock(attributesOf(proposal, proposer));
   }
 
   /** @throws NodeError when an element of `input.txs` is not valid where it stands */
   function execute(input: BlockInput): Candidate {
     if (proposed && isSameBlock(proposed, input)) return proposed;
     const builder = begin(input, decodeProposerData(input.txs[0]));
-    for (const raw of input.txs.slice(1)) {
-      const tx = decodeTransaction(raw);
-      builder.add(tx, recoverSender(tx));
-    }
+    for (const raw of input.txs.slice(1)) builder.add(decodeTransaction(raw));
     return candidateOf(input, input.txs, builder);
   }
 
@@ -122,11 +124,13 @@ export function createEvmApplication(
       const reaped: Uint8Array[] = [];
       let bytes = 0;
       let gas = 0n;
-      for (const { tx } of mempool.pendingForBlock(0n)) {
-        bytes += tx.raw.length;
-        gas += tx.gasLimit;
+      const waiting = mempool.pendingForBlock({ baseFee: 0n, minimumTip: options.minimumTip() });
+      for (let best = waiting.peek(); best; best = waiting.peek()) {
+        bytes += best.tx.raw.length;
+        gas += best.tx.gasLimit;
         if ((maxBytes >= 0 && bytes > maxBytes) || (maxGas >= 0n && gas > maxGas)) break;
-        reaped.push(tx.raw);
+        reaped.push(best.tx.raw);
+        waiting.next();
       }
       return reaped;
     },
@@ -140,10 +144,12 @@ export function createEvmApplication(
       };
       const first = encodeProposerData(proposer);
       const builder = begin(proposal, proposer);
-      const packed = packTransactions(builder, mempool, {
+      const limits = {
         bytesMax: proposal.maxTxBytes - first.length,
         timeMs: options.packingTimeMs,
-      });
+        minimumTip: options.minimumTip(),
+      };
+      const packed = packTransactions(builder, limits, { mempool, config: chain.config });
       const txs = [first, ...packed.map((tx) => tx.raw)];
       proposed = candidateOf(proposal, txs, builder);
       return txs;

@@ -1,10 +1,24 @@
-import { NodeError } from "../errors.ts";
+import { isTransactionRejection } from "../execution/block-execution.ts";
 import type { BlockBuilder } from "../execution/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
+import { blobParamsAt } from "../params/blob-schedule.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import { blobBaseFee } from "../params/fees.ts";
+import { TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
+import { isAtLeast } from "../params/hardforks.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 
-/** Below this no transaction fits: the cheapest one costs 21,000 gas. */
-const GAS_MIN = 21_000n;
+export type PackingLimits = {
+  /** Encoded transactions together, with what an engine puts around each. */
+  readonly bytesMax: number;
+  readonly timeMs: number;
+  /** Least tip per gas, in wei. */
+  readonly minimumTip: bigint;
+};
+
+/** What an engine puts around one transaction, in bytes. */
+const TX_FRAME_BYTES = 4;
 
 /**
  * Puts the pool's best transactions into `builder`, in the order of geth's miner, until gas, bytes or time end.
@@ -16,29 +30,39 @@ const GAS_MIN = 21_000n;
  */
 export function packTransactions(
   builder: BlockBuilder,
-  mempool: Pick<Mempool, "pendingForBlock">,
-  limits: { readonly bytesMax: number; readonly timeMs: number },
+  limits: PackingLimits,
+  { mempool, config }: { readonly mempool: Mempool; readonly config: ChainConfig },
 ): readonly Transaction[] {
   const packed: Transaction[] = [];
   const deadline = performance.now() + limits.timeMs;
-  const waiting = mempool.pendingForBlock(builder.header.baseFeePerGas ?? 0n);
+  const { header } = builder;
+  const blobParams = blobParamsAt(config, header.timestamp);
+  const isOsaka = isAtLeast(hardforkAt(config, header), "osaka");
+  const waiting = mempool.pendingForBlock({
+    baseFee: header.baseFeePerGas ?? 0n,
+    minimumTip: limits.minimumTip,
+    txGasLimitMax: isOsaka ? TX_GAS_LIMIT_MAX : undefined,
+    blobBaseFee:
+      blobParams && header.excessBlobGas !== undefined
+        ? blobBaseFee(header.excessBlobGas, blobParams)
+        : undefined,
+  });
   let bytes = 0;
-  for (let next = waiting.peek(); next; next = waiting.peek()) {
-    if (builder.gasLeft < GAS_MIN || performance.now() > deadline) break;
-    // Four bytes a transaction for what an engine puts around it.
-    const size = next.tx.raw.length + 4;
+  for (let best = waiting.peek(); best; best = waiting.peek()) {
+    if (builder.gasLeft() < TX_BASE_GAS || performance.now() > deadline) break;
+    const size = best.tx.raw.length + TX_FRAME_BYTES;
     if (bytes + size > limits.bytesMax) break;
     try {
-      builder.add(next.tx, next.sender);
+      builder.add(best.tx, best.sender);
     } catch (error) {
-      if (!(error instanceof NodeError)) throw error;
-      if (error.code === "TX_NONCE_MISMATCH_TOO_LOW") waiting.shift();
+      if (!isTransactionRejection(error)) throw error;
+      if (error.code === "TX_NONCE_MISMATCH_TOO_LOW") waiting.next();
       else waiting.skipAccount();
       continue;
     }
-    packed.push(next.tx);
+    packed.push(best.tx);
     bytes += size;
-    waiting.shift();
+    waiting.next();
   }
   return packed;
 }

@@ -1,11 +1,10 @@
 import type { Chain } from "../chain/chain.ts";
 import type { PendingBlock } from "../chain/reader.ts";
-import { nextGasLimit } from "../execution/gas-limit.ts";
+import { nextGasLimit } from "../execution/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
-import type { BeginBlock } from "./block-attributes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { BeginBlock } from "./block-factory.ts";
 import { packTransactions } from "./pack-transactions.ts";
 
 /** A built block is used again for this long while head and pool stay the same: only its timestamp would move. */
@@ -19,7 +18,7 @@ const PACKING_LIMITS = { bytesMax: 7_388_608, timeMs: 500 };
  * @returns a function that gives the current one
  */
 export function createPendingBlocks(
-  options: { readonly gasLimitTarget: bigint },
+  options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },
   modules: {
     readonly chain: Chain;
     readonly mempool: Mempool;
@@ -41,15 +40,13 @@ export function createPendingBlocks(
       return built.block;
     }
     const version = mempool.version();
-    const builder = beginBlock(head.header, {
+    const builder = beginBlock({
       timestamp: Math.max(nowSeconds(), head.header.timestamp),
       coinbase: ZERO_ADDRESS,
-      prevRandao: ZERO_HASH,
       gasLimit: nextGasLimit(head.header.gasLimit, options.gasLimitTarget),
-      extraData: EMPTY_BYTES,
-      parentBeaconBlockRoot: ZERO_HASH,
     });
-    packTransactions(builder, mempool, PACKING_LIMITS);
+    const limits = { ...PACKING_LIMITS, minimumTip: options.minimumTip() };
+    packTransactions(builder, limits, { mempool, config: chain.config });
     const { executed, state } = builder.seal();
     built = { head: head.hash, version, at, block: { executed, state } };
     return built.block;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createReadStream, createWriteStream, statSync } from "node:fs";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -69,7 +70,7 @@ export async function writeChainFile(
   if (target !== file) target.pipe(file);
   try {
     for await (const block of blocks) {
-      if (!target.write(block)) await new Promise((done) => target.once("drain", done));
+      if (!target.write(block)) await once(target, "drain");
     }
     target.end();
     await finished(file);

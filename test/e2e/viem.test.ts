@@ -99,7 +99,7 @@ test("transactions sent in reverse nonce order are all mined", async () => {
   const account = privateKeyToAccount(DEV_KEYS[2]);
   const wallet = createWalletClient({ account, transport: http(node.url) });
   const first = await reader.getTransactionCount({ address: account.address });
-  const hashes = [];
+  const hashes: `0x${string}`[] = [];
   for (let i = 4; i >= 0; i--) {
     hashes.push(
       await wallet.sendTransaction({

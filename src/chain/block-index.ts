@@ -42,12 +42,19 @@ export type IndexedBlock = {
   readonly end: number;
 };
 
-/** History is merged when this many versions wait: 50,000 are about 10 MB and merge in a quarter of a second. */
-const MERGE_VERSIONS_MIN = 50_000;
-/** Or when this many blocks wait, so that a restart has few records to read again. */
-const MERGE_BLOCKS_MIN = 1_000;
-/** Keys merged in one transaction: some 10 ms during which nothing else runs. */
-const MERGE_KEYS_MAX = 2_000;
+/** When history that waits in memory goes to its rows. */
+export type MergeLimits = {
+  /** A merge begins when this many versions wait; twice as many hold up the next block. */
+  readonly versionsMin: number;
+  /** Or when this many blocks wait, so that a restart has few records to read again. */
+  readonly blocksMin: number;
+  /** Keys merged in one transaction, during which nothing else runs. */
+  readonly keysMax: number;
+};
+
+/** 50,000 versions take about 10 MB; 2,000 keys take some 10 ms. */
+const MERGE_LIMITS: MergeLimits = { versionsMin: 50_000, blocksMin: 1_000, keysMax: 2_000 };
+
 /** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
 const PATH_END = Uint8Array.of(0x10);
 const NODE_HASH_LENGTH = 16;
@@ -55,6 +62,7 @@ const NODE_HASH_LENGTH = 16;
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex implements TrieNodeReader {
   readonly #kv: Kv;
+  readonly #limits: MergeLimits;
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   /** Blocks from genesis whose changes are complete in the history rows. */
@@ -63,8 +71,9 @@ export class BlockIndex implements TrieNodeReader {
   #mergingBlocks: number | undefined;
 
   /** @throws UnknownFormatError */
-  constructor(kv: Kv, log: BlockLog) {
+  constructor(kv: Kv, log: BlockLog, limits: MergeLimits = MERGE_LIMITS) {
     this.#kv = kv;
+    this.#limits = limits;
     const format = kv.get(metaKey(META.format));
     if (format !== undefined) {
       assertKnownFormat("index", new ByteReader(format).varint(), INDEX_FORMAT);
@@ -181,12 +190,12 @@ export class BlockIndex implements TrieNodeReader {
     if (this.#mergingBlocks !== undefined) return true;
     const versions = this.accounts.recentVersions + this.slots.recentVersions;
     const blocks = number + 1 - this.#historyBlocks;
-    return versions >= MERGE_VERSIONS_MIN || blocks >= MERGE_BLOCKS_MIN;
+    return versions >= this.#limits.versionsMin || blocks >= this.#limits.blocksMin;
   }
 
   /** True when so much history waits that the next block has to as well. */
   isMergeLate(): boolean {
-    return this.accounts.recentVersions + this.slots.recentVersions >= 2 * MERGE_VERSIONS_MIN;
+    return this.accounts.recentVersions + this.slots.recentVersions >= 2 * this.#limits.versionsMin;
   }
 
   /** Moves a part of the history up to block `number` into rows; true while there is more to do. */
@@ -196,8 +205,8 @@ export class BlockIndex implements TrieNodeReader {
       this.slots.beginMerge();
       this.#mergingBlocks = number + 1;
     }
-    if (this.accounts.mergeSome(MERGE_KEYS_MAX) || this.slots.mergeSome(MERGE_KEYS_MAX))
-      return true;
+    const { keysMax } = this.#limits;
+    if (this.accounts.mergeSome(keysMax) || this.slots.mergeSome(keysMax)) return true;
     const blocks = this.#mergingBlocks;
     this.#kv.transaction((writer) => this.#setHistoryBlocks(writer, blocks));
     this.#mergingBlocks = undefined;

@@ -16,7 +16,13 @@ import type { LogDirectory } from "../storage/log-file.ts";
 import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
-import { type Applied, BlockIndex, type IndexedBlock, readApplied } from "./block-index.ts";
+import {
+  type Applied,
+  BlockIndex,
+  type IndexedBlock,
+  type MergeLimits,
+  readApplied,
+} from "./block-index.ts";
 import {
   decodeBlockRecord,
   decodeChangeRows,
@@ -25,6 +31,7 @@ import {
 } from "./block-record.ts";
 import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
+import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { createStoredState } from "./stored-state.ts";
 
@@ -55,6 +62,9 @@ export type LogBlockStoreOptions = {
   /** Runs work once nothing else is to be done; setImmediate if not given. */
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
+  readonly mergeLimits?: MergeLimits;
+  /** Called once everything is closed. */
+  readonly onClosed?: () => void;
 };
 
 /**
@@ -72,6 +82,7 @@ export class LogBlockStore implements BlockStore {
   readonly #index: BlockIndex;
   readonly #failPoint: (name: string) => void;
   readonly #defer: (work: () => void) => void;
+  readonly #onClosed: () => void;
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
   #mergeIsDeferred = false;
@@ -85,6 +96,7 @@ export class LogBlockStore implements BlockStore {
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
+    this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -93,7 +105,7 @@ export class LogBlockStore implements BlockStore {
       ...(segmentBytesMax !== undefined && { segmentBytesMax }),
     });
     try {
-      this.#index = new BlockIndex(options.index, this.#log);
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.#rememberHistory();
@@ -195,11 +207,18 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
   }
 
+  /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
+  check(): StoreReport {
+    this.#assertUsable();
+    return checkStore(this.#log, this.#index, this.#kv);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#log.close();
     this.#kv.close();
+    this.#onClosed();
   }
 
   #nextNumber(): number {

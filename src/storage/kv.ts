@@ -14,13 +14,13 @@ export type KvRange = {
   readonly limit?: number;
 };
 
-/** Reads of an ordered key-value store. Keys are 1 to 512 bytes; an empty value is a value. */
+/**
+ * Reads of an ordered key-value store. Keys are 1 to 512 bytes; an empty value is a value.
+ * Every method throws KvDamagedError or KvCorruptionError where the files are not what was written.
+ */
 export interface KvReader {
   get(key: Uint8Array): Uint8Array | undefined;
-  /**
-   * Rows of the range. A scan must be finished before the next write.
-   * @throws KvCorruptionError also from `get`
-   */
+  /** Rows of the range. A scan must be finished before the next write. */
   range(range: KvRange): Iterable<KvRow>;
 }
 
@@ -47,6 +47,11 @@ export class KvCorruptionError extends NodeError {
   constructor(details: { readonly key: string }) {
     super(`index row ${details.key} is damaged`, details);
   }
+}
+
+/** The files of a store do not hold what the store puts there. */
+export class KvDamagedError extends NodeError {
+  readonly code = "STORE_CORRUPT_INDEX";
 }
 
 /** The range of all keys that begin with `prefix`, which must not be all 0xff. */

@@ -4,7 +4,14 @@ import { crc32 } from "node:zlib";
 import { type Database, open } from "lmdb";
 import { invariant } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
-import { type Kv, KvCorruptionError, type KvRange, type KvRow, type KvWriter } from "./kv.ts";
+import {
+  type Kv,
+  KvCorruptionError,
+  KvDamagedError,
+  type KvRange,
+  type KvRow,
+  type KvWriter,
+} from "./kv.ts";
 
 /**
  * A store in the LMDB environment in `directory`, made when missing.
@@ -29,19 +36,21 @@ class LmdbKv implements Kv, KvWriter {
 
   constructor(directory: string) {
     this.#dataFile = join(directory, "data.mdb");
-    this.#db = open<Buffer, Uint8Array>({
-      path: directory,
-      noSubdir: false,
-      noSync: true,
-      useWritemap: true,
-      keyEncoding: "binary",
-      encoding: "binary",
-    });
+    this.#db = translatingErrors(() =>
+      open<Buffer, Uint8Array>({
+        path: directory,
+        noSubdir: false,
+        noSync: true,
+        useWritemap: true,
+        keyEncoding: "binary",
+        encoding: "binary",
+      }),
+    );
   }
 
   get(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
-    const stored = this.#db.getBinary(key);
+    const stored = translatingErrors(() => this.#db.getBinary(key));
     return stored === undefined ? undefined : verified(key, stored);
   }
 
@@ -53,8 +62,15 @@ class LmdbKv implements Kv, KvWriter {
       : { start: from, end: to };
     const defined = Object.fromEntries(Object.entries(bounds).filter(([, v]) => v !== undefined));
     const options = limit === undefined ? defined : { ...defined, limit };
-    for (const { key, value } of this.#db.getRange({ ...options, reverse })) {
-      yield [key, verified(key, value)];
+    const rows = this.#db.getRange({ ...options, reverse })[Symbol.iterator]();
+    try {
+      for (;;) {
+        const next = translatingErrors(() => rows.next());
+        if (next.done) return;
+        yield [next.value.key, verified(next.value.key, next.value.value)];
+      }
+    } finally {
+      rows.return?.();
     }
   }
 
@@ -63,7 +79,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(!this.#writing, "transactions must not be nested");
     this.#writing = true;
     try {
-      return this.#db.transactionSync(() => work(this));
+      return translatingErrors(() => this.#db.transactionSync(() => work(this)));
     } finally {
       this.#writing = false;
     }
@@ -98,6 +114,20 @@ class LmdbKv implements Kv, KvWriter {
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
     void this.#db.close();
+  }
+}
+
+/** LMDB's own codes for files that are not what they should be: page not found … invalid file. */
+const DAMAGE_CODES: ReadonlySet<unknown> = new Set([
+  -30797, -30796, -30795, -30794, -30793, -30786,
+]);
+
+function translatingErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) throw error;
+    throw new KvDamagedError("index files are damaged", {}, { cause: error });
   }
 }
 

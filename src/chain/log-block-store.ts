@@ -40,6 +40,21 @@ const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
+/** The steps at which `failPoint` is called, for tests that die at each of them. */
+export const FAIL_POINTS = [
+  "append:begin",
+  "log:segment",
+  "log:write",
+  "log:sync",
+  "log:synced",
+  "append:index",
+  "append:commit",
+  "append:committed",
+  "append:end",
+  "merge:begin",
+  "merge:end",
+] as const;
+
 /** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
 export class StoreBrokenError extends NodeError {
   readonly code = "STORE_BROKEN";
@@ -356,7 +371,10 @@ export class LogBlockStore implements BlockStore {
       this.#mergeIsDeferred = false;
       if (this.#closed || this.#broken !== undefined) return;
       try {
-        if (this.#index.mergeSome(this.head()!)) this.#scheduleMerge();
+        this.#failPoint("merge:begin");
+        const isMoreLeft = this.#index.mergeSome(this.head()!);
+        this.#failPoint("merge:end");
+        if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
         // There is no caller to tell: the next append does.
         this.#broken = error;

@@ -325,14 +325,10 @@ export class LogBlockStore implements BlockStore {
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
     const position = this.#index.position(number);
-    if (position !== undefined && position < this.#log.end) {
-      const record = this.#log.record(position);
-      if (hashOf(record) === hash && record.end === end) return;
-    }
-    throw new IndexMismatchError(`index is of another log: block ${number} is not ${hash} there`, {
-      number,
-      hash,
-    });
+    const record = position === undefined ? undefined : this.#log.recordAt(position);
+    if (record?.end === end && hashOf(record) === hash) return;
+    const details = { number, hash };
+    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
   }
 
   #assertFollows({ header }: Block, position: number): void {

@@ -45,7 +45,7 @@ function createDisk() {
         createTrie,
         defer: (work) => deferred.push(work),
         segmentBytesMax: 4_000,
-        mergeLimits: { versionsMin: 40, blocksMin: 12, keysMax: 3 },
+        mergeLimits: { versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3 },
         ...options,
       });
     },

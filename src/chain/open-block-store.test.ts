@@ -48,7 +48,7 @@ function open(directory: string, reindex = false) {
     reindex,
     createTrie: createStateTrie,
     segmentBytesMax: 10_000,
-    mergeLimits: { versionsMin: 20, blocksMin: 5, keysMax: 100 },
+    mergeLimits: { versionsMin: 20, nodeBytesMin: 20_000, blocksMin: 5, keysMax: 100 },
   });
 }
 

@@ -57,7 +57,7 @@ describe("admission", () => {
       "too large a transaction",
       () => transfer(alice, 0, { data: new Uint8Array(131_072) }),
       "POOL_OVERSIZED_DATA",
-      "oversized data: transaction size 131157, limit 131072",
+      "oversized data: transaction size 131125, limit 131072",
     ],
     [
       "too long init code",
@@ -231,18 +231,23 @@ describe("pending and queued", () => {
         "insufficient funds for gas * price + value: balance 1000000000000000000, queued cost 502100000000000000, tx cost 502100000000000000, overshot 4200000000000000",
       ),
     );
-    assert.throws(
-      () =>
-        pool.add(
-          transfer(alice, 0, {
-            value: ETHER - 10n ** 16n,
-            maxFeePerGas: 300n * GWEI,
-            maxPriorityFeePerGas: 5n * GWEI,
-          }),
-        ),
-      { code: "POOL_REPLACEMENT_UNDERPRICED" === "x" ? "" : "TX_INSUFFICIENT_ACCOUNT_FUNDS" },
-    );
     assert.deepEqual(standing(pool), { pending: [0], queued: [5] });
+  });
+
+  test("a replacement must be payable together with the rest", () => {
+    const { pool } = poolWithAccounts();
+    const third = { value: ETHER / 3n };
+    pool.add(transfer(alice, 0, third));
+    pool.add(transfer(alice, 1, third));
+    const fees = { maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
+    assert.throws(
+      () => pool.add(transfer(alice, 0, { ...fees, value: (ETHER * 2n) / 3n })),
+      rejection(
+        "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+        "insufficient funds for gas * price + value: balance 1000000000000000000, queued cost 670866666666666666, tx bumped 335433333333333333, overshot 6299999999999999",
+      ),
+    );
+    pool.add(transfer(alice, 0, { ...fees, ...third }));
   });
 
   test("a replacement must raise both fees by a tenth", () => {
@@ -619,7 +624,7 @@ describe("blob transactions", () => {
     assert.throws(() => pool.add(submission), { code: "POOL_ALREADY_KNOWN" });
   });
 
-  const wrong = "0x01" + "ab".repeat(31);
+  const wrong = `0x01${"ab".repeat(31)}`;
   for (const [name, options, code, message] of [
     [
       "no sidecar",

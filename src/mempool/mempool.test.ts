@@ -248,6 +248,8 @@ describe("pending and queued", () => {
       ),
     );
     pool.add(transfer(alice, 0, { ...fees, ...third }));
+    // What the replaced one cost counts no longer.
+    pool.add(transfer(alice, 2, { value: ETHER / 4n }));
   });
 
   test("a replacement must raise both fees by a tenth", () => {

@@ -48,6 +48,8 @@ export class PlainPool {
   readonly #priceOrder = new PriceOrder(this.#entries);
   /** Accounts whose queue may have become executable since the last `settle`. */
   readonly #touched = new Set<Address>();
+  /** Accounts that had more than their slots pending when last promoted: the only ones that can be cut. */
+  readonly #large = new Set<Address>();
   /** Became pending since the last `settle`. */
   #announced: Entry[] = [];
   #rules: PoolRules;
@@ -290,6 +292,7 @@ export class PlainPool {
       this.#announced.push(entry);
     }
     this.#pendingCount += pending.size - pendingBefore;
+    if (pending.size > this.#options.accountSlots) this.#large.add(address);
     for (const entry of queued.truncate(this.#options.accountQueue)) this.#forget(entry);
     this.#queuedCount += queued.size - before;
     this.#closeIfEmpty(address, account);
@@ -300,8 +303,10 @@ export class PlainPool {
     const excess = this.#pendingCount - globalSlots;
     if (excess <= 0) return;
     const sizes: [Address, number][] = [];
-    for (const [address, { pending }] of this.#accounts) {
-      if (pending.size > accountSlots) sizes.push([address, pending.size]);
+    for (const address of this.#large) {
+      const size = this.#accounts.get(address)?.pending.size ?? 0;
+      if (size > accountSlots) sizes.push([address, size]);
+      else this.#large.delete(address);
     }
     for (const [address, size] of planPendingCuts(sizes, excess, accountSlots)) {
       const account = this.#accounts.get(address)!;

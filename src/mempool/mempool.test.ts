@@ -315,6 +315,19 @@ describe("pending and queued", () => {
     assert.deepEqual(announced, [batch[1]!.tx.hash, batch[0]!.tx.hash]);
   });
 
+  test("version changes with the pool and not with being read", () => {
+    const { pool, state } = poolWithAccounts();
+    const versions = [pool.version()];
+    pool.add(transfer(alice, 0));
+    versions.push(pool.version());
+    pool.onHead({ header: testHeader({ number: 2 }), state });
+    versions.push(pool.version());
+    pool.content();
+    pool.pendingForBlock({ baseFee: 0n, minimumTip: 0n }).next();
+    assert.equal(pool.version(), versions[2]);
+    assert.equal(new Set(versions).size, 3);
+  });
+
   test("a listener that is taken off hears nothing more", () => {
     const { pool } = poolWithAccounts();
     let calls = 0;

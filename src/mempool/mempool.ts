@@ -48,6 +48,7 @@ export class Mempool implements PoolReader {
   #rules: PoolRules;
   #minimumTip: bigint;
   #arrivals = 0;
+  #version = 0;
 
   constructor(options: Partial<MempoolOptions>, modules: MempoolModules) {
     const settings = { ...MEMPOOL_DEFAULTS, ...options };
@@ -65,6 +66,11 @@ export class Mempool implements PoolReader {
       isReserved: (address) => this.#plain.owns(address),
       hasAuthority: (address) => this.#plain.hasAuthority(address),
     });
+  }
+
+  /** Grows with every change of the pool: what was made from its content is good as long as this stays the same. */
+  version(): number {
+    return this.#version;
   }
 
   /**
@@ -88,6 +94,7 @@ export class Mempool implements PoolReader {
 
   /** Moves to a new head: drops what it includes or makes impossible, promotes what it makes executable. */
   onHead({ changed, returned, ...head }: HeadUpdate): void {
+    this.#version++;
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
     this.#plain.reset(this.#rules, addresses);
@@ -101,6 +108,7 @@ export class Mempool implements PoolReader {
     const isRaised = tip > this.#minimumTip;
     this.#minimumTip = tip;
     if (!isRaised) return;
+    this.#version++;
     const isCheaper = ({ maxPriorityFeePerGas }: Entry) => maxPriorityFeePerGas < tip;
     this.#plain.removeWhere(isCheaper);
     this.#blobs.removeWhere(isCheaper);
@@ -108,6 +116,7 @@ export class Mempool implements PoolReader {
 
   /** Removes queued transactions whose lifetime is over; to be called every minute or so. */
   removeStale(): void {
+    this.#version++;
     this.#plain.removeStale();
     this.#blobs.removeStale();
   }
@@ -163,6 +172,7 @@ export class Mempool implements PoolReader {
 
   #insert(submission: Submission): void {
     const { tx } = submission;
+    this.#version++;
     if (this.get(tx.hash)) throw reject("POOL_ALREADY_KNOWN", "already known");
     if (tx.type === 3) {
       this.#insertBlob(submission, tx);

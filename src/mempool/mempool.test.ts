@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
@@ -9,7 +10,6 @@ import { signAuthorization, signTransaction } from "../types/transaction/sign.ts
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import type { Mempool } from "./mempool.ts";
 import type { PooledTransaction, Submission } from "./pool.ts";
-import { blobVersionedHash } from "./sidecar.ts";
 import {
   CHAIN_ID,
   createTestPool,

@@ -404,7 +404,9 @@ export class PlainPool {
   }
 
   #closeIfEmpty(address: Address, { pending, queued }: AccountSlots): void {
-    if (pending.size === 0 && queued.size === 0) this.#accounts.delete(address);
+    if (pending.size > 0 || queued.size > 0) return;
+    this.#accounts.delete(address);
+    this.#large.delete(address);
   }
 
   #stateNonce(address: Address): bigint {

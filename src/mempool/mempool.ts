@@ -68,11 +68,6 @@ export class Mempool implements PoolReader {
     });
   }
 
-  /** Grows with every change of the pool: what was made from its content is good as long as this stays the same. */
-  version(): number {
-    return this.#version;
-  }
-
   /**
    * Takes a transaction into the pool.
    * @throws TransactionRejectedError
@@ -94,7 +89,6 @@ export class Mempool implements PoolReader {
 
   /** Moves to a new head: drops what it includes or makes impossible, promotes what it makes executable. */
   onHead({ changed, returned, ...head }: HeadUpdate): void {
-    this.#version++;
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
     this.#plain.reset(this.#rules, addresses);
@@ -112,6 +106,11 @@ export class Mempool implements PoolReader {
     const isCheaper = ({ maxPriorityFeePerGas }: Entry) => maxPriorityFeePerGas < tip;
     this.#plain.removeWhere(isCheaper);
     this.#blobs.removeWhere(isCheaper);
+  }
+
+  /** Another number after every change of what is pooled. */
+  version(): number {
+    return this.#version;
   }
 
   /** Removes queued transactions whose lifetime is over; to be called every minute or so. */
@@ -172,7 +171,6 @@ export class Mempool implements PoolReader {
 
   #insert(submission: Submission): void {
     const { tx } = submission;
-    this.#version++;
     if (this.get(tx.hash)) throw reject("POOL_ALREADY_KNOWN", "already known");
     if (tx.type === 3) {
       this.#insertBlob(submission, tx);
@@ -217,6 +215,7 @@ export class Mempool implements PoolReader {
   }
 
   #settle(): void {
+    this.#version++;
     const announced = [...this.#plain.settle(), ...this.#blobs.settle()];
     if (announced.length === 0) return;
     for (const listener of this.#listeners) listener(announced);

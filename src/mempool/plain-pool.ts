@@ -5,6 +5,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { checkFunds, checkNonce } from "./admission.ts";
+import { AuthorityCounts } from "./authority-counts.ts";
 import type { Entry } from "./entry.ts";
 import { planPendingCuts, planQueueCuts, slotsOf } from "./limits.ts";
 import { NonceList } from "./nonce-list.ts";
@@ -43,8 +44,7 @@ export class PlainPool {
   readonly #isReserved: (address: Address) => boolean;
   readonly #accounts = new Map<Address, AccountSlots>();
   readonly #entries = new Map<Hash, Entry>();
-  /** How many pooled transactions carry an authorization of an account (EIP-7702). */
-  readonly #authorities = new Map<Address, number>();
+  readonly #authorities = new AuthorityCounts();
   readonly #priceOrder = new PriceOrder(this.#entries);
   /** Accounts whose queue may have become executable since the last `settle`. */
   readonly #touched = new Set<Address>();
@@ -377,19 +377,13 @@ export class PlainPool {
     this.#entries.set(entry.tx.hash, entry);
     this.#slots += slotsOf(entry);
     this.#priceOrder.add(entry);
-    for (const authority of entry.authorities) {
-      this.#authorities.set(authority, (this.#authorities.get(authority) ?? 0) + 1);
-    }
+    this.#authorities.add(entry);
   }
 
   #forget(entry: Entry): void {
     this.#entries.delete(entry.tx.hash);
     this.#slots -= slotsOf(entry);
-    for (const authority of entry.authorities) {
-      const count = this.#authorities.get(authority)! - 1;
-      if (count === 0) this.#authorities.delete(authority);
-      else this.#authorities.set(authority, count);
-    }
+    this.#authorities.remove(entry);
   }
 
   #openAccount(address: Address): AccountSlots {

@@ -31,6 +31,7 @@ import {
 } from "./block-record.ts";
 import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
+import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { createStoredState } from "./stored-state.ts";
 
@@ -204,6 +205,12 @@ export class LogBlockStore implements BlockStore {
     });
     this.#decoded.forgetAfter(number);
     this.#head = last;
+  }
+
+  /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
+  check(): StoreReport {
+    this.#assertUsable();
+    return checkStore(this.#log, this.#index, this.#kv);
   }
 
   close(): void {

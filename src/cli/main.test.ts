@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { clientVersion, packageVersion } from "../config/version.ts";
@@ -39,4 +40,43 @@ test("clientVersion names client, version, system and runtime", () => {
     clientVersion(),
     /^Evmint\/v\d+\.\d+\.\d+[^/]*\/[a-z0-9]+-[a-z0-9]+\/node\d+\.\d+\.\d+$/,
   );
+});
+
+const fakeNodeEntry = fileURLToPath(new URL("testing/run-fake-node.ts", import.meta.url));
+
+/** A dev node that does nothing, once its banner is out. */
+async function startFakeNode(mode: "stop" | "hang") {
+  const home = "/nonexistent/home";
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", fakeNodeEntry, mode, "start", "--dev", "--home", home],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  const exit = once(child, "exit") as Promise<[number | null, string | null]>;
+  await once(child.stdout, "data");
+  return { child, exit };
+}
+
+test("SIGTERM stops a node cleanly, SIGINT too", async () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const { child, exit } = await startFakeNode("stop");
+    child.kill(signal);
+    assert.deepEqual(await exit, [0, null]);
+  }
+});
+
+test("a second signal ends the process at once", async () => {
+  const { child, exit } = await startFakeNode("hang");
+  child.kill("SIGINT");
+  // Two signals sent at once may arrive as one.
+  const again = setInterval(() => child.kill("SIGINT"), 50);
+  assert.deepEqual(await exit, [130, null]);
+  clearInterval(again);
+});
+
+test("a reader that goes away does not stop the node", async () => {
+  const { child, exit } = await startFakeNode("stop");
+  child.stdout.destroy();
+  child.kill("SIGTERM");
+  assert.deepEqual(await exit, [0, null]);
 });

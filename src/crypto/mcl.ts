@@ -49,6 +49,11 @@ export type MclModule = Readonly<
     Record<"mclBn_verifyOrderG1" | "mclBn_verifyOrderG2", (verify: number) => void> &
     Record<"mclBn_setMapToMode", (mode: number) => number> &
     Record<"mclBn_init", (curve: number, sizes: number) => number> &
+    Record<"mclBn_getUint64NumToPrecompute", () => number> &
+    Record<
+      "mclBn_precomputedMillerLoop2",
+      (result: number, p1: number, lines1: number, p2: number, lines2: number) => void
+    > &
     Record<"mclBnFp_serialize", (buffer: number, length: number, x: number) => number> &
     Record<"malloc", (size: number) => number> &
     Record<"free", (pointer: number) => void> &
@@ -61,7 +66,9 @@ type UnaryName =
   | "mclBnFp_squareRoot"
   | "mclBnFp_sqr"
   | "mclBnFr_inv"
+  | "mclBnFr_neg"
   | "mclBn_finalExp"
+  | "mclBn_precomputeG2"
   | "mclBnFp_mapToG1"
   | "mclBnFp2_mapToG2";
 type BinaryName =

@@ -25,6 +25,8 @@ test("decryptKey opens the official key store vectors", {
     const file = parseKeyFile(JSON.stringify(json));
     const privateKey = await decryptKey(file, password, derivation);
     assert.equal(Buffer.from(privateKey).toString("hex"), priv, name);
+    // Only where a try is cheap.
+    if (file.params.kdf === "scrypt" && file.params.n > 2 ** 14) continue;
     await assert.rejects(decryptKey(file, `${password} `, derivation), {
       code: "KEY_WRONG_PASSPHRASE",
     });

@@ -3,7 +3,13 @@ import { test } from "node:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import fc from "fast-check";
 import { bytesToHex } from "./hex.ts";
-import { keccak256, keccak256Hash, keccak256Message, keccakMessage } from "./keccak.ts";
+import {
+  keccak256,
+  keccak256Hash,
+  keccak256Message,
+  keccak256OfHex,
+  keccakMessage,
+} from "./keccak.ts";
 
 /** Bytes that follow from `seed`, and look like chance. */
 function noise(length: number, seed: number): Uint8Array {
@@ -51,6 +57,12 @@ test("keccak256 gives an array of its own each time, not a Buffer", () => {
   assert.deepEqual(first, copy);
   assert.equal(first.constructor, Uint8Array);
   assert.equal(first.buffer.byteLength, 32);
+});
+
+test("keccak256OfHex hashes the bytes that the digits stand for", () => {
+  const address = noise(20, 7);
+  assert.deepEqual(keccak256OfHex(bytesToHex(address)), keccak256(address));
+  assert.deepEqual(keccak256OfHex("0x"), keccak256(new Uint8Array(0)));
 });
 
 test("keccak256Message hashes in place what stands in keccakMessage", () => {

@@ -1,4 +1,5 @@
 import type { Hash } from "./hash.ts";
+import type { Hex } from "./hex.ts";
 import {
   createKeccakModule,
   DIGEST_LENGTH,
@@ -24,6 +25,8 @@ export const keccakMessage: Uint8Array = new Uint8Array(
   BLOCKS_MAX * RATE,
 );
 
+const messageBuffer = Buffer.from(memory.buffer, MESSAGE_OFFSET, keccakMessage.length);
+
 /** Writes Keccak-256 of the first `length` bytes of `keccakMessage` to `out` from `offset` on. */
 export function keccak256Message(length: number, out: Uint8Array, offset: number): void {
   finish(MESSAGE_OFFSET, length);
@@ -40,6 +43,16 @@ export function keccak256(data: Uint8Array): Uint8Array {
 export function keccak256Hash(data: Uint8Array): Hash {
   digest(data);
   return `0x${digestBuffer.toString("hex")}` as Hash;
+}
+
+/**
+ * Keccak-256 of the bytes that `text` stands for; an address or a hash gives its key in the tries. `text` is well-formed and short.
+ * Not cached: a hit in a Map of 100,000 saves 0.3 us of 0.65, and what fills it costs more than that.
+ */
+export function keccak256OfHex(text: Hex): Uint8Array {
+  const length = messageBuffer.write(text.slice(2), "hex");
+  finish(MESSAGE_OFFSET, length);
+  return digestBytes.slice();
 }
 
 /** Leaves the digest in `digestBytes`. */

@@ -47,7 +47,6 @@ export type LogRecord = {
 };
 
 export type LogCheck = {
-  readonly records: number;
   readonly bytes: number;
   readonly faults: readonly { readonly position: number; readonly reason: string }[];
 };
@@ -200,24 +199,23 @@ export class BlockLog {
     this.#sync(segment.file);
   }
 
-  /** Verifies every record, and goes on behind a damaged one. */
-  check(): LogCheck {
+  /** Verifies every record and shows it to `visit`; goes on behind a damaged one. */
+  check(visit: (record: LogRecord) => void = () => {}): LogCheck {
     const faults: { position: number; reason: string }[] = [];
-    let records = 0;
     for (const { base, salt, file, size } of this.#segments) {
       let from: number | undefined = SEGMENT_HEADER_LENGTH;
       while (from !== undefined && from < size) {
         let damaged: number | undefined;
-        for (const { offset, payload } of scanRecords(file, salt, from, size)) {
+        for (const { offset, payload, next } of scanRecords(file, salt, from, size)) {
           if (payload === undefined) damaged = offset;
-          else records++;
+          else visit({ position: base + offset, payload, end: base + next });
         }
         if (damaged === undefined) break;
         faults.push({ position: base + damaged, reason: "damaged record" });
         from = findRecord(file, salt, damaged + 1, size);
       }
     }
-    return { records, bytes: this.end, faults };
+    return { bytes: this.end, faults };
   }
 
   close(): void {

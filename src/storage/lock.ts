@@ -112,6 +112,7 @@ function readHolder(path: string): Holder | undefined {
 }
 
 function isAlive(holder: Holder | undefined): boolean {
+  // Our own number was another's before: in a container every run may have the same one.
   if (holder === undefined || holder.pid === process.pid) return false;
   if (holder.world !== currentWorld()) return false;
   try {

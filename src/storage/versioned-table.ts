@@ -169,6 +169,21 @@ export class VersionedTable {
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 
+  /** Versions of all keys together. Reads every history row. */
+  versionCount(): number {
+    let count = 0;
+    const rows = prefixRange(Uint8Array.of(this.#options.historyTable));
+    for (const [, chunk] of this.#kv.range(rows)) count += decodePostingList(chunk).length / 2;
+    for (const versions of [this.#merging, this.#recent]) {
+      for (const [text, list] of versions) {
+        const newest = this.#kv.get(this.#historyKey(Buffer.from(text, "latin1")));
+        const known = newest === undefined ? [] : decodePostingList(newest);
+        count += (appendVersions(known, list).length - known.length) / 2;
+      }
+    }
+    return count;
+  }
+
   /** Keys beginning with `prefix` that have a value now. */
   *latestEntries(prefix: Uint8Array): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
     for (const [key, row] of this.#kv.range(

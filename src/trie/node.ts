@@ -9,6 +9,8 @@ import { isLeafPath, readHexPrefix } from "./nibbles.ts";
  *     extension  [hex-prefix path, reference]
  *     branch     [reference × 16, value]
  *     reference  0x80 nothing; 0xa0 ‖ keccak256(node); or the node itself when it has less than 32 bytes
+ *
+ * In memory a reference is the hash alone, so its length says which of the two it is.
  */
 
 /** A leaf or extension taken apart, or a branch as it is. */
@@ -30,15 +32,9 @@ export type BranchNode = {
 };
 
 const NOTHING = 0x80;
-export const HASH_PREFIX = 0xa0;
 
-/** Reference to the node with this hash. */
-export function hashReference(hash: Uint8Array): Uint8Array {
-  const reference = new Uint8Array(33);
-  reference[0] = HASH_PREFIX;
-  reference.set(hash, 1);
-  return reference;
-}
+/** Length of a reference that is a hash; those that are nodes are shorter. */
+export const HASH_LENGTH = 32;
 
 /** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
 export function decodeNode(rlp: Uint8Array): DecodedNode {
@@ -62,7 +58,8 @@ function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortN
   const packed = stringContent(rlp, first, second);
   if (packed.length === 0) throw new InvalidRlpError("trie node with an empty path");
   const path = readHexPrefix(packed);
-  if (!isLeafPath(packed)) return { kind: "extension", path, payload: rlp.subarray(second) };
+  if (!isLeafPath(packed))
+    return { kind: "extension", path, payload: referenceAt(rlp, second, rlp.length) };
   return { kind: "leaf", path, payload: stringContent(rlp, second, rlp.length) };
 }
 
@@ -74,13 +71,18 @@ export function hasChild(branch: BranchNode, nibble: number): boolean {
 /** Reference of the child at `nibble`, a view; undefined where there is none. */
 export function childReference(branch: BranchNode, nibble: number): Uint8Array | undefined {
   if (!hasChild(branch, nibble)) return undefined;
-  return branch.rlp.subarray(branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
+  return referenceAt(branch.rlp, branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
 }
 
 /** Value that ends at the branch, a view; undefined where there is none. */
 export function branchValue(branch: BranchNode): Uint8Array | undefined {
   const value = stringContent(branch.rlp, branch.offsets[16]!, branch.offsets[17]!);
   return value.length === 0 ? undefined : value;
+}
+
+/** The hash without its prefix, or a node as it is. */
+function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
+  return rlp.subarray(rlp[start]! < 0xc0 ? start + 1 : start, end);
 }
 
 function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {

@@ -1,6 +1,7 @@
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Precompile } from "../evm.ts";
+import { kzgPointEvaluation } from "./0a-kzg-point-evaluation.ts";
 import { bls12G1Add } from "./0b-bls12-g1add.ts";
 import { bls12G1Msm } from "./0c-bls12-g1msm.ts";
 import { bls12G2Add } from "./0d-bls12-g2add.ts";
@@ -34,6 +35,7 @@ const SCHEDULE: readonly (readonly [since: Hardfork, address: number, precompile
   ["istanbul", 0x08, bn254PairingIstanbul],
   ["istanbul", 0x09, blake2f],
   ["berlin", 0x05, modexpBerlin],
+  ["cancun", 0x0a, kzgPointEvaluation],
   ["prague", 0x0b, bls12G1Add],
   ["prague", 0x0c, bls12G1Msm],
   ["prague", 0x0d, bls12G2Add],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { InvariantError, NodeError } from "../errors.ts";
+import { ExecutionRevertedError } from "../execution/call-errors.ts";
 import { isCrash, rpcCodeOf, toErrorObject } from "./error-codes.ts";
 
 const src = fileURLToPath(new URL("..", import.meta.url));
@@ -41,6 +42,14 @@ test("a plain rejection is -32000 with its own text and nothing else", () => {
   assert.deepEqual(toErrorObject(new SomeError("TX_NONCE_MISMATCH_TOO_LOW", "0x")), {
     code: -32000,
     message: "text",
+  });
+});
+
+test("a revert is code 3 with its bytes as data", () => {
+  assert.deepEqual(toErrorObject(new ExecutionRevertedError(Uint8Array.of(0xab))), {
+    code: 3,
+    message: "execution reverted",
+    data: "0xab",
   });
 });
 

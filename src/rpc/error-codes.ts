@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 
 /** What a plain rejection of a method gets, in geth and therefore here. */
 const REJECTED = -32000;
@@ -24,6 +25,7 @@ export const RPC_CODES = {
   RPC_RESPONSE_TOO_LARGE: -32003,
   RPC_UNAUTHORIZED: -32001,
   KEY_DERIVATION_BUSY: BUSY,
+  EXECUTION_REVERTED: 3,
 } as const satisfies Readonly<Record<string, number>>;
 
 /**
@@ -33,6 +35,10 @@ export const RPC_CODES = {
 export const RPC_CODE_FAMILIES = {
   RPC_: REJECTED,
   TX_: REJECTED,
+  POOL_: REJECTED,
+  CALL_: REJECTED,
+  EXECUTION_: REJECTED,
+  ESTIMATE_: REJECTED,
   BLOCK_: REJECTED,
   ACCOUNT_: REJECTED,
   KEY_: REJECTED,
@@ -42,8 +48,8 @@ export const RPC_CODE_FAMILIES = {
   TRIE_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** Rejections whose `details.data` is sent along as the error's `data`. */
-const CODES_WITH_DATA: ReadonlySet<string> = new Set([]);
+/** Rejections whose `details.data`, bytes, is sent along as the error's `data`. */
+const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED"]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
 const CORRUPTION = /^(?:STORE|TRIE)_/;
@@ -67,7 +73,10 @@ export function toErrorObject(error: unknown): ErrorObject {
   if (!(error instanceof NodeError)) return { code: FAILED, message: "method handler crashed" };
   const code = rpcCodeOf(error.code) ?? REJECTED;
   const { message } = error;
-  if (CODES_WITH_DATA.has(error.code)) return { code, message, data: error.details["data"] };
+  const { data } = error.details;
+  if (CODES_WITH_DATA.has(error.code) && data instanceof Uint8Array) {
+    return { code, message, data: bytesToHex(data) };
+  }
   return CORRUPTION.test(error.code)
     ? { code, message, data: { kind: "corruption" } }
     : { code, message };

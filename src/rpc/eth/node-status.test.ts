@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ALICE, BOB, createTestModules } from "../testing/test-chain.ts";
+import { TEST_NODE } from "../testing/test-methods.ts";
 import { accounts } from "./accounts.ts";
 import { blockNumber } from "./block-number.ts";
 import { chainId } from "./chain-id.ts";

@@ -240,7 +240,7 @@ describe("pending and queued", () => {
             maxPriorityFeePerGas: 5n * GWEI,
           }),
         ),
-      { code: "POOL_REPLACEMENT_UNDERPRICED" === "x" ? "" : "TX_INSUFFICIENT_ACCOUNT_FUNDS" },
+      { code: "TX_INSUFFICIENT_ACCOUNT_FUNDS" },
     );
     assert.deepEqual(standing(pool), { pending: [0], queued: [5] });
   });

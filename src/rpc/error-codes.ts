@@ -24,6 +24,7 @@ export const RPC_CODES = {
   RPC_TIMEOUT: -32002,
   RPC_RESPONSE_TOO_LARGE: -32003,
   RPC_UNAUTHORIZED: -32001,
+  RPC_LIMIT_EXCEEDED: -38026,
   KEY_DERIVATION_BUSY: BUSY,
   EXECUTION_REVERTED: 3,
 } as const satisfies Readonly<Record<string, number>>;

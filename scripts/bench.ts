@@ -3,6 +3,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
   keccak: () => import("../bench/micro/keccak.ts"),
+  precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   trie: () => import("../bench/micro/trie.ts"),

@@ -21,7 +21,7 @@ function constant(type: ValueType, value: number | bigint): Code {
 }
 
 /** The bytes that leave `operand` on WebAssembly's stack; `type` is for constants. */
-export function valueOf(operand: Operand, type: ValueType): Code {
+export function codeOf(operand: Operand, type: ValueType): Code {
   if (typeof operand === "number" || typeof operand === "bigint") return constant(type, operand);
   return isLocal(operand) ? get(operand) : operand;
 }
@@ -35,16 +35,16 @@ export function get(local: Local): Code {
 }
 
 const unary = (type: ValueType, opcode: number) => (a: Operand) =>
-  [...valueOf(a, type), opcode] as Code;
+  [...codeOf(a, type), opcode] as Code;
 
 const binary = (type: ValueType, opcode: number) => (a: Operand, b: Operand) =>
-  [...valueOf(a, type), ...valueOf(b, type), opcode] as Code;
+  [...codeOf(a, type), ...codeOf(b, type), opcode] as Code;
 
 const load =
   (...opcode: readonly number[]) =>
   (address: Operand, offset = 0): Code => {
     // Alignment is a hint only; 0 promises nothing.
-    const out = [...valueOf(address, "i32"), ...opcode, 0];
+    const out = [...codeOf(address, "i32"), ...opcode, 0];
     pushUnsigned(out, offset);
     return out;
   };
@@ -53,17 +53,17 @@ const load =
 const store =
   (type: ValueType, ...opcode: readonly number[]) =>
   (address: Operand, value: Operand, offset = 0): Code => {
-    const out = [...valueOf(address, "i32"), ...valueOf(value, type), ...opcode, 0];
+    const out = [...codeOf(address, "i32"), ...codeOf(value, type), ...opcode, 0];
     pushUnsigned(out, offset);
     return out;
   };
 
 /** `condition ? a : b`, both evaluated. */
 const select = (type: ValueType) => (condition: Operand, a: Operand, b: Operand) =>
-  [...valueOf(a, type), ...valueOf(b, type), ...valueOf(condition, "i32"), 0x1b] as Code;
+  [...codeOf(a, type), ...codeOf(b, type), ...codeOf(condition, "i32"), 0x1b] as Code;
 
 export const i32 = {
-  of: (operand: Operand) => valueOf(operand, "i32"),
+  of: (operand: Operand) => codeOf(operand, "i32"),
   eqz: unary("i32", 0x45),
   eq: binary("i32", 0x46),
   ne: binary("i32", 0x47),
@@ -91,7 +91,7 @@ export const i32 = {
 } as const;
 
 export const i64 = {
-  of: (operand: Operand) => valueOf(operand, "i64"),
+  of: (operand: Operand) => codeOf(operand, "i64"),
   eqz: unary("i64", 0x50),
   eq: binary("i64", 0x51),
   ne: binary("i64", 0x52),
@@ -141,24 +141,24 @@ export const v128 = {
     0x0d,
     ...lanes,
   ],
-  and: (a: Operand, b: Operand): Code => [...valueOf(a, "v128"), ...valueOf(b, "v128"), 0xfd, 0x4e],
-  or: (a: Operand, b: Operand): Code => [...valueOf(a, "v128"), ...valueOf(b, "v128"), 0xfd, 0x50],
-  xor: (a: Operand, b: Operand): Code => [...valueOf(a, "v128"), ...valueOf(b, "v128"), 0xfd, 0x51],
-  not: (a: Operand): Code => [...valueOf(a, "v128"), 0xfd, 0x4d],
+  and: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x4e],
+  or: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x50],
+  xor: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x51],
+  not: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x4d],
   /** 1 when any bit is set. */
-  anyTrue: (a: Operand): Code => [...valueOf(a, "v128"), 0xfd, 0x53],
+  anyTrue: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x53],
 } as const;
 
 export const memory = {
   /** Size in pages of 64 KiB. */
   size: [0x3f, 0x00] as Code,
   /** Leaves the former size, or −1. */
-  grow: (pages: Operand): Code => [...valueOf(pages, "i32"), 0x40, 0x00],
+  grow: (pages: Operand): Code => [...codeOf(pages, "i32"), 0x40, 0x00],
   /** Statement; regions may overlap. */
   copy: (to: Operand, from: Operand, length: Operand): Code => [
-    ...valueOf(to, "i32"),
-    ...valueOf(from, "i32"),
-    ...valueOf(length, "i32"),
+    ...codeOf(to, "i32"),
+    ...codeOf(from, "i32"),
+    ...codeOf(length, "i32"),
     0xfc,
     0x0a,
     0x00,
@@ -166,9 +166,9 @@ export const memory = {
   ],
   /** Statement. */
   fill: (to: Operand, byte: Operand, length: Operand): Code => [
-    ...valueOf(to, "i32"),
-    ...valueOf(byte, "i32"),
-    ...valueOf(length, "i32"),
+    ...codeOf(to, "i32"),
+    ...codeOf(byte, "i32"),
+    ...codeOf(length, "i32"),
     0xfc,
     0x0b,
     0x00,

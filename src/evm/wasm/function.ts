@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import { type Code, type Local, type Operand, type ValueType, valueOf } from "./code.ts";
+import { type Code, type Local, type Operand, type ValueType, codeOf } from "./code.ts";
 import { pushUnsigned, unsigned } from "./leb128.ts";
 
 export type Signature = {
@@ -25,7 +25,7 @@ export function call(f: FunctionRef, ...args: readonly Operand[]): Code {
   invariant(args.length === f.params.length, `call with ${args.length} arguments`);
   const out: number[] = [];
   args.forEach((arg, i) => {
-    out.push(...valueOf(arg, f.params[i]!));
+    out.push(...codeOf(arg, f.params[i]!));
   });
   out.push(0x10);
   pushUnsigned(out, f.index);
@@ -85,7 +85,7 @@ export class FunctionBuilder {
   }
 
   set(local: Local, value: Operand): void {
-    this.do(valueOf(value, local.type));
+    this.do(codeOf(value, local.type));
     this.#body.push(0x21);
     pushUnsigned(this.#body, local.index);
   }
@@ -107,7 +107,7 @@ export class FunctionBuilder {
   }
 
   if(condition: Operand, then: () => void, otherwise?: () => void): void {
-    this.do(valueOf(condition, "i32"));
+    this.do(codeOf(condition, "i32"));
     this.#open(0x04);
     then();
     if (otherwise) {
@@ -134,13 +134,13 @@ export class FunctionBuilder {
   }
 
   brIf(label: Label, condition: Operand): void {
-    this.do(valueOf(condition, "i32"));
+    this.do(codeOf(condition, "i32"));
     this.#body.push(0x0d, ...unsigned(this.#depth - label.depth));
   }
 
   /** Goes to `labels[index]`, or to `otherwise` beyond the last. */
   brTable(index: Operand, labels: readonly Label[], otherwise: Label): void {
-    this.do(valueOf(index, "i32"));
+    this.do(codeOf(index, "i32"));
     this.#body.push(0x0e);
     pushUnsigned(this.#body, labels.length);
     for (const label of [...labels, otherwise]) {

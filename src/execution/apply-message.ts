@@ -212,8 +212,8 @@ function settleGas(
 ): { gasUsed: bigint; maxUsedGas: bigint } {
   const used = gasLimit - gasLeft;
   const quotient = isAtLeast(hardfork, "london") ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
-  const counter = gasRefund + authorizationRefund;
-  const refund = Math.min(counter, used / quotient);
+  let refund = gasRefund + authorizationRefund;
+  if (refund > used / quotient) refund = used / quotient;
   const atLeastFloor = (gas: bigint) => (gas > floor ? gas : floor);
   return { gasUsed: atLeastFloor(used - refund), maxUsedGas: atLeastFloor(used) };
 }

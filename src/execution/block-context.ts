@@ -1,8 +1,9 @@
 import type { BlockContext } from "../evm/evm.ts";
+import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";
-import { blobParamsAt, hardforkAt } from "../params/hardforks.ts";
-import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { Header } from "../types/header.ts";
 
 /** Hash of a block by number, of one of the 256 blocks before the one that is executed. */
@@ -28,7 +29,7 @@ export function blockContextOf(
   blockHash: BlockHashes,
 ): BlockContext {
   const hardfork = hardforkAt(config, header);
-  const blobParams = blobParamsAt(config, header);
+  const blobParams = blobParamsAt(config, header.timestamp);
   return {
     hardfork,
     chainId: config.chainId,
@@ -37,7 +38,7 @@ export function blockContextOf(
     coinbase: header.coinbase,
     gasLimit: header.gasLimit,
     difficulty: header.difficulty,
-    prevRandao: header.mixHash ?? ZERO_HASH,
+    prevRandao: header.mixHash,
     baseFeePerGas: header.baseFeePerGas ?? 0n,
     blobBaseFee:
       header.excessBlobGas === undefined || blobParams === undefined

@@ -15,8 +15,8 @@ export function blockReward(hardfork: Hardfork): bigint {
 
 /** Pays the miners of a proof-of-work block and of its uncles. */
 export function applyRewards(
-  header: Header,
-  uncles: readonly Header[],
+  header: Pick<Header, "number" | "coinbase">,
+  uncles: readonly Pick<Header, "number" | "coinbase">[],
   hardfork: Hardfork,
   state: WorldState,
 ): void {

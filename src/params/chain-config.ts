@@ -29,7 +29,7 @@ export type ChainConfig = {
   readonly arrowGlacierBlock?: number;
   readonly grayGlacierBlock?: number;
   readonly mergeNetsplitBlock?: number;
-  /** 0: proof of stake from genesis on. */
+  /** 0: proof of stake from genesis on. Else a block is past the merge when its difficulty is 0. */
   readonly terminalTotalDifficulty?: bigint;
   readonly shanghaiTime?: number;
   readonly cancunTime?: number;

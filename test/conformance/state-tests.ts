@@ -5,6 +5,7 @@ import { NodeError } from "../../src/errors.ts";
 import type { BlockContext, Evm } from "../../src/evm/evm.ts";
 import { applyMessage } from "../../src/execution/apply-message.ts";
 import { messageFromTransaction } from "../../src/execution/message.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import type { BlobParams } from "../../src/params/chain-config.ts";
 import { blobBaseFee } from "../../src/params/fees.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
@@ -20,14 +21,15 @@ import { changesOfAlloc } from "../../src/state/genesis-alloc.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
-import { EMPTY_TRIE_ROOT } from "../../src/trie/empty-root.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import type { Log } from "../../src/types/receipt.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
 import { jsonFiles } from "../support/fixtures.ts";
 import { allocFromJson, type JsonAlloc, numberOf } from "./alloc.ts";
 import { createEngine } from "./engines.ts";
+import { codesOf } from "./exceptions.ts";
 import { FORKS } from "./forks.ts";
 import type { Suite } from "./suite.ts";
 
@@ -85,7 +87,7 @@ export const run: Suite = async (args) => {
   return { passed, failed };
 };
 
-/** Runs the cases of `file` whose file or name contains `only`. */
+/** Runs the cases of `file` when its path or the case's name contains `only`. */
 export function* stateTestCases(file: string, evm: Evm, only = ""): Generator<CaseResult> {
   const vectors = JSON.parse(readFileSync(file, "utf8")) as Record<string, Vector>;
   for (const [test, vector] of Object.entries(vectors)) {
@@ -131,7 +133,7 @@ function faultOf(
   if ((refusal !== undefined) !== (expectException !== undefined)) {
     return `refused with ${refusal}, want ${expectException}`;
   }
-  if (refusal && !namesOf(expectException).includes(refusal)) {
+  if (refusal && !codesOf(expectException).includes(refusal)) {
     return `refused with ${refusal}, want ${expectException}`;
   }
   touchCoinbase(state, block);
@@ -139,15 +141,6 @@ function faultOf(
   if (root !== expected.hash) return `state root ${root}, want ${expected.hash}`;
   const logsHash = keccak256Hash(encodeRlp(logs.map(logItem)));
   return logsHash === expected.logs ? undefined : `logs ${logsHash}, want ${expected.logs}`;
-}
-
-/** Our codes for the exceptions a vector allows: `TransactionException.X|TransactionException.Y`. */
-export function namesOf(exception = ""): string[] {
-  return exception
-    .split("|")
-    .map((name) =>
-      name.replace("TransactionException.", "TX_").replace("BlockException.", "BLOCK_"),
-    );
 }
 
 /** State tests end with a mining reward of 0, which shows only where a touched account may stay empty. */
@@ -199,11 +192,5 @@ function blobParamsOf(vector: Vector, fork: string, hardfork: Hardfork): BlobPar
       baseFeeUpdateFraction: numberOf(given["baseFeeUpdateFraction"] ?? "0x"),
     };
   }
-  if (isAtLeast(hardfork, "prague")) {
-    return { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716n };
-  }
-  if (isAtLeast(hardfork, "cancun")) {
-    return { target: 3, max: 6, baseFeeUpdateFraction: 3_338_477n };
-  }
-  return undefined;
+  return isAtLeast(hardfork, "cancun") ? DEFAULT_BLOB_SCHEDULE[hardfork] : undefined;
 }

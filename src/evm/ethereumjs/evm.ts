@@ -12,7 +12,7 @@ import { createStateManager } from "./state-manager.ts";
 import { attachTracer } from "./trace.ts";
 
 export type EthereumjsEvmOptions = {
-  /** The precompiles of each fork in place of the library's own, of which KZG point evaluation is missing. */
+  /** Precompiles of each fork, in place of the library's own at the same address; the library has no KZG by itself. */
   readonly precompilesOf?: (hardfork: Hardfork) => ReadonlyMap<Address, Precompile>;
 };
 
@@ -23,6 +23,8 @@ class Interrupt {
     this.halt = halt;
   }
 }
+
+const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
 
 /** Opcodes between two looks at the clock. */
 const STEPS_PER_DEADLINE_CHECK = 256;
@@ -46,7 +48,11 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
         stateManager: manager,
         bn254: new library.NobleBN254(),
       });
-      if (options.precompilesOf) setPrecompiles(engine, options.precompilesOf(hardfork), library);
+      const given = precompileFunctions(
+        options.precompilesOf?.(hardfork) ?? NO_PRECOMPILES,
+        library,
+      );
+      setPrecompiles(engine, new Map([...engine.precompiles, ...given]));
       engines.set(key, engine);
     }
     return engine;
@@ -60,7 +66,8 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       engine.journal.cleanJournal();
       engine.transientStorage.clear();
       engine.blockchain = blockchainOf(block) as unknown as EVM["blockchain"];
-      const ownPrecompiles = precompiles && setPrecompiles(engine, precompiles, library);
+      const ownPrecompiles = engine.precompiles;
+      if (precompiles) setPrecompiles(engine, precompileFunctions(precompiles, library));
       const detach = tracer && attachTracer(engine, library, tracer, message);
       const { runStep } = library.Interpreter.prototype;
       if (deadlineMs !== undefined) watchDeadline(library, deadlineMs);
@@ -78,7 +85,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       } finally {
         library.Interpreter.prototype.runStep = runStep;
         detach?.();
-        if (ownPrecompiles) precompilesIn(engine).set(ownPrecompiles);
+        setPrecompiles(engine, ownPrecompiles);
       }
     },
   };
@@ -209,38 +216,35 @@ function selfDestructsOf(
   return all.filter((address) => createdAddresses?.has(address));
 }
 
-/** Replaces the engine's precompiles; returns those it had. */
-function setPrecompiles(
-  engine: EVM,
+function precompileFunctions(
   precompiles: ReadonlyMap<Address, Precompile>,
   { EVMError }: LoadedLibrary,
 ): EVM["precompiles"] {
-  const own = engine.precompiles;
   const functions: EVM["precompiles"] = new Map();
   for (const [address, { gas, run }] of precompiles) {
     functions.set(address.slice(2), ({ data, gasLimit }: PrecompileInput): ExecResult => {
       const cost = gas(data);
-      const fail = (error: "out of gas" | "revert") => ({
+      const fail = (reason: string) => ({
         executionGasUsed: gasLimit,
         returnValue: EMPTY_BYTES,
-        exceptionError: new EVMError(error),
+        // The library has a fixed set of words for errors but never looks them up.
+        exceptionError: new EVMError(reason as EVMErrorWord),
       });
       if (cost > gasLimit) return fail("out of gas");
       const output = run(data);
-      return output ? { executionGasUsed: cost, returnValue: output } : fail("out of gas");
+      return output instanceof Uint8Array
+        ? { executionGasUsed: cost, returnValue: output }
+        : fail(output.reason);
     });
   }
-  precompilesIn(engine).set(functions);
-  return own;
+  return functions;
 }
 
+type EVMErrorWord = ConstructorParameters<LoadedLibrary["EVMError"]>[0];
+
 /** The library keeps its precompiles in a protected field and offers no other way to exchange them. */
-function precompilesIn(engine: EVM) {
-  return {
-    set(precompiles: EVM["precompiles"]) {
-      (engine as unknown as { _precompiles: EVM["precompiles"] })._precompiles = precompiles;
-    },
-  };
+function setPrecompiles(engine: EVM, precompiles: EVM["precompiles"]): void {
+  (engine as unknown as { _precompiles: EVM["precompiles"] })._precompiles = precompiles;
 }
 
 function watchDeadline({ Interpreter }: LoadedLibrary, deadlineMs: number): void {

@@ -1,0 +1,63 @@
+import type { BlockRecord } from "./block-store.ts";
+
+type Entry = { readonly record: BlockRecord; readonly bytes: number };
+
+/**
+ * Decoded blocks by number: the newest, which everybody asks for, and those used last of the older
+ * ones. Both are bounded by the size of the records in the log; decoded they take some five times that.
+ */
+export class DecodedBlocks {
+  readonly #bytesMax: number;
+  /** In order of number, and in order of use. */
+  readonly #newest = new Map<number, Entry>();
+  readonly #older = new Map<number, Entry>();
+  #newestBytes = 0;
+  #olderBytes = 0;
+
+  /** @param bytesMax of each of the two */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get(number: number): BlockRecord | undefined {
+    const newest = this.#newest.get(number);
+    if (newest !== undefined) return newest.record;
+    const older = this.#older.get(number);
+    if (older === undefined) return undefined;
+    this.#older.delete(number);
+    this.#older.set(number, older);
+    return older.record;
+  }
+
+  /** The block behind all others. The newest one is kept whatever its size. */
+  addHead(number: number, record: BlockRecord, bytes: number): void {
+    this.#newest.set(number, { record, bytes });
+    this.#newestBytes += bytes;
+    for (const [oldest, { bytes }] of this.#newest) {
+      if (this.#newestBytes <= this.#bytesMax || oldest === number) break;
+      this.#newest.delete(oldest);
+      this.#newestBytes -= bytes;
+    }
+  }
+
+  /** A block read again. */
+  addOlder(number: number, record: BlockRecord, bytes: number): void {
+    this.#older.set(number, { record, bytes });
+    this.#olderBytes += bytes;
+    for (const [leastUsed, { bytes }] of this.#older) {
+      if (this.#olderBytes <= this.#bytesMax) break;
+      this.#older.delete(leastUsed);
+      this.#olderBytes -= bytes;
+    }
+  }
+
+  /** Forgets the blocks after `number`. */
+  forgetAfter(number: number): void {
+    for (const [block, { bytes }] of this.#newest) {
+      if (block > number && this.#newest.delete(block)) this.#newestBytes -= bytes;
+    }
+    for (const [block, { bytes }] of this.#older) {
+      if (block > number && this.#older.delete(block)) this.#olderBytes -= bytes;
+    }
+  }
+}

@@ -1,0 +1,385 @@
+import { invariant, NodeError } from "../errors.ts";
+import type { Address } from "../primitives/address.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { bytesToHex } from "../primitives/hex.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
+import type { StateTrie } from "../state/state-trie.ts";
+import {
+  type BlockLog,
+  LogCorruptionError,
+  type LogRecord,
+  openBlockLog,
+} from "../storage/block-log.ts";
+import type { Kv } from "../storage/kv.ts";
+import type { LogDirectory } from "../storage/log-file.ts";
+import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
+import {
+  type Applied,
+  BlockIndex,
+  type IndexedBlock,
+  type MergeLimits,
+  readApplied,
+} from "./block-index.ts";
+import {
+  decodeBlockRecord,
+  decodeChangeRows,
+  encodeBlockRecord,
+  recordBlockHash,
+} from "./block-record.ts";
+import type { BlockRecord, BlockStore } from "./block-store.ts";
+import { encodeAccount } from "./changes-record.ts";
+import { checkStore, type StoreReport } from "./check-store.ts";
+import { DecodedBlocks } from "./decoded-blocks.ts";
+import { createStoredState } from "./stored-state.ts";
+
+/** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
+const DECODED_BYTES_MAX = 16 << 20;
+/** A replay commits its rows whenever it has read this much of the log. */
+const REPLAY_BYTES_MAX = 8 << 20;
+
+/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
+export class StoreBrokenError extends NodeError {
+  readonly code = "STORE_BROKEN";
+}
+
+/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
+export class IndexMismatchError extends NodeError {
+  readonly code = "STORE_INDEX_MISMATCH";
+}
+
+export type LogBlockStoreOptions = {
+  /** holds the block log */
+  readonly log: LogDirectory;
+  /** holds the index; an empty one is filled from the log */
+  readonly index: Kv;
+  /** Makes the trie that computes nodes again for blocks that the log has and the index has not. */
+  readonly createTrie: (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
+  /** Called by name before and after every step of `append`, for tests that die there. */
+  readonly failPoint?: (name: string) => void;
+  /** Runs work once nothing else is to be done; setImmediate if not given. */
+  readonly defer?: (work: () => void) => void;
+  readonly segmentBytesMax?: number;
+  readonly mergeLimits?: MergeLimits;
+  /** Called once everything is closed. */
+  readonly onClosed?: () => void;
+};
+
+/**
+ * Opens the store and brings its index up to the end of the log.
+ * @throws LogCorruptionError, UnknownFormatError, KvCorruptionError
+ */
+export function openLogBlockStore(options: LogBlockStoreOptions): LogBlockStore {
+  return new LogBlockStore(options);
+}
+
+/** Blocks in an append-only log, found through an index that can be made from it at any time. */
+export class LogBlockStore implements BlockStore {
+  readonly #kv: Kv;
+  readonly #log: BlockLog;
+  readonly #index: BlockIndex;
+  readonly #failPoint: (name: string) => void;
+  readonly #defer: (work: () => void) => void;
+  readonly #onClosed: () => void;
+  readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
+  #head: Applied | undefined;
+  #mergeIsDeferred = false;
+  #broken: unknown;
+  #closed = false;
+  /** Blocks that opening had to put into the index. */
+  readonly replayedBlocks: number;
+
+  constructor(options: LogBlockStoreOptions) {
+    const { failPoint = () => {}, defer = deferToImmediate, segmentBytesMax } = options;
+    this.#kv = options.index;
+    this.#failPoint = failPoint;
+    this.#defer = defer;
+    this.#onClosed = options.onClosed ?? (() => {});
+    const applied = readApplied(options.index);
+    this.#log = openBlockLog({
+      directory: options.log,
+      durableEnd: applied?.end ?? 0,
+      failPoint,
+      ...(segmentBytesMax !== undefined && { segmentBytesMax }),
+    });
+    try {
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      if (applied !== undefined) this.#assertIndexIsOfLog(applied);
+      this.#head = applied;
+      this.#rememberHistory();
+      this.replayedBlocks = this.#replay(options.createTrie);
+    } catch (error) {
+      this.#log.close();
+      throw error;
+    }
+  }
+
+  get trieNodes(): TrieNodeReader {
+    return this.#index;
+  }
+
+  head(): number | undefined {
+    return this.#head?.number;
+  }
+
+  /** @throws LogWriteError, LogBrokenError, StoreBrokenError; after LogWriteError it may be tried again */
+  append(record: BlockRecord, nodes: readonly TrieNode[]): void {
+    this.#assertUsable();
+    const { number, parentHash } = record.block.header;
+    invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
+    invariant(
+      number === 0 || parentHash === this.#head?.hash,
+      `block ${number} must be a child of the head`,
+    );
+    this.#failPoint("append:begin");
+    const payload = encodeBlockRecord(record, this.#unchangedAccounts(record.changes));
+    const position = this.#log.append(payload);
+    const block = indexedBlock(record, { position, payload, end: this.#log.end });
+    this.#failPoint("append:index");
+    try {
+      this.#kv.transaction((writer) => {
+        this.#index.write(writer, block, nodes);
+        this.#failPoint("append:commit");
+      });
+    } catch (error) {
+      // Nobody has been told of this block, so it can still be taken back.
+      this.#orBreak(() => this.#log.truncateTo(position));
+      throw error;
+    }
+    this.#failPoint("append:committed");
+    this.#index.remember(block);
+    this.#head = { number, hash: record.block.hash, end: block.end };
+    this.#decoded.addHead(number, record, payload.length);
+    this.#scheduleMerge();
+    this.#failPoint("append:end");
+  }
+
+  block(number: number): ExecutedBlock | undefined {
+    return this.#record(number);
+  }
+
+  changes(number: number): StateChanges {
+    return this.#knownRecord(number).changes;
+  }
+
+  consensusData(number: number): Uint8Array {
+    return this.#knownRecord(number).consensusData;
+  }
+
+  numberOf(blockHash: Hash): number | undefined {
+    return this.#index.numberOf(blockHash);
+  }
+
+  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    return this.#index.transaction(hash);
+  }
+
+  stateAt(number: number): StateReader {
+    invariant(
+      number >= 0 && number < this.#nextNumber(),
+      `block ${number} must be known to read its state`,
+    );
+    return createStoredState(this.#index, number, () => this.#head?.number);
+  }
+
+  /**
+   * Takes the blocks from the index first: a crash before the log is cut brings them all back, one
+   * the other way round would leave an index of blocks that nothing can describe any more.
+   */
+  rollbackTo(number: number): void {
+    this.#assertUsable();
+    invariant(number >= 0 && number < this.#nextNumber(), `block ${number} must be known`);
+    if (number === this.head()) return;
+    const kept = this.#log.record(this.#position(number));
+    const removed: IndexedBlock[] = [];
+    for (const record of this.#log.records(kept.end)) {
+      removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
+    }
+    const last = { number, hash: hashOf(kept), end: kept.end };
+    this.#orBreak(() => {
+      this.#index.rollback(last, removed);
+      this.#failPoint("rollback:log");
+      this.#log.truncateTo(kept.end);
+    });
+    this.#decoded.forgetAfter(number);
+    this.#head = last;
+  }
+
+  /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
+  check(): StoreReport {
+    this.#assertUsable();
+    return checkStore(this.#log, this.#index, this.#kv);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#log.close();
+    this.#kv.close();
+    this.#onClosed();
+  }
+
+  #nextNumber(): number {
+    return this.#head === undefined ? 0 : this.#head.number + 1;
+  }
+
+  #record(number: number): BlockRecord | undefined {
+    if (number < 0 || number >= this.#nextNumber()) return undefined;
+    const known = this.#decoded.get(number);
+    if (known !== undefined) return known;
+    const { payload } = this.#log.record(this.#position(number));
+    const record = decodeBlockRecord(payload);
+    this.#decoded.addOlder(number, record, payload.length);
+    return record;
+  }
+
+  #knownRecord(number: number): BlockRecord {
+    const record = this.#record(number);
+    invariant(record !== undefined, `block ${number} must be known`);
+    return record;
+  }
+
+  #position(number: number): number {
+    const position = this.#index.position(number);
+    invariant(position !== undefined, `block ${number} must be in the index`);
+    return position;
+  }
+
+  /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
+  #unchangedAccounts({ accounts }: StateChanges): ReadonlySet<Address> {
+    const unchanged = new Set<Address>();
+    for (const { address, account, storage } of accounts) {
+      // One without slots is there because it changed: no need to look.
+      if (storage.size === 0 || account === null) continue;
+      const before = this.#index.accounts.latest(Buffer.from(address.slice(2), "hex"));
+      if (before !== undefined && equalBytes(before, encodeAccount(account))) {
+        unchanged.add(address);
+      }
+    }
+    return unchanged;
+  }
+
+  /** Puts in memory again where the changes are that no history row holds yet. */
+  #rememberHistory(): void {
+    const first = this.#index.historyBlocks;
+    if (this.#head === undefined || first > this.#head.number) return;
+    let number = first;
+    for (const { position, payload } of this.#log.records(this.#position(first))) {
+      if (number > this.#head.number) break;
+      this.#index.remember({ number, position, rows: decodeChangeRows(payload) });
+      number++;
+    }
+  }
+
+  /** Indexes what the log holds behind the last applied block; how many blocks that were. */
+  #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
+    const applied = this.#head;
+    const trie = createTrie(this.#index);
+    const records = this.#log.records(applied?.end ?? 0);
+    let root = this.#record(applied?.number ?? -1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    let replayed = 0;
+    for (let next = records.next(); !next.done; ) {
+      const done: IndexedBlock[] = [];
+      this.#kv.transaction((writer) => {
+        for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
+          const { position, payload, end } = next.value;
+          const { block, changes } = decodeBlockRecord(payload);
+          const { number, stateRoot } = block.header;
+          this.#assertFollows(block, position);
+          const update = trie.update(root, changes);
+          if (update.root !== stateRoot) {
+            const reason = `changes of block ${number} give state root ${update.root}`;
+            throw new LogCorruptionError({ position, reason });
+          }
+          root = stateRoot;
+          const indexed = indexedBlock({ block }, next.value);
+          this.#index.write(writer, indexed, update.nodes);
+          this.#head = { number, hash: block.hash, end };
+          done.push(indexed);
+          bytes += payload.length;
+        }
+      });
+      for (const block of done) this.#index.remember(block);
+      replayed += done.length;
+      while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
+    }
+    return replayed;
+  }
+
+  #assertIndexIsOfLog({ number, hash, end }: Applied): void {
+    const position = this.#index.position(number);
+    if (position !== undefined && position < this.#log.end) {
+      const record = this.#log.record(position);
+      if (hashOf(record) === hash && record.end === end) return;
+    }
+    throw new IndexMismatchError(`index is of another log: block ${number} is not ${hash} there`, {
+      number,
+      hash,
+    });
+  }
+
+  #assertFollows({ header }: Block, position: number): void {
+    const expected = this.#nextNumber();
+    if (header.number !== expected) {
+      const reason = `block ${header.number} where ${expected} was expected`;
+      throw new LogCorruptionError({ position, reason });
+    }
+    if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
+      throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
+    }
+  }
+
+  #assertUsable(): void {
+    invariant(!this.#closed, "the store must be open");
+    if (this.#broken === undefined) return;
+    throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
+  }
+
+  #orBreak(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#broken = error;
+      throw error;
+    }
+  }
+
+  /** History goes to its rows between blocks, a slice at a time, or before the next when it piles up. */
+  #scheduleMerge(): void {
+    const head = this.head()!;
+    while (this.#index.isMergeLate()) this.#orBreak(() => this.#index.mergeSome(head));
+    if (this.#mergeIsDeferred || !this.#index.needsMerge(head)) return;
+    this.#mergeIsDeferred = true;
+    this.#defer(() => {
+      this.#mergeIsDeferred = false;
+      if (this.#closed || this.#broken !== undefined) return;
+      try {
+        if (this.#index.mergeSome(this.head()!)) this.#scheduleMerge();
+      } catch (error) {
+        // There is no caller to tell: the next append does.
+        this.#broken = error;
+      }
+    });
+  }
+}
+
+function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {
+  return {
+    number: block.header.number,
+    hash: block.hash,
+    transactionHashes: block.transactions.map(({ hash }) => hash),
+    rows: decodeChangeRows(record.payload),
+    position: record.position,
+    end: record.end,
+  };
+}
+
+function hashOf({ payload }: LogRecord): Hash {
+  return bytesToHex(recordBlockHash(payload)) as Hash;
+}
+
+function deferToImmediate(work: () => void): void {
+  setImmediate(work).unref();
+}

@@ -1,0 +1,56 @@
+import { invariant } from "../errors.ts";
+import { type Address, addressToBytes } from "../primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { type Account, EMPTY_CODE_HASH } from "../state/account.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { BlockIndex } from "./block-index.ts";
+import { decodeAccount } from "./changes-record.ts";
+
+/**
+ * The state after block `number` as the index knows it. It stays that state while blocks are added;
+ * once the block itself is rolled back it means nothing.
+ * @param head number of the newest block, asked at every read
+ */
+export function createStoredState(
+  index: BlockIndex,
+  number: number,
+  head: () => number | undefined,
+): StateReader {
+  const { accounts, slots } = index;
+  const isNewest = () => number === head();
+  return {
+    account(address: Address): Account | undefined {
+      const key = addressToBytes(address);
+      const value = isNewest() ? accounts.latest(key) : accounts.at(key, number);
+      return value && decodeAccount(value);
+    },
+    storage(address: Address, slot: Hash): bigint {
+      const key = slotKey(address, slot);
+      const value = isNewest() ? slots.latest(key) : slots.at(key, number);
+      return value === undefined ? 0n : bytesToBigint(value);
+    },
+    code(codeHash: Hash): Uint8Array {
+      if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES;
+      const code = index.code(codeHash);
+      invariant(code !== undefined, `code ${codeHash} must be known`);
+      return code;
+    },
+    *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
+      const prefix = addressToBytes(address);
+      const entries = isNewest()
+        ? Array.from(slots.latestEntries(prefix))
+        : Array.from(slots.keys(prefix), (key) => [key, slots.at(key, number)] as const);
+      for (const [key, value] of entries) {
+        if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
+      }
+    },
+  };
+}
+
+function slotKey(address: Address, slot: Hash): Uint8Array {
+  const key = new Uint8Array(52);
+  key.set(addressToBytes(address));
+  key.set(hashToBytes(slot), 20);
+  return key;
+}

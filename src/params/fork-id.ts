@@ -1,0 +1,79 @@
+import { crc32 } from "node:zlib";
+import { type Hash, hashToBytes } from "../primitives/hash.ts";
+import type { Hex } from "../primitives/hex.ts";
+import type { ChainConfig } from "./chain-config.ts";
+import type { BlockForkField, TimeForkField } from "./hardfork-at.ts";
+
+/** EIP-2124: `hash` is 4 bytes; `next` the block or time of the next scheduled fork, 0 for none. */
+export type ForkId = { readonly hash: Hex; readonly next: number };
+
+const BLOCK_FORKS = [
+  "homesteadBlock",
+  "daoForkBlock",
+  "eip150Block",
+  "eip155Block",
+  "eip158Block",
+  "byzantiumBlock",
+  "constantinopleBlock",
+  "petersburgBlock",
+  "istanbulBlock",
+  "muirGlacierBlock",
+  "berlinBlock",
+  "londonBlock",
+  "arrowGlacierBlock",
+  "grayGlacierBlock",
+  "mergeNetsplitBlock",
+] as const satisfies readonly BlockForkField[];
+
+const TIME_FORKS = [
+  "shanghaiTime",
+  "cancunTime",
+  "pragueTime",
+  "osakaTime",
+  "bpo1Time",
+  "bpo2Time",
+  "bpo3Time",
+  "bpo4Time",
+  "bpo5Time",
+] as const satisfies readonly TimeForkField[];
+
+/**
+ * The fork identifier of a chain whose head is block `number` at `time` (EIP-2124, EIP-6122): a checksum over the genesis
+ * hash and every fork passed. Forks at block 0 or not after `genesisTime` are a part of genesis and left out.
+ */
+export function forkId(
+  config: ChainConfig,
+  genesisHash: Hash,
+  genesisTime: number,
+  number: number,
+  time: number,
+): ForkId {
+  let checksum = crc32(hashToBytes(genesisHash));
+  const blocks = schedule(config, BLOCK_FORKS, 0).map((fork) => ({ fork, head: number }));
+  const times = schedule(config, TIME_FORKS, genesisTime).map((fork) => ({ fork, head: time }));
+  for (const { fork, head } of [...blocks, ...times]) {
+    if (fork > head) return { hash: checksumHex(checksum), next: fork };
+    checksum = crc32(uint64Bytes(fork), checksum);
+  }
+  return { hash: checksumHex(checksum), next: 0 };
+}
+
+/** The distinct values of `fields` after `start`, ascending. */
+function schedule(
+  config: ChainConfig,
+  fields: readonly (BlockForkField | TimeForkField)[],
+  start: number,
+): number[] {
+  const forks = fields.map((field) => config[field]).filter((at) => at !== undefined && at > start);
+  return [...new Set(forks as number[])].sort((a, b) => a - b);
+}
+
+function uint64Bytes(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  return bytes;
+}
+
+function checksumHex(checksum: number): Hex {
+  return `0x${checksum.toString(16).padStart(8, "0")}`;
+}

@@ -1,0 +1,159 @@
+import { parseAddress } from "../primitives/address.ts";
+import { InvalidHexError } from "../primitives/hex.ts";
+import { BLOB_FORKS, DEFAULT_BLOB_SCHEDULE } from "./blob-schedule.ts";
+import type { BlobParams, ChainConfig } from "./chain-config.ts";
+import {
+  fieldPath,
+  InvalidGenesisError,
+  type JsonObject,
+  readBoolean,
+  readInteger,
+  readObject,
+  readOptional,
+  readSafeInteger,
+  readText,
+} from "./genesis-json.ts";
+import type { BlockForkField, TimeForkField } from "./hardfork-at.ts";
+
+type ForkField = BlockForkField | TimeForkField;
+
+/**
+ * The forks in the order they must come. `optional` ones may be left out although a later one is set: the DAO fork and the
+ * delays of the difficulty bomb concern some chains only, Petersburg comes with Constantinople where it is absent, and blob
+ * parameter forks (EIP-7892) follow the schedule a chain wants.
+ */
+const FORK_ORDER: readonly { readonly field: ForkField; readonly optional?: true }[] = [
+  { field: "homesteadBlock" },
+  { field: "daoForkBlock", optional: true },
+  { field: "eip150Block" },
+  { field: "eip155Block" },
+  { field: "eip158Block" },
+  { field: "byzantiumBlock" },
+  { field: "constantinopleBlock" },
+  { field: "petersburgBlock", optional: true },
+  { field: "istanbulBlock" },
+  { field: "muirGlacierBlock", optional: true },
+  { field: "berlinBlock" },
+  { field: "londonBlock" },
+  { field: "arrowGlacierBlock", optional: true },
+  { field: "grayGlacierBlock", optional: true },
+  { field: "mergeNetsplitBlock", optional: true },
+  { field: "shanghaiTime" },
+  { field: "cancunTime", optional: true },
+  { field: "pragueTime", optional: true },
+  { field: "osakaTime", optional: true },
+  { field: "bpo1Time", optional: true },
+  { field: "bpo2Time", optional: true },
+  { field: "bpo3Time", optional: true },
+  { field: "bpo4Time", optional: true },
+  { field: "bpo5Time", optional: true },
+];
+
+/**
+ * The `config` object of a genesis file. Keys we do not know are ignored, as geth does.
+ * @throws InvalidGenesisError naming the field
+ */
+export function readChainConfig(json: unknown): ChainConfig {
+  const file = readObject(json, "config");
+  const chainId = readOptional(file, "config", "chainId", (value, field) =>
+    readInteger(value, field, 256),
+  );
+  if (chainId === undefined) throw new InvalidGenesisError("config.chainId", "missing");
+  const forks: { [Field in ForkField]?: number } = {};
+  for (const { field } of FORK_ORDER) {
+    const at = readOptional(file, "config", field, readSafeInteger);
+    if (at !== undefined) forks[field] = at;
+  }
+  assertForkOrder(forks);
+  const daoForkSupport = readOptional(file, "config", "daoForkSupport", readBoolean);
+  const terminalTotalDifficulty = readOptional(
+    file,
+    "config",
+    "terminalTotalDifficulty",
+    (value, field) => readInteger(value, field, 256),
+  );
+  const depositContractAddress = readOptional(
+    file,
+    "config",
+    "depositContractAddress",
+    readAddressField,
+  );
+  return {
+    chainId,
+    ...forks,
+    ...(daoForkSupport !== undefined && { daoForkSupport }),
+    ...(terminalTotalDifficulty !== undefined && { terminalTotalDifficulty }),
+    ...(depositContractAddress !== undefined && { depositContractAddress }),
+    blobSchedule: readBlobSchedule(file, forks),
+  };
+}
+
+/** Each fork at or after the one before it, none left out: a fork's rules stand on all earlier ones. */
+function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
+  let last: { readonly field: ForkField; readonly at: number | undefined } | undefined;
+  for (const { field, optional } of FORK_ORDER) {
+    const at = forks[field];
+    if (last && at !== undefined) {
+      if (last.at === undefined) {
+        throw new InvalidGenesisError(
+          fieldPath("config", field),
+          `unsupported fork ordering: ${last.field} not enabled, but ${field} enabled at ${at}`,
+        );
+      }
+      const comparable = last.field.endsWith("Block") === field.endsWith("Block");
+      if (comparable && last.at > at) {
+        throw new InvalidGenesisError(
+          fieldPath("config", field),
+          `unsupported fork ordering: ${last.field} enabled at ${last.at}, but ${field} enabled at ${at}`,
+        );
+      }
+    }
+    if (!optional || at !== undefined) last = { field, at };
+  }
+}
+
+/** The entries of the file, and the defaults of those forks that are scheduled without one. */
+function readBlobSchedule(
+  config: JsonObject,
+  forks: Readonly<{ [Field in ForkField]?: number }>,
+): Readonly<Record<string, BlobParams>> {
+  const given = readOptional(config, "config", "blobSchedule", readObject) ?? {};
+  const schedule: Record<string, BlobParams> = {};
+  for (const [name, timeField] of BLOB_FORKS) {
+    const params = readOptional(given, "config.blobSchedule", name, readBlobParams);
+    if (params) schedule[name] = params;
+    else if (forks[timeField] !== undefined) {
+      const preset = DEFAULT_BLOB_SCHEDULE[name];
+      if (!preset) throw new InvalidGenesisError(`config.blobSchedule.${name}`, "missing");
+      // Osaka changes no blob limit: without an entry, those of Prague stay, which the file may have set.
+      if (name !== "osaka") schedule[name] = preset;
+    }
+  }
+  return schedule;
+}
+
+function readBlobParams(json: unknown, field: string): BlobParams {
+  const entry = readObject(json, field);
+  const integer = (key: string): bigint => {
+    const value = readOptional(entry, field, key, (raw, at) => readInteger(raw, at, 64));
+    if (value === undefined) throw new InvalidGenesisError(fieldPath(field, key), "missing");
+    return value;
+  };
+  const target = Number(integer("target"));
+  const max = Number(integer("max"));
+  if (target > max) throw new InvalidGenesisError(fieldPath(field, "target"), "above max");
+  const baseFeeUpdateFraction = integer("baseFeeUpdateFraction");
+  if (baseFeeUpdateFraction === 0n) {
+    throw new InvalidGenesisError(fieldPath(field, "baseFeeUpdateFraction"), "zero");
+  }
+  return { target, max, baseFeeUpdateFraction };
+}
+
+function readAddressField(json: unknown, field: string) {
+  try {
+    return parseAddress(readText(json, field));
+  } catch (error) {
+    if (error instanceof InvalidHexError) throw new InvalidGenesisError(field, error.reason);
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import { NodeError } from "../errors.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A genesis file that says something impossible, or not enough; `details.field` is where. */
+export class InvalidGenesisError extends NodeError {
+  readonly code = "INVALID_GENESIS";
+  constructor(field: string, reason: string, options?: ErrorOptions) {
+    super(`invalid genesis: ${field}: ${reason}`, { field, reason }, options);
+  }
+}
+
+/** A string, or an integer literal of 16 digits and more. */
+const LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
+
+/**
+ * `JSON.parse`, with integers that a double cannot hold kept as strings of their digits: genesis files write the
+ * terminal total difficulty and balances as plain numbers.
+ */
+export function parseJsonKeepingIntegers(text: string): unknown {
+  const quoted = text.replace(LONG_INTEGER, (token) =>
+    token.startsWith('"') ? token : `"${token}"`,
+  );
+  try {
+    return JSON.parse(quoted);
+  } catch (error) {
+    throw new InvalidGenesisError("genesis", "not JSON", { cause: error });
+  }
+}
+
+export function fieldPath(parent: string, key: string): string {
+  return parent === "" ? key : `${parent}.${key}`;
+}
+
+/** The value read from `json[key]`, or undefined where it is absent or null. */
+export function readOptional<T>(
+  json: JsonObject,
+  parent: string,
+  key: string,
+  read: (value: unknown, field: string) => T,
+): T | undefined {
+  const value = json[key];
+  if (value === undefined || value === null) return undefined;
+  return read(value, fieldPath(parent, key));
+}
+
+export function readObject(json: unknown, field: string): JsonObject {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw new InvalidGenesisError(field, "not an object");
+  }
+  return json as JsonObject;
+}
+
+export function readText(json: unknown, field: string): string {
+  if (typeof json !== "string") throw new InvalidGenesisError(field, "not a string");
+  return json;
+}
+
+export function readBoolean(json: unknown, field: string): boolean {
+  if (typeof json !== "boolean") throw new InvalidGenesisError(field, "not a boolean");
+  return json;
+}
+
+/** A non-negative integer of at most `bits` bits: a JSON number, or a decimal or hex string; leading zeros and "" are fine. */
+export function readInteger(json: unknown, field: string, bits: number): bigint {
+  const value = integerOf(json);
+  if (value === undefined) throw new InvalidGenesisError(field, "not an integer, decimal or hex");
+  if (value < 0n) throw new InvalidGenesisError(field, "negative");
+  if (value >= 1n << BigInt(bits)) throw new InvalidGenesisError(field, `more than ${bits} bits`);
+  return value;
+}
+
+/** As `readInteger`, below 2^53. */
+export function readSafeInteger(json: unknown, field: string): number {
+  return Number(readInteger(json, field, 53));
+}
+
+function integerOf(json: unknown): bigint | undefined {
+  if (typeof json === "number") return Number.isSafeInteger(json) ? BigInt(json) : undefined;
+  if (typeof json !== "string") return undefined;
+  if (json === "") return 0n;
+  if (/^0[xX][0-9a-fA-F]+$/.test(json) || /^-?[0-9]+$/.test(json)) return BigInt(json);
+  return undefined;
+}

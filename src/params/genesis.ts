@@ -1,0 +1,159 @@
+import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
+import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
+import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
+import type { ChainConfig } from "./chain-config.ts";
+import { readChainConfig } from "./genesis-config.ts";
+import {
+  fieldPath,
+  InvalidGenesisError,
+  type JsonObject,
+  parseJsonKeepingIntegers,
+  readInteger,
+  readObject,
+  readOptional,
+  readSafeInteger,
+  readText,
+} from "./genesis-json.ts";
+
+/** An account that exists in block 0. */
+export type GenesisAccount = {
+  readonly balance: bigint;
+  readonly nonce: bigint;
+  readonly code: Uint8Array;
+  readonly storage: ReadonlyMap<Hash, bigint>;
+};
+
+/** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
+export type Genesis = {
+  readonly config: ChainConfig;
+  readonly alloc: ReadonlyMap<Address, GenesisAccount>;
+  readonly number: number;
+  readonly parentHash: Hash;
+  readonly coinbase: Address;
+  readonly difficulty: bigint;
+  readonly gasLimit: bigint;
+  readonly gasUsed: bigint;
+  readonly timestamp: number;
+  readonly extraData: Uint8Array;
+  readonly mixHash: Hash;
+  /** 8 bytes */
+  readonly nonce: Uint8Array;
+  readonly baseFeePerGas?: bigint;
+  readonly blobGasUsed?: bigint;
+  readonly excessBlobGas?: bigint;
+};
+
+/**
+ * The genesis in the text of a geth genesis file. Unknown keys are ignored, as geth does.
+ * @throws InvalidGenesisError naming the field
+ */
+export function parseGenesis(text: string): Genesis {
+  return genesisFromJson(parseJsonKeepingIntegers(text));
+}
+
+/**
+ * The genesis in a parsed genesis file. Integers beyond 2^53 have to be strings here: use `parseGenesis` on a file's text.
+ * @throws InvalidGenesisError naming the field
+ */
+export function genesisFromJson(json: unknown): Genesis {
+  const file = readObject(json, "genesis");
+  const optionalInteger = (key: string, bits: number) =>
+    readOptional(file, "", key, (value, field) => readInteger(value, field, bits));
+  const baseFeePerGas = optionalInteger("baseFeePerGas", 256);
+  const blobGasUsed = optionalInteger("blobGasUsed", 64);
+  const excessBlobGas = optionalInteger("excessBlobGas", 64);
+  return {
+    config: readChainConfig(required(file, "config")),
+    alloc: readAlloc(required(file, "alloc")),
+    number: readOptional(file, "", "number", readSafeInteger) ?? 0,
+    parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
+    coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
+    difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
+    gasLimit: readInteger(required(file, "gasLimit"), "gasLimit", 64),
+    gasUsed: optionalInteger("gasUsed", 64) ?? 0n,
+    timestamp: readOptional(file, "", "timestamp", readSafeInteger) ?? 0,
+    extraData: readOptional(file, "", "extraData", readBytes) ?? EMPTY_BYTES,
+    mixHash: readOptional(file, "", "mixHash", readHash) ?? ZERO_HASH,
+    nonce: bigintToFixedBytes(optionalInteger("nonce", 64) ?? 0n, 8),
+    ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+    ...(blobGasUsed !== undefined && { blobGasUsed }),
+    ...(excessBlobGas !== undefined && { excessBlobGas }),
+  };
+}
+
+function required(file: JsonObject, key: string): unknown {
+  const value = file[key];
+  if (value === undefined || value === null) {
+    throw new InvalidGenesisError(key, `missing required field '${key}' for Genesis`);
+  }
+  return value;
+}
+
+function readAlloc(json: unknown): ReadonlyMap<Address, GenesisAccount> {
+  const alloc = new Map<Address, GenesisAccount>();
+  for (const [key, value] of Object.entries(readObject(json, "alloc"))) {
+    const field = fieldPath("alloc", key);
+    const address = readAddress(/^0[xX]/.test(key) ? key : `0x${key}`, field);
+    if (alloc.has(address)) throw new InvalidGenesisError(field, "account given twice");
+    alloc.set(address, readAccount(readObject(value, field), field));
+  }
+  return alloc;
+}
+
+function readAccount(json: JsonObject, field: string): GenesisAccount {
+  const { balance } = json;
+  if (balance === undefined || balance === null) {
+    throw new InvalidGenesisError(field, "missing required field 'balance' for GenesisAccount");
+  }
+  return {
+    balance: readInteger(balance, fieldPath(field, "balance"), 256),
+    nonce: readOptional(json, field, "nonce", (value, at) => readInteger(value, at, 64)) ?? 0n,
+    code: readOptional(json, field, "code", readBytes) ?? EMPTY_BYTES,
+    storage: readOptional(json, field, "storage", readStorage) ?? new Map(),
+  };
+}
+
+function readStorage(json: unknown, field: string): ReadonlyMap<Hash, bigint> {
+  const storage = new Map<Hash, bigint>();
+  for (const [key, value] of Object.entries(readObject(json, field))) {
+    const at = fieldPath(field, key);
+    const word = readWord(value, at);
+    // A slot of value 0 does not exist (Yellow Paper 4.1).
+    if (word !== 0n) storage.set(hashFromBigint(readWord(key, at)), word);
+  }
+  return storage;
+}
+
+/** Up to 32 bytes of hex, prefix optional, short ones padded on the left: how geth writes storage. */
+function readWord(json: unknown, field: string): bigint {
+  const text = readText(json, field);
+  const digits = text.replace(/^0[xX]/, "");
+  if (digits.length > 64) throw new InvalidGenesisError(field, "too many hex digits in storage");
+  if (!/^[0-9a-fA-F]*$/.test(digits)) throw new InvalidGenesisError(field, "invalid hex string");
+  return digits === "" ? 0n : BigInt(`0x${digits}`);
+}
+
+function readAddress(json: unknown, field: string): Address {
+  return wrapHex(field, () => parseAddress(readText(json, field)));
+}
+
+function readHash(json: unknown, field: string): Hash {
+  return wrapHex(field, () => parseHash(readText(json, field)));
+}
+
+function readBytes(json: unknown, field: string): Uint8Array {
+  return wrapHex(field, () => {
+    const text = readText(json, field);
+    return text === "" ? EMPTY_BYTES : hexToBytes(text);
+  });
+}
+
+function wrapHex<T>(field: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof InvalidHexError) throw new InvalidGenesisError(field, error.reason);
+    throw error;
+  }
+}

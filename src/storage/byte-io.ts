@@ -1,0 +1,172 @@
+import { NodeError } from "../errors.ts";
+
+/** Bytes that do not hold what their format says. */
+export class MalformedBytesError extends NodeError {
+  readonly code = "STORE_MALFORMED_BYTES";
+}
+
+/**
+ * Builds a byte string front to back. Integers of unknown size are LEB128 varints: seven bits a
+ * byte, lowest first, the top bit set on all but the last.
+ */
+export class ByteWriter {
+  #buffer: Buffer;
+  #length = 0;
+
+  constructor(capacity = 256) {
+    this.#buffer = Buffer.allocUnsafe(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.#length++] = value;
+  }
+
+  /** @param value an integer from 0 to 2^53 − 1 */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#buffer[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#buffer[this.#length++] = rest;
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#buffer.writeUInt32LE(value, this.#length);
+    this.#length += 4;
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#buffer.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** The bytes behind `0x`, whose number the reader must know. */
+  hex(value: string): void {
+    const length = (value.length - 2) / 2;
+    this.#reserve(length);
+    this.#buffer.write(value.slice(2), this.#length, "hex");
+    this.#length += length;
+  }
+
+  /** Length as varint, then the bytes. */
+  block(value: Uint8Array): void {
+    this.varint(value.length);
+    this.bytes(value);
+  }
+
+  /** Big-endian without leading zeros behind one byte of length; at most 255 bytes. */
+  bigint(value: bigint): void {
+    if (value < 0x80n && value > 0n) {
+      this.byte(1);
+      this.byte(Number(value));
+      return;
+    }
+    if (value === 0n) {
+      this.byte(0);
+      return;
+    }
+    const digits = value.toString(16);
+    const length = (digits.length + 1) >> 1;
+    this.#reserve(1 + length);
+    this.#buffer[this.#length] = length;
+    this.#buffer.write(digits.padStart(length * 2, "0"), this.#length + 1, "hex");
+    this.#length += 1 + length;
+  }
+
+  /** Puts `value` over four bytes written before. */
+  patchU32(offset: number, value: number): void {
+    this.#buffer.writeUInt32LE(value, offset);
+  }
+
+  /** What was written, as a view: the writer must not be used afterwards. */
+  finish(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#buffer.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + count));
+    grown.set(this.#buffer.subarray(0, this.#length));
+    this.#buffer = grown;
+  }
+}
+
+/** Reads what ByteWriter wrote. Every method throws MalformedBytesError where the bytes end too early. */
+export class ByteReader {
+  readonly #buffer: Buffer;
+  offset: number;
+
+  constructor(bytes: Uint8Array, offset = 0) {
+    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.offset = offset;
+  }
+
+  get atEnd(): boolean {
+    return this.offset >= this.#buffer.length;
+  }
+
+  byte(): number {
+    return this.#buffer[this.#take(1)]!;
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const next = this.byte();
+      value += (next & 0x7f) * scale;
+      if (next < 0x80) break;
+      scale *= 0x80;
+    }
+    if (!Number.isSafeInteger(value)) throw new MalformedBytesError("varint beyond 2^53 - 1");
+    return value;
+  }
+
+  u32(): number {
+    return this.#buffer.readUInt32LE(this.#take(4));
+  }
+
+  /** A view of the next bytes. */
+  bytes(length: number): Buffer {
+    const start = this.#take(length);
+    return this.#buffer.subarray(start, start + length);
+  }
+
+  /** The next bytes as lower-case hex with prefix. */
+  hex(length: number): `0x${string}` {
+    const start = this.#take(length);
+    return `0x${this.#buffer.toString("hex", start, start + length)}`;
+  }
+
+  block(): Buffer {
+    return this.bytes(this.varint());
+  }
+
+  bigint(): bigint {
+    const length = this.byte();
+    const start = this.#take(length);
+    if (length === 0) return 0n;
+    if (length <= 6) return BigInt(this.#buffer.readUIntBE(start, length));
+    return BigInt(`0x${this.#buffer.toString("hex", start, start + length)}`);
+  }
+
+  #take(count: number): number {
+    const start = this.offset;
+    if (start + count > this.#buffer.length) {
+      throw new MalformedBytesError(
+        `input ends ${start + count - this.#buffer.length} bytes early`,
+      );
+    }
+    this.offset = start + count;
+    return start;
+  }
+}

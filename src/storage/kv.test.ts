@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { InvariantError } from "../errors.ts";
+import { type Kv, type KvRange, prefixRange } from "./kv.ts";
+import { openLmdbKv } from "./lmdb-kv.ts";
+import { createMemoryKv } from "./memory-kv.ts";
+
+const stores: Record<string, (use: (kv: Kv) => void) => void> = {
+  memory: (use) => use(createMemoryKv()),
+  lmdb: (use) => {
+    const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));
+    const kv = openLmdbKv(directory);
+    try {
+      use(kv);
+    } finally {
+      kv.close();
+      rmSync(directory, { recursive: true });
+    }
+  },
+};
+
+const bytes = (...values: number[]) => Uint8Array.from(values);
+const plain = (kv: Kv, range: KvRange) =>
+  Array.from(kv.range(range), ([key, value]) => [Array.from(key), Array.from(value)]);
+
+for (const [name, withStore] of Object.entries(stores)) {
+  describe(`Kv contract: ${name}`, () => {
+    test("get gives what was put, undefined for what was not, and an empty value for an empty one", () =>
+      withStore((kv) => {
+        kv.transaction((writer) => {
+          writer.put(bytes(1), bytes(7, 8));
+          writer.put(bytes(2), bytes());
+        });
+        assert.deepEqual(Array.from(kv.get(bytes(1))!), [7, 8]);
+        assert.deepEqual(Array.from(kv.get(bytes(2))!), []);
+        assert.equal(kv.get(bytes(3)), undefined);
+        assert.equal(kv.get(bytes(1, 0)), undefined);
+      }));
+
+    test("a value read stays as it was read", () =>
+      withStore((kv) => {
+        kv.transaction((writer) => writer.put(bytes(1), bytes(1, 1, 1)));
+        const before = kv.get(bytes(1))!;
+        kv.transaction((writer) => writer.put(bytes(1), bytes(2, 2, 2)));
+        kv.get(bytes(1));
+        assert.deepEqual(Array.from(before), [1, 1, 1]);
+      }));
+
+    test("a transaction reads its own writes and returns what its work returns", () =>
+      withStore((kv) => {
+        const seen = kv.transaction((writer) => {
+          writer.put(bytes(5), bytes(1));
+          writer.put(bytes(6), bytes(2));
+          writer.remove(bytes(5));
+          return [writer.get(bytes(5)), writer.get(bytes(6)), Array.from(writer.range({})).length];
+        });
+        assert.deepEqual(
+          [seen[0], Array.from(seen[1] as Uint8Array), seen[2]],
+          [undefined, [2], 1],
+        );
+      }));
+
+    test("a transaction that throws leaves nothing behind", () =>
+      withStore((kv) => {
+        kv.transaction((writer) => {
+          writer.put(bytes(1), bytes(1));
+          writer.put(bytes(2), bytes(2));
+        });
+        const fault = new Error("stop");
+        assert.throws(
+          () =>
+            kv.transaction((writer) => {
+              writer.put(bytes(1), bytes(9));
+              writer.remove(bytes(2));
+              writer.put(bytes(3), bytes(3));
+              throw fault;
+            }),
+          fault,
+        );
+        assert.deepEqual(plain(kv, {}), [
+          [[1], [1]],
+          [[2], [2]],
+        ]);
+        kv.transaction((writer) => writer.put(bytes(4), bytes(4)));
+        assert.equal(plain(kv, {}).length, 3);
+      }));
+
+    test("writes outside a transaction and nested transactions are refused", () =>
+      withStore((kv) => {
+        let kept: { put(key: Uint8Array, value: Uint8Array): void } | undefined;
+        kv.transaction((writer) => {
+          kept = writer;
+          assert.throws(() => kv.transaction(() => undefined), InvariantError);
+        });
+        assert.throws(() => kept!.put(bytes(1), bytes(1)), InvariantError);
+      }));
+
+    test("a large value comes back whole", () =>
+      withStore((kv) => {
+        const large = new Uint8Array(300_000).map((_, i) => i % 251);
+        kv.transaction((writer) => writer.put(bytes(1), large));
+        assert.ok(Buffer.compare(kv.get(bytes(1))!, large) === 0);
+        assert.ok(Buffer.compare(Array.from(kv.range({}))[0]![1], large) === 0);
+      }));
+
+    test("range equals filtering and sorting a list, for all bounds and both directions", () =>
+      withStore((kv) => {
+        const key = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 });
+        const operation = fc.record({ key, value: fc.option(fc.uint8Array({ maxLength: 4 })) });
+        const range = fc.record(
+          { from: key, to: key, reverse: fc.boolean(), limit: fc.nat(5) },
+          { requiredKeys: [] },
+        );
+        const model = new Map<string, Uint8Array>();
+        const hex = (data: Uint8Array) => Buffer.from(data).toString("hex");
+        fc.assert(
+          fc.property(fc.array(operation, { maxLength: 12 }), range, (operations, asked) => {
+            kv.transaction((writer) => {
+              for (const { key, value } of operations) {
+                if (value === null) writer.remove(key);
+                else writer.put(key, value);
+                if (value === null) model.delete(hex(key));
+                else model.set(hex(key), value);
+              }
+            });
+            let rows = Array.from(model).sort(([a], [b]) => (a < b ? -1 : 1));
+            if (asked.from) rows = rows.filter(([k]) => k >= hex(asked.from!));
+            if (asked.to) rows = rows.filter(([k]) => k < hex(asked.to!));
+            if (asked.reverse) rows.reverse();
+            rows = rows.slice(0, asked.limit ?? Infinity);
+            assert.deepEqual(
+              Array.from(kv.range(asked), ([k, v]) => [hex(k), hex(v)]),
+              rows.map(([k, v]) => [k, hex(v)]),
+            );
+          }),
+          { numRuns: 400 },
+        );
+      }));
+
+    test("ten thousand rows in random order are visited in key order", () =>
+      withStore((kv) => {
+        const keys = Array.from({ length: 10_000 }, (_, i) => {
+          const data = Buffer.alloc(8);
+          data.writeUInt32BE((i * 2_654_435_761) >>> 0);
+          data.writeUInt32BE(i, 4);
+          return data;
+        });
+        kv.transaction((writer) => {
+          for (const key of keys) writer.put(key, key);
+        });
+        kv.transaction((writer) => {
+          for (const key of keys.slice(0, 5_000)) writer.remove(key);
+        });
+        const visited = Array.from(kv.range({}), ([key]) => Buffer.from(key).toString("hex"));
+        const expected = keys.slice(5_000).map((key) => key.toString("hex"));
+        assert.deepEqual(visited, expected.sort());
+      }));
+
+    test("prefixRange holds exactly the keys with the prefix", () =>
+      withStore((kv) => {
+        kv.transaction((writer) => {
+          for (const key of [
+            bytes(1),
+            bytes(1, 255),
+            bytes(1, 255, 0),
+            bytes(1, 255, 255),
+            bytes(2),
+          ])
+            writer.put(key, bytes());
+        });
+        const keys = Array.from(kv.range(prefixRange(bytes(1, 255))), ([key]) => Array.from(key));
+        assert.deepEqual(keys, [
+          [1, 255],
+          [1, 255, 0],
+          [1, 255, 255],
+        ]);
+      }));
+  });
+}
+
+test("openLmdbKv keeps everything over close and open", () => {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));
+  try {
+    const first = openLmdbKv(directory);
+    first.transaction((writer) => writer.put(bytes(1), bytes(2)));
+    first.sync();
+    first.transaction((writer) => writer.put(bytes(3), bytes(4)));
+    first.close();
+    const second = openLmdbKv(directory);
+    assert.deepEqual(plain(second, {}), [
+      [[1], [2]],
+      [[3], [4]],
+    ]);
+    second.close();
+    assert.throws(() => second.get(bytes(1)), InvariantError);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

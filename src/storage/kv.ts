@@ -1,0 +1,64 @@
+import { NodeError } from "../errors.ts";
+
+/** One row. Both arrays belong to the receiver: no store writes to them again. */
+export type KvRow = readonly [key: Uint8Array, value: Uint8Array];
+
+/** Which rows a scan visits, in byte order of the keys; without a bound it runs to the end. */
+export type KvRange = {
+  /** The lowest key visited. */
+  readonly from?: Uint8Array;
+  /** The first key beyond the range. */
+  readonly to?: Uint8Array;
+  /** From the highest key to the lowest. */
+  readonly reverse?: boolean;
+  readonly limit?: number;
+};
+
+/**
+ * Reads of an ordered key-value store. Keys are 1 to 512 bytes; an empty value is a value.
+ * Every method throws KvDamagedError or KvCorruptionError where the files are not what was written.
+ */
+export interface KvReader {
+  get(key: Uint8Array): Uint8Array | undefined;
+  /** Rows of the range. A scan must be finished before the next write. */
+  range(range: KvRange): Iterable<KvRow>;
+}
+
+/** Writes of one transaction, seen at once by its own reads. */
+export interface KvWriter extends KvReader {
+  put(key: Uint8Array, value: Uint8Array): void;
+  /** Nothing happens when there is no such key. */
+  remove(key: Uint8Array): void;
+}
+
+/** A synchronous, ordered key-value store with one writer. */
+export interface Kv extends KvReader {
+  /** Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. */
+  transaction<T>(work: (writer: KvWriter) => T): T;
+  /** Returns when everything written is on disk to stay. */
+  sync(): void;
+  /** Syncs and lets go of the files. Nothing may be called afterwards. */
+  close(): void;
+}
+
+/** A row whose bytes are not those that were written. */
+export class KvCorruptionError extends NodeError {
+  readonly code = "STORE_CORRUPT_ROW";
+  constructor(details: { readonly key: string }) {
+    super(`index row ${details.key} is damaged`, details);
+  }
+}
+
+/** The files of a store do not hold what the store puts there. */
+export class KvDamagedError extends NodeError {
+  readonly code = "STORE_CORRUPT_INDEX";
+}
+
+/** The range of all keys that begin with `prefix`, which must not be all 0xff. */
+export function prefixRange(prefix: Uint8Array): { from: Uint8Array; to: Uint8Array } {
+  let last = prefix.length - 1;
+  while (prefix[last] === 0xff) last--;
+  const to = prefix.slice(0, last + 1);
+  to[last] = to[last]! + 1;
+  return { from: prefix, to };
+}

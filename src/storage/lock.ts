@@ -1,0 +1,153 @@
+import { spawnSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  writeSync,
+} from "node:fs";
+import { NodeError } from "../errors.ts";
+
+/** Another process works on these files. */
+export class LockedError extends NodeError {
+  readonly code = "STORE_LOCKED";
+  constructor(details: { readonly path: string; readonly pid: number | undefined }) {
+    super(`process ${details.pid ?? "unknown"} holds ${details.path}`, details);
+  }
+}
+
+export type FileLock = { release(): void };
+
+export type LockOptions = {
+  /** False leaves the decision to the process number in the file, as where the system offers no lock. */
+  readonly systemLock?: boolean;
+};
+
+/** Who holds a lock; enough to tell a living holder from another process with its number. */
+type Holder = {
+  readonly pid: number;
+  /** When it started, in clock ticks since boot; undefined where the system does not tell. */
+  readonly startTicks?: string;
+  /** Names the pid namespace and the boot, outside of which `pid` means nothing. */
+  readonly world?: string;
+};
+
+/** BSD flag of open(2), macOS included: take an exclusive lock with the file. */
+const O_EXLOCK = 0x20;
+/** What `flock -n -E 75` exits with when somebody else has the lock. */
+const HELD_EXIT_CODE = 75;
+
+/**
+ * Takes the lock file at `path` for this process. The lock is the system's where it has one
+ * (flock(2)): it ends with the process however that dies, and works between containers. The file
+ * stays behind and says who holds it, which alone decides on systems without such a lock.
+ *
+ * @throws LockedError
+ */
+export function lockFile(path: string, { systemLock = true }: LockOptions = {}): FileLock {
+  const fd = open(path, systemLock);
+  const outcome = systemLock ? lockDescriptor(fd) : "unavailable";
+  const holder = readHolder(path);
+  if (outcome === "held" || (outcome === "unavailable" && isAlive(holder))) {
+    closeSync(fd);
+    throw new LockedError({ path, pid: holder?.pid });
+  }
+  ftruncateSync(fd, 0);
+  writeSync(fd, JSON.stringify(thisProcess()), 0);
+  return {
+    release() {
+      ftruncateSync(fd, 0);
+      closeSync(fd);
+    },
+  };
+}
+
+function open(path: string, systemLock: boolean): number {
+  const flags = constants.O_RDWR | constants.O_CREAT;
+  if (!systemLock || !hasLockFlag()) return openSync(path, flags, 0o600);
+  try {
+    return openSync(path, flags | O_EXLOCK | constants.O_NONBLOCK, 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    throw new LockedError({ path, pid: readHolder(path)?.pid });
+  }
+}
+
+/**
+ * Node has no flock(2). The command of that name has, and a lock belongs to the open file, which
+ * parent and child share: it stays ours when the child is gone.
+ */
+function lockDescriptor(fd: number): "taken" | "held" | "unavailable" {
+  if (hasLockFlag()) return "taken";
+  const { status, error } = spawnSync("flock", ["-n", "-E", String(HELD_EXIT_CODE), "3"], {
+    stdio: ["ignore", "ignore", "ignore", fd],
+  });
+  if (error === undefined && status === 0) return "taken";
+  return status === HELD_EXIT_CODE ? "held" : "unavailable";
+}
+
+function hasLockFlag(): boolean {
+  return process.platform === "darwin" || process.platform === "freebsd";
+}
+
+function thisProcess(): Holder {
+  const startTicks = startTicksOf(process.pid);
+  const world = currentWorld();
+  return {
+    pid: process.pid,
+    ...(startTicks !== undefined && { startTicks }),
+    ...(world !== undefined && { world }),
+  };
+}
+
+function readHolder(path: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Holder;
+  } catch {
+    // Empty after a release, or torn when the holder died in the middle of writing it.
+    return undefined;
+  }
+}
+
+function isAlive(holder: Holder | undefined): boolean {
+  // Our own number was another's before: in a container every run may have the same one.
+  if (holder === undefined || holder.pid === process.pid) return false;
+  if (holder.world !== currentWorld()) return false;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    // EPERM: there is such a process, of another user.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return holder.startTicks === startTicksOf(holder.pid);
+}
+
+/** Field 22 of /proc/PID/stat; the command's name in field 2 may hold spaces and brackets. */
+function startTicksOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function currentWorld(): string | undefined {
+  const boot = bootId();
+  try {
+    return `${boot} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return boot;
+  }
+}
+
+/** A name of the time since the system was started; undefined where there is none. */
+export function bootId(): string | undefined {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+  } catch {
+    return undefined;
+  }
+}

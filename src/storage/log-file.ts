@@ -1,0 +1,105 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** One file of a log, open. Positions and sizes in bytes. */
+export interface LogFile {
+  size(): number;
+  /** Fills `into` from `position` as far as the file reaches; the number of bytes read. */
+  read(into: Uint8Array, position: number): number;
+  /** All of `bytes` at `position`, or an exception with any part of them written. */
+  write(bytes: Uint8Array, position: number): void;
+  truncate(size: number): void;
+  /** Returns when content and size are on disk to stay. */
+  sync(): void;
+  close(): void;
+}
+
+/** A directory that holds nothing but the files of one log. */
+export interface LogDirectory {
+  /** Names of the files, sorted. */
+  list(): string[];
+  /** Opens a file for reading and writing; makes an empty one when it is not there. */
+  open(name: string): LogFile;
+  remove(name: string): void;
+  /** Returns when the list of names is on disk to stay. */
+  sync(): void;
+}
+
+/** The directory at `path`, made when missing. */
+export function openLogDirectory(path: string): LogDirectory {
+  mkdirSync(path, { recursive: true });
+  return {
+    list: () => readdirSync(path).sort(),
+    open(name) {
+      const file = join(path, name);
+      return new DiskFile(openSync(file, existsSync(file) ? "r+" : "wx+", 0o600));
+    },
+    remove: (name) => unlinkSync(join(path, name)),
+    sync: () => syncDirectory(path),
+  };
+}
+
+/** Makes the entries of a directory durable. Windows has no such call and needs none. */
+export function syncDirectory(path: string): void {
+  if (process.platform === "win32") return;
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+class DiskFile implements LogFile {
+  readonly #fd: number;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  size(): number {
+    return fstatSync(this.#fd).size;
+  }
+
+  read(into: Uint8Array, position: number): number {
+    let done = 0;
+    while (done < into.length) {
+      const count = readSync(this.#fd, into, done, into.length - done, position + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
+  }
+
+  write(bytes: Uint8Array, position: number): void {
+    let done = 0;
+    while (done < bytes.length) {
+      done += writeSync(this.#fd, bytes, done, bytes.length - done, position + done);
+    }
+  }
+
+  truncate(size: number): void {
+    ftruncateSync(this.#fd, size);
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#fd);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

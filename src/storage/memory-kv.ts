@@ -1,0 +1,140 @@
+import { invariant } from "../errors.ts";
+import type { Kv, KvRange, KvRow, KvWriter } from "./kv.ts";
+
+/**
+ * Keys in sorted runs of at most this many: an insert moves half a run, and finding the run is a
+ * binary search over their first keys.
+ */
+const RUN_LENGTH_MAX = 512;
+
+/**
+ * An ordered store in memory. Keys are kept as latin-1 strings, one character a byte: they compare
+ * as their bytes do and are hashed by the engine.
+ */
+export function createMemoryKv(): Kv {
+  return new MemoryKv();
+}
+
+class MemoryKv implements Kv, KvWriter {
+  readonly #values = new Map<string, Uint8Array>();
+  #runs: string[][] = [];
+  /** What each key touched in this transaction held before; undefined outside of one. */
+  #undo: Map<string, Uint8Array | undefined> | undefined;
+  #closed = false;
+
+  get(key: Uint8Array): Uint8Array | undefined {
+    invariant(!this.#closed, "the store must be open");
+    return this.#values.get(toText(key))?.slice();
+  }
+
+  *range({ from, to, reverse = false, limit = Infinity }: KvRange): Generator<KvRow> {
+    invariant(!this.#closed, "the store must be open");
+    const low = from === undefined ? "" : toText(from);
+    const high = to === undefined ? undefined : toText(to);
+    let left = limit;
+    for (const key of reverse ? this.#downFrom(high) : this.#upFrom(low)) {
+      if (left-- <= 0) return;
+      if (reverse ? key < low : high !== undefined && key >= high) return;
+      yield [Buffer.from(key, "latin1"), this.#values.get(key)!.slice()];
+    }
+  }
+
+  transaction<T>(work: (writer: KvWriter) => T): T {
+    invariant(!this.#closed, "the store must be open");
+    invariant(this.#undo === undefined, "transactions must not be nested");
+    const undo = new Map<string, Uint8Array | undefined>();
+    this.#undo = undo;
+    try {
+      return work(this);
+    } catch (error) {
+      for (const [key, value] of undo) this.#set(key, value);
+      throw error;
+    } finally {
+      this.#undo = undefined;
+    }
+  }
+
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#write(key, value.slice());
+  }
+
+  remove(key: Uint8Array): void {
+    this.#write(key, undefined);
+  }
+
+  sync(): void {}
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #write(key: Uint8Array, value: Uint8Array | undefined): void {
+    invariant(this.#undo !== undefined, "writes must happen inside a transaction");
+    const text = toText(key);
+    if (!this.#undo.has(text)) this.#undo.set(text, this.#values.get(text));
+    this.#set(text, value);
+  }
+
+  #set(key: string, value: Uint8Array | undefined): void {
+    const known = this.#values.has(key);
+    if (value !== undefined) this.#values.set(key, value);
+    else this.#values.delete(key);
+    if (known === (value !== undefined)) return;
+
+    const at = this.#runOf(key);
+    const run = this.#runs[at] ?? [];
+    if (at === this.#runs.length) this.#runs.push(run);
+    const index = lowerBound(run, key);
+    if (value === undefined) {
+      run.splice(index, 1);
+      if (run.length === 0) this.#runs.splice(at, 1);
+      return;
+    }
+    run.splice(index, 0, key);
+    if (run.length > RUN_LENGTH_MAX) this.#runs.splice(at + 1, 0, run.splice(run.length >> 1));
+  }
+
+  /** Index of the run that holds `key` or would: the last one that begins at or below it. */
+  #runOf(key: string): number {
+    let low = 0;
+    let high = this.#runs.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#runs[middle]![0]! <= key) low = middle + 1;
+      else high = middle;
+    }
+    return Math.max(0, low - 1);
+  }
+
+  *#upFrom(low: string): Generator<string> {
+    for (let at = this.#runOf(low), first = true; at < this.#runs.length; at++, first = false) {
+      const run = this.#runs[at]!;
+      for (let i = first ? lowerBound(run, low) : 0; i < run.length; i++) yield run[i]!;
+    }
+  }
+
+  *#downFrom(high: string | undefined): Generator<string> {
+    let at = high === undefined ? this.#runs.length - 1 : this.#runOf(high);
+    for (let first = true; at >= 0; at--, first = false) {
+      const run = this.#runs[at] ?? [];
+      let i = first && high !== undefined ? lowerBound(run, high) : run.length;
+      while (--i >= 0) yield run[i]!;
+    }
+  }
+}
+
+function toText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+}
+
+/** Index of the first key not below `key`. */
+function lowerBound(run: readonly string[], key: string): number {
+  let low = 0;
+  let high = run.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (run[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

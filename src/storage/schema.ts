@@ -1,0 +1,96 @@
+import { NodeError } from "../errors.ts";
+
+/**
+ * The on-disk format. A home's `data` holds two things: `log/`, the segment files of the block log
+ * (log-segment.ts, block-record.ts), and `index/`, everything that can be derived from it, one
+ * key-value store whose tables are told apart by the first byte of the key. Prefixes are never
+ * reused for something else.
+ *
+ * Numbers in keys are six bytes big-endian, so that they sort; in values they are varints
+ * (byte-io.ts). "position" is a byte position in the block log.
+ */
+export const TABLE = {
+  /** name → see `META`; written by whoever changes what it states, in the same transaction */
+  meta: 0x01,
+  /** block number → position of its record; each block */
+  position: 0x02,
+  /** block hash → block number; each block */
+  blockByHash: 0x03,
+  /** transaction hash → block number ‖ index; each block */
+  transaction: 0x04,
+  /** address → number of the last change ‖ account value (state-values.ts); each block; absent: no account */
+  account: 0x05,
+  /** address ‖ slot → number of the last change ‖ slot value; each block; absent: 0 */
+  slot: 0x06,
+  /** address → posting list of the newest changes; address ‖ first number → a full one; history flush */
+  accountHistory: 0x07,
+  /** address ‖ slot → as account history; history flush */
+  slotHistory: 0x08,
+  /** code hash → code; each block */
+  code: 0x09,
+  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; each block */
+  accountTrieNode: 0x0a,
+  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; each block */
+  storageTrieNode: 0x0b,
+} as const;
+
+/** Rows of the `meta` table. */
+export const META = {
+  /** u16 little-endian: INDEX_FORMAT of the code that made the index */
+  format: "format",
+  /** number ‖ hash ‖ position behind the record of the last block that is in the index */
+  applied: "applied",
+  /** number of blocks, from genesis, whose changes are in the history tables */
+  historyBlocks: "history-blocks",
+} as const;
+
+/** Stands in the header of every segment of the block log. */
+export const LOG_FORMAT = 1;
+
+/** Raised when a table changes; an index with another one is made anew from the log. */
+export const INDEX_FORMAT = 1;
+
+/** Data of a format this program does not know: written by a newer one, or by one too old. */
+export class UnknownFormatError extends NodeError {
+  readonly code: "STORE_FORMAT_TOO_NEW" | "STORE_FORMAT_TOO_OLD";
+  constructor(details: { readonly what: string; readonly found: number; readonly known: number }) {
+    const { what, found, known } = details;
+    const isNewer = found > known;
+    super(
+      `${what} has format ${found}, this program knows ${known}: ${isNewer ? "use the newer program that wrote it" : "no migration exists"}`,
+      details,
+    );
+    this.code = isNewer ? "STORE_FORMAT_TOO_NEW" : "STORE_FORMAT_TOO_OLD";
+  }
+}
+
+/** @throws UnknownFormatError unless `found` is `known` */
+export function assertKnownFormat(what: string, found: number, known: number): void {
+  if (found !== known) throw new UnknownFormatError({ what, found, known });
+}
+
+/** `number` as it stands in a key. */
+export function numberKey(number: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(6);
+  bytes.writeUIntBE(number, 0, 6);
+  return bytes;
+}
+
+/** The number at `offset` of a key. */
+export function numberFromKey(key: Uint8Array, offset: number): number {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).readUIntBE(offset, 6);
+}
+
+/** Key of a row: the table's prefix, then the parts in order. */
+export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array {
+  let length = 1;
+  for (const part of parts) length += part.length;
+  const key = new Uint8Array(length);
+  key[0] = table;
+  let offset = 1;
+  for (const part of parts) {
+    key.set(part, offset);
+    offset += part.length;
+  }
+  return key;
+}

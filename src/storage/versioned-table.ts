@@ -1,0 +1,284 @@
+import { invariant } from "../errors.ts";
+import { ByteReader, ByteWriter } from "./byte-io.ts";
+import { type Kv, type KvReader, type KvWriter, prefixRange } from "./kv.ts";
+import {
+  appendVersions,
+  CHUNK_VERSIONS,
+  decodePostingList,
+  encodePostingList,
+  type PostingList,
+  type Version,
+  versionAt,
+  versionsUpTo,
+} from "./posting-list.ts";
+import { numberKey, tableKey } from "./schema.ts";
+
+/** Above every block number, and its key is still six bytes when one is added. */
+const NUMBER_MAX = 2 ** 48 - 2;
+
+/** What a block made of one key. */
+export type VersionedChange = {
+  readonly key: Uint8Array;
+  /** undefined: the key is gone */
+  readonly value: Uint8Array | undefined;
+  /** where the log holds this change */
+  readonly position: number;
+};
+
+export type VersionedTableOptions = {
+  readonly kv: Kv;
+  /** prefix of the rows with the latest values */
+  readonly latestTable: number;
+  /** prefix of the rows with posting lists */
+  readonly historyTable: number;
+  /** bytes of every key */
+  readonly keyLength: number;
+  /** The value that the log holds at `position` for `key`. */
+  readonly valueAt: (key: Uint8Array, position: number) => Uint8Array | undefined;
+};
+
+/**
+ * Keys with all the values they ever had: the latest in a row of its own, each older one at a
+ * position of the log that a posting list names.
+ *
+ *     latest    key → varint number of the block that wrote it ‖ value
+ *     history   key → the newest 1 to 64 versions
+ *               key ‖ number of its first version → 64 older versions
+ *
+ * New versions are held in memory and merged into the history rows many blocks at a time: a B-tree
+ * takes sorted rows several times faster than random ones. Memory stands in front of the rows for
+ * every reader, so that it makes no difference what is where. The owner remembers up to which
+ * block the rows are complete, and after a restart tells the table again what came later.
+ */
+export class VersionedTable {
+  readonly #options: VersionedTableOptions;
+  readonly #kv: Kv;
+  /** Versions not yet being merged, by key as latin-1 text. */
+  #recent = new Map<string, PostingList>();
+  /** Versions being merged into rows, a slice at a time; a key leaves when its rows are committed. */
+  #merging = new Map<string, PostingList>();
+  /** Keys of `#merging`, sorted descending so that the next one is popped. */
+  #mergeQueue: string[] = [];
+  #recentVersions = 0;
+
+  constructor(options: VersionedTableOptions) {
+    this.#options = options;
+    this.#kv = options.kv;
+  }
+
+  /** Versions in memory that no merge has begun with. */
+  get recentVersions(): number {
+    return this.#recentVersions;
+  }
+
+  latest(key: Uint8Array): Uint8Array | undefined {
+    const row = this.#kv.get(this.#latestKey(key));
+    return row === undefined ? undefined : splitLatest(row).value;
+  }
+
+  /** The value of `key` after block `number`; undefined when there was none. */
+  at(key: Uint8Array, number: number): Uint8Array | undefined {
+    const row = this.#kv.get(this.#latestKey(key));
+    if (row !== undefined) {
+      const latest = splitLatest(row);
+      if (latest.number <= number) return latest.value;
+    }
+    const version = this.versionAt(key, number);
+    return version && this.#options.valueAt(key, version.position);
+  }
+
+  /** The newest change of `key` that is not newer than block `number`. */
+  versionAt(key: Uint8Array, number: number, reader: KvReader = this.#kv): Version | undefined {
+    const text = keyText(key);
+    return (
+      versionAt(this.#recent.get(text) ?? [], number) ??
+      versionAt(this.#merging.get(text) ?? [], number) ??
+      this.#storedVersionAt(reader, key, number)
+    );
+  }
+
+  /** Writes the latest value of a key that block `number` changed. */
+  write(writer: KvWriter, number: number, { key, value }: VersionedChange): void {
+    if (value === undefined) writer.remove(this.#latestKey(key));
+    else writer.put(this.#latestKey(key), joinLatest(number, value));
+  }
+
+  /** Notes a version; blocks must come in order. Done once `write` is committed, and again after a restart. */
+  remember(number: number, { key, position }: VersionedChange): void {
+    const text = keyText(key);
+    const list = this.#recent.get(text);
+    if (list === undefined) this.#recent.set(text, [number, position]);
+    else list.push(number, position);
+    this.#recentVersions++;
+  }
+
+  /** Turns to merging everything remembered so far; the merge before must be through. */
+  beginMerge(): void {
+    invariant(this.#merging.size === 0, "one merge must end before the next begins");
+    this.#merging = this.#recent;
+    this.#mergeQueue = Array.from(this.#merging.keys()).sort().reverse();
+    this.#recent = new Map();
+    this.#recentVersions = 0;
+  }
+
+  /** Merges up to `keysMax` keys in one transaction; true while some are left. */
+  mergeSome(keysMax: number): boolean {
+    const left = Math.max(0, this.#mergeQueue.length - keysMax);
+    const keys = this.#mergeQueue.slice(left).reverse();
+    if (keys.length > 0) {
+      this.#kv.transaction((writer) => {
+        for (const text of keys) {
+          const newer = this.#merging.get(text);
+          if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
+        }
+      });
+    }
+    for (const text of keys) this.#merging.delete(text);
+    this.#mergeQueue.length = left;
+    return left > 0;
+  }
+
+  /**
+   * Makes block `number` the newest for `keys`, which must hold every key changed since.
+   * After an exception the table is of no more use.
+   */
+  rollback(writer: KvWriter, number: number, keys: Iterable<Uint8Array>): void {
+    for (const key of keys) {
+      const text = keyText(key);
+      this.#recentVersions -= trim(this.#recent, text, number);
+      trim(this.#merging, text, number);
+      this.#trimRows(writer, key, number);
+      const version = this.versionAt(key, number, writer);
+      const value = version && this.#options.valueAt(key, version.position);
+      const position = version?.position ?? 0;
+      this.write(writer, version?.number ?? 0, { key, value, position });
+    }
+  }
+
+  /** Every key beginning with `prefix` that has or had a value, each once. */
+  keys(prefix: Uint8Array): Iterable<Uint8Array> {
+    const { historyTable, keyLength } = this.#options;
+    const found = new Set<string>();
+    for (const [row] of this.#kv.range(prefixRange(tableKey(historyTable, prefix)))) {
+      if (row.length === 1 + keyLength) found.add(keyText(row.subarray(1)));
+    }
+    const start = keyText(prefix);
+    for (const versions of [this.#merging, this.#recent]) {
+      for (const text of versions.keys()) if (text.startsWith(start)) found.add(text);
+    }
+    return Array.from(found, (text) => Buffer.from(text, "latin1"));
+  }
+
+  /** Versions of all keys together. Reads every history row. */
+  versionCount(): number {
+    let count = 0;
+    const rows = prefixRange(Uint8Array.of(this.#options.historyTable));
+    for (const [, chunk] of this.#kv.range(rows)) count += decodePostingList(chunk).length / 2;
+    for (const versions of [this.#merging, this.#recent]) {
+      for (const [text, list] of versions) {
+        const newest = this.#kv.get(this.#historyKey(Buffer.from(text, "latin1")));
+        const known = newest === undefined ? [] : decodePostingList(newest);
+        count += (appendVersions(known, list).length - known.length) / 2;
+      }
+    }
+    return count;
+  }
+
+  /** Keys beginning with `prefix` that have a value now. */
+  *latestEntries(prefix: Uint8Array): Generator<readonly [key: Uint8Array, value: Uint8Array]> {
+    for (const [key, row] of this.#kv.range(
+      prefixRange(tableKey(this.#options.latestTable, prefix)),
+    )) {
+      yield [key.subarray(1), splitLatest(row).value];
+    }
+  }
+
+  #storedVersionAt(reader: KvReader, key: Uint8Array, number: number): Version | undefined {
+    const newest = reader.get(this.#historyKey(key));
+    if (newest === undefined) return undefined;
+    const version = versionAt(decodePostingList(newest), number);
+    if (version !== undefined) return version;
+    const full = this.#lastFullChunk(reader, key, number);
+    return full && versionAt(full.list, number);
+  }
+
+  /** The last full chunk that begins at or before block `number`: the only one that can answer for it. */
+  #lastFullChunk(
+    reader: KvReader,
+    key: Uint8Array,
+    number: number,
+  ): { readonly rowKey: Uint8Array; readonly list: PostingList } | undefined {
+    const range = {
+      from: this.#historyKey(key, numberKey(0)),
+      to: this.#historyKey(key, numberKey(number + 1)),
+    };
+    for (const [rowKey, chunk] of reader.range({ ...range, reverse: true, limit: 1 })) {
+      return { rowKey, list: decodePostingList(chunk) };
+    }
+    return undefined;
+  }
+
+  #merge(writer: KvWriter, key: Uint8Array, newer: readonly number[]): void {
+    const newest = writer.get(this.#historyKey(key));
+    const known = newest === undefined ? [] : decodePostingList(newest);
+    // After a crash in the middle of a merge some keys are told again what their rows hold already.
+    const list = appendVersions(known, newer);
+    const chunkLength = CHUNK_VERSIONS * 2;
+    let start = 0;
+    for (; list.length - start > chunkLength; start += chunkLength) {
+      const full = list.slice(start, start + chunkLength);
+      writer.put(this.#historyKey(key, numberKey(full[0]!)), encodePostingList(full));
+    }
+    writer.put(this.#historyKey(key), encodePostingList(list.slice(start)));
+  }
+
+  #trimRows(writer: KvWriter, key: Uint8Array, number: number): void {
+    const newestKey = this.#historyKey(key);
+    const newest = writer.get(newestKey);
+    if (newest === undefined) return;
+    let list = versionsUpTo(decodePostingList(newest), number);
+    while (list.length === 0) {
+      const full = this.#lastFullChunk(writer, key, NUMBER_MAX);
+      if (full === undefined) break;
+      writer.remove(full.rowKey);
+      list = versionsUpTo(full.list, number);
+    }
+    if (list.length === 0) writer.remove(newestKey);
+    else writer.put(newestKey, encodePostingList(list));
+  }
+
+  #latestKey(key: Uint8Array): Uint8Array {
+    return tableKey(this.#options.latestTable, key);
+  }
+
+  #historyKey(key: Uint8Array, ...rest: readonly Uint8Array[]): Uint8Array {
+    return tableKey(this.#options.historyTable, key, ...rest);
+  }
+}
+
+/** Drops versions newer than block `number`; how many there were. */
+function trim(versions: Map<string, PostingList>, text: string, number: number): number {
+  const list = versions.get(text);
+  if (list === undefined) return 0;
+  const kept = versionsUpTo(list, number);
+  if (kept.length === 0) versions.delete(text);
+  else versions.set(text, kept);
+  return (list.length - kept.length) / 2;
+}
+
+function joinLatest(number: number, value: Uint8Array): Uint8Array {
+  const writer = new ByteWriter(value.length + 8);
+  writer.varint(number);
+  writer.bytes(value);
+  return writer.finish();
+}
+
+function splitLatest(row: Uint8Array): { readonly number: number; readonly value: Uint8Array } {
+  const reader = new ByteReader(row);
+  const number = reader.varint();
+  return { number, value: row.subarray(reader.offset) };
+}
+
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
+}

@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { MEMORY_PAGES_MIN, PAGE } from "./layout.ts";
+import { keccakRoundConstants } from "./gen/keccak.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
@@ -11,6 +12,12 @@ export class LinearMemory {
   #bytes = new Uint8Array(this.memory.buffer);
   #u32 = new Uint32Array(this.memory.buffer);
   #u64 = new BigUint64Array(this.memory.buffer);
+
+  constructor() {
+    keccakRoundConstants().forEach((constant, i) => {
+      this.set64(KECCAK_ROUND_CONSTANTS + 8 * i, constant);
+    });
+  }
 
   get bytes(): Uint8Array {
     if (this.#bytes.length === 0) this.#renew();

@@ -26,7 +26,10 @@ export function create(session: Session): void {
   if (session.tracer?.onEnter) traceEnter(session);
 
   const refusal = refusalOf(session, creator, nonce);
-  if (refusal) return endAtOnce(session, halted(refusal), memory.get64(request.gas));
+  if (refusal) {
+    endAtOnce(session, halted(refusal), memory.get64(request.gas));
+    return;
+  }
   journal.save(creator + record.meta);
   memory.set64(creator + record.nonce, nonce + 1n);
   journal.mark(creator, flag.dirty | flag.touched);
@@ -46,7 +49,7 @@ export function enterCreation(session: Session): void {
   beginCreation(session);
 }
 
-function refusalOf({ memory, journal, depth }: Session, creator: number, nonce: bigint) {
+function refusalOf({ journal, depth }: Session, creator: number, nonce: bigint) {
   if (depth >= DEPTH_MAX) return { kind: "callDepth" } as const;
   if (!journal.hasBalance(creator, request.value)) return { kind: "insufficientBalance" } as const;
   return nonce === NONCE_MAX ? ({ kind: "nonceOverflow" } as const) : undefined;
@@ -95,25 +98,34 @@ function initCode({ memory }: Session): Uint8Array {
 
 /** Ends a frame of a creation: what a successful one returns becomes the code of the account. */
 export function endCreation(session: Session, ending: Ending): void {
-  if (ending.outcome !== "success") return popFrame(session, ending, false);
-  const { memory, rules } = session;
-  const code = memory.bytes.slice(ending.output, ending.output + ending.outputSize);
-  const cost = CODE_DEPOSIT_GAS * BigInt(code.length);
-  const gas = memory.get64(frame.gas);
-  const fail = (halt: Halt) => popFrame(session, halted(halt), false);
-  if (rules.eip3541 && code[0] === 0xef) return fail({ kind: "invalidCode" });
-  if (cost > gas) {
-    if (rules.homestead) return fail({ kind: "codeStoreOutOfGas" });
-    // In Frontier the account stays, without code.
-    popFrame(session, { ...ending, outputSize: 0 }, true);
+  if (ending.outcome !== "success") {
+    popFrame(session, ending, false);
     return;
   }
-  if (rules.eip158 && code.length > CODE_SIZE_MAX) {
-    return fail({ kind: "codeSizeExceeded", size: code.length });
+  const { memory } = session;
+  const code = memory.bytes.slice(ending.output, ending.output + ending.outputSize);
+  const halt = haltOfDeposit(session, code);
+  if (halt === undefined) {
+    const cost = CODE_DEPOSIT_GAS * BigInt(code.length);
+    memory.set64(frame.gas, memory.get64(frame.gas) - cost);
+    if (code.length > 0) deposit(session, memory.get32(frame.account), code);
+    popFrame(session, ending, true);
+  } else if (halt.kind === "codeStoreOutOfGas" && !session.rules.homestead) {
+    // In Frontier the account stays, without code.
+    popFrame(session, { ...ending, outputSize: 0 }, true);
+  } else {
+    popFrame(session, halted(halt), false);
   }
-  memory.set64(frame.gas, gas - cost);
-  if (code.length > 0) deposit(session, memory.get32(frame.account), code);
-  popFrame(session, ending, true);
+}
+
+/** Why `code` cannot be deployed: EIP-3541, then its price, then its size (EIP-170). */
+function haltOfDeposit({ memory, rules }: Session, code: Uint8Array): Halt | undefined {
+  if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
+  if (CODE_DEPOSIT_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
+    return { kind: "codeStoreOutOfGas" };
+  }
+  const isTooLong = rules.eip158 && code.length > CODE_SIZE_MAX;
+  return isTooLong ? { kind: "codeSizeExceeded", size: code.length } : undefined;
 }
 
 function deposit({ memory, journal, codes }: Session, account: number, bytes: Uint8Array): void {

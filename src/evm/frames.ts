@@ -43,7 +43,10 @@ export function pushFrame(session: Session, snapshot: number): void {
 export function useCachedCode(session: Session, id: number): void {
   const { memory, codes } = session;
   const code = codes.byId(id);
-  if (!codes.load(code)) return useOwnCode(session, code.bytes);
+  if (!codes.load(code)) {
+    useOwnCode(session, code.bytes);
+    return;
+  }
   memory.set32(frame.code, code.address);
   memory.set32(frame.pc, code.address);
   memory.set32(frame.segments, code.segments);

@@ -20,42 +20,58 @@ const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 
 /** Message call (Yellow Paper 8): what CALL and its kin, or a transaction, put into `request`. */
 export function enterCall(session: Session): void {
-  const { memory, journal, rules } = session;
+  const { memory } = session;
   if (session.tracer?.onEnter) traceEnter(session);
   const opcode = memory.get32(request.opcode);
-  const caller = memory.get32(frame.account);
   const target = memory.get32(request.target);
-  if (session.depth >= DEPTH_MAX) return refuse(session, "callDepth");
   const hasValue = (opcode === CALL || opcode === CALLCODE) && !memory.isZeroWord(request.value);
-  if (hasValue && !journal.hasBalance(caller, request.value)) {
-    return refuse(session, "insufficientBalance");
+  if (session.depth >= DEPTH_MAX) {
+    refuse(session, "callDepth");
+    return;
   }
-
+  if (hasValue && !session.journal.hasBalance(memory.get32(frame.account), request.value)) {
+    refuse(session, "insufficientBalance");
+    return;
+  }
   const snapshot = memory.get32(globals.undoTop);
+  const isThere = arrive(session, opcode, target, hasValue);
+  const codeAccount = memory.get32(request.codeAccount);
+  if (isThere && memory.get32(target + record.flags) & flag.precompile) {
+    runPrecompile(session, target, snapshot);
+  } else if (!isThere || memory.get32(codeAccount + record.codeSize) === 0) {
+    endAtOnce(session, EMPTY_SUCCESS, memory.get64(request.gas));
+  } else {
+    beginFrame(session, opcode, target, snapshot);
+  }
+}
+
+/**
+ * What a call does to the account it goes to before any code runs: it comes to be, takes the value, is touched. False
+ * where nothing is there and nothing comes (EIP-158).
+ */
+function arrive(session: Session, opcode: number, target: number, hasValue: boolean): boolean {
+  const { memory, journal, rules } = session;
   const flags = memory.get32(target + record.flags);
-  if (opcode === CALL) {
-    if ((flags & flag.exists) === 0) {
-      if (!hasValue && rules.eip158 && (flags & flag.precompile) === 0) {
-        return endAtOnce(session, EMPTY_SUCCESS, memory.get64(request.gas));
-      }
-      journal.mark(target, flag.exists | flag.dirty | flag.touched);
-    }
-    if (hasValue) {
-      journal.subBalance(caller, request.value);
-      journal.addBalance(target, request.value);
-    } else {
-      touch(session, target);
-    }
-  } else if (opcode === STATICCALL && flags & flag.exists) {
+  const exists = (flags & flag.exists) !== 0;
+  if (opcode === STATICCALL && exists) touch(session, target);
+  if (opcode !== CALL) return true;
+  if (!exists) {
+    if (!hasValue && rules.eip158 && (flags & flag.precompile) === 0) return false;
+    journal.mark(target, flag.exists | flag.dirty | flag.touched);
+  }
+  if (hasValue) {
+    journal.subBalance(memory.get32(frame.account), request.value);
+    journal.addBalance(target, request.value);
+  } else {
     touch(session, target);
   }
+  return true;
+}
 
-  if (flags & flag.precompile) return runPrecompile(session, target, snapshot);
+function beginFrame(session: Session, opcode: number, target: number, snapshot: number): void {
+  const { memory } = session;
+  const caller = memory.get32(frame.account);
   const codeAccount = memory.get32(request.codeAccount);
-  if (memory.get32(codeAccount + record.codeSize) === 0) {
-    return endAtOnce(session, EMPTY_SUCCESS, memory.get64(request.gas));
-  }
-
   pushFrame(session, snapshot);
   memory.set32(frame.input, memory.get32(request.input));
   memory.set32(frame.inputSize, memory.get32(request.inputSize));

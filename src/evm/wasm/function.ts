@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import { type Code, type Local, type Operand, type ValueType, codeOf } from "./code.ts";
+import { type Code, codeOf, type Local, type Operand, type ValueType } from "./code.ts";
 import { pushUnsigned, unsigned } from "./leb128.ts";
 
 export type Signature = {

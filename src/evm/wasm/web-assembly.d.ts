@@ -2,7 +2,6 @@
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array<ArrayBuffer>);
-    readonly #module: never;
   }
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);

@@ -2,6 +2,7 @@
 const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
+  evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),

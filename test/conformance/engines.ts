@@ -1,4 +1,5 @@
 import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
+import { createEvm } from "../../src/evm/engine.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
@@ -7,6 +8,7 @@ import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
 /** The engines vectors can judge, by the name behind `--engine`. */
 const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
+  evmint: () => createEvm(),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
   "ethereumjs-eip2537-draft": () => createEthereumjsEvm({ precompilesOf: eip2537DraftPrecompiles }),

@@ -1,5 +1,5 @@
-import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import { createEvm } from "../../src/evm/engine.ts";
+import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";

@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
+import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 
 export type TestNodeOptions = {

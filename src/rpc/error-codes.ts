@@ -27,6 +27,19 @@ export const RPC_CODES = {
   RPC_LIMIT_EXCEEDED: -38026,
   KEY_DERIVATION_BUSY: BUSY,
   EXECUTION_REVERTED: 3,
+  SIMULATE_NONCE_TOO_LOW: -38010,
+  SIMULATE_NONCE_TOO_HIGH: -38011,
+  SIMULATE_BASE_FEE_TOO_LOW: -38012,
+  SIMULATE_INTRINSIC_GAS_TOO_LOW: -38013,
+  SIMULATE_INSUFFICIENT_FUNDS: -38014,
+  SIMULATE_BLOCK_GAS_LIMIT_REACHED: -38015,
+  SIMULATE_BLOCK_NUMBER_ORDER: -38020,
+  SIMULATE_BLOCK_TIMESTAMP_ORDER: -38021,
+  SIMULATE_SENDER_NOT_EOA: -38024,
+  SIMULATE_INIT_CODE_TOO_LARGE: -38025,
+  SIMULATE_LIMIT_EXCEEDED: -38026,
+  SIMULATE_INVALID_FEES: -32602,
+  SIMULATE_CALL_FAILED: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /**
@@ -40,6 +53,7 @@ export const RPC_CODE_FAMILIES = {
   CALL_: REJECTED,
   EXECUTION_: REJECTED,
   ESTIMATE_: REJECTED,
+  SIMULATE_: REJECTED,
   BLOCK_: REJECTED,
   ACCOUNT_: REJECTED,
   KEY_: REJECTED,
@@ -49,7 +63,7 @@ export const RPC_CODE_FAMILIES = {
   TRIE_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** Rejections whose `details.data`, bytes, is sent along as the error's `data`. */
+/** Rejections whose `details.data`, bytes or their hex, is sent along as the error's `data`. */
 const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED"]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
@@ -75,8 +89,8 @@ export function toErrorObject(error: unknown): ErrorObject {
   const code = rpcCodeOf(error.code) ?? REJECTED;
   const { message } = error;
   const { data } = error.details;
-  if (CODES_WITH_DATA.has(error.code) && data instanceof Uint8Array) {
-    return { code, message, data: bytesToHex(data) };
+  if (CODES_WITH_DATA.has(error.code)) {
+    return { code, message, data: data instanceof Uint8Array ? bytesToHex(data) : data };
   }
   return CORRUPTION.test(error.code)
     ? { code, message, data: { kind: "corruption" } }

@@ -44,6 +44,7 @@ import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
+import { simulateV1 } from "./eth/simulate-v1.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -59,7 +60,7 @@ import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { personalSign } from "./personal/sign.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
+import type { CallExecutor, FeeReader, PassphraseSigner, Simulator, Submit } from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -74,6 +75,7 @@ export type RpcModules = {
   readonly submit: Submit;
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
+  readonly simulator: Simulator;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly signer: AccountSigner;
@@ -132,6 +134,7 @@ const eth: Namespace = [
   call,
   estimateGas,
   createAccessList,
+  simulateV1,
   sendRawTransaction,
   sendTransaction,
   signTransaction,

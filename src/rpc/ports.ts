@@ -1,4 +1,5 @@
 import type { Signature } from "../crypto/secp256k1.ts";
+import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { AccessList } from "../types/transaction/transaction.ts";
@@ -37,6 +38,26 @@ export interface CallExecutor {
     at: ResolvedState,
     options: CallOptions,
   ): AccessListResult | Promise<AccessListResult>;
+}
+
+/** `eth_simulateV1` once its options are read. */
+export type SimulationRequest = {
+  readonly blocks: readonly {
+    readonly blockOverrides?: BlockOverrides;
+    readonly stateOverrides?: StateOverrides;
+    readonly calls?: readonly CallRequest[];
+  }[];
+  readonly validation: boolean;
+  readonly traceTransfers: boolean;
+};
+
+/** Runs whole blocks nobody else sees. */
+export interface Simulator {
+  /** The blocks after `at`, in order. @throws SimulationError and what the rules for overrides say, with geth's texts */
+  simulate(
+    request: SimulationRequest,
+    at: ResolvedState,
+  ): readonly SimulatedBlock[] | Promise<readonly SimulatedBlock[]>;
 }
 
 export type AccessListResult = {

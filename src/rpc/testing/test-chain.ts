@@ -72,6 +72,7 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         gasUsed: 26_000n,
       }),
     },
+    simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,
       history: (_count, newest) => ({
@@ -117,6 +118,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     pending: () => ({
       executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
       state: createMemoryState(allocAt(blocks.length)),
+      changes: { accounts: [], codes: new Map() },
     }),
   };
 }

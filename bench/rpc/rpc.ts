@@ -65,7 +65,9 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const { contractAddress } = await receipt<{ contractAddress: string }>(port, deployment);
   const transfers: Promise<string>[] = [];
   for (let i = 0; i < TRANSACTIONS; i++) {
-    transfers.push(send({ to: `0x${(0x1000 + i).toString(16).padStart(40, "0")}`, value: "0x1", gas: "0x5208" }));
+    transfers.push(
+      send({ to: `0x${(0x1000 + i).toString(16).padStart(40, "0")}`, value: "0x1", gas: "0x5208" }),
+    );
   }
   const blocks = new Map<string, number>();
   for (const hash of await Promise.all(transfers)) {
@@ -75,7 +77,12 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const [fullest = "0x0", count = 0] = [...blocks].sort((a, b) => b[1] - a[1])[0] ?? [];
   if (count < TRANSACTIONS) console.log(`${name}: fullest block has ${count} transactions`);
 
-  const request = (method: string, params: readonly unknown[], id = 1) => ({ jsonrpc: "2.0", id, method, params });
+  const request = (method: string, params: readonly unknown[], id = 1) => ({
+    jsonrpc: "2.0",
+    id,
+    method,
+    params,
+  });
   const balanceOf = `0x70a08231${word(account)}`;
   return {
     eth_blockNumber: JSON.stringify(request("eth_blockNumber", [])),

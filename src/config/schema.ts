@@ -112,8 +112,22 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
+    callMemoryBytesMax: option(
+      "json-rpc.evm-memory-limit",
+      byteSize,
+      DEFAULTS.rpcCallMemoryBytesMax,
+      { description: "EVM memory one eth_call may use." },
+    ),
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
       description: "Bytes one eth_call may return.",
+    }),
+    allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
+      // Deployers of well-known contracts are signed without one, to be good on every chain.
+      dev: true,
+      description: "Take legacy transactions without a chain id (EIP-155) from callers.",
+    }),
+    blockCacheBytes: option("json-rpc.block-cache-size", byteSize, DEFAULTS.rpcBlockCacheBytes, {
+      description: "Memory for blocks and receipts kept as JSON.",
     }),
     txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
       description: "Highest fee of one transaction sent through this node; 0 is no cap.",

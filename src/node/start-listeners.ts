@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { createMethodRegistry } from "../rpc/methods.ts";
 import { namespaceOf } from "../rpc/method.ts";
+import { createMethodRegistry } from "../rpc/methods.ts";
 import { startRpcServer } from "../rpc/server.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ChainCore } from "./compose-chain.ts";
@@ -24,6 +24,7 @@ export async function startListeners(
   const registry = createMethodRegistry();
   const known = new Set([...registry.keys()].map(namespaceOf));
   const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
+  let isListening = false;
   const endpoint = { namespaces, isOpen: config.dev };
   const server = await startRpcServer(
     {
@@ -38,10 +39,11 @@ export async function startListeners(
     },
     {
       registry,
-      modules: createRpcModules(config, core),
+      modules: createRpcModules(config, core, { isListening: () => isListening }),
       observer: createRpcObserver(log.child("rpc")),
     },
   );
+  isListening = true;
   const listeners: Listener[] = [];
   for (const kind of ["http", "ws", "ipc"] as const) {
     const url = server.urls[kind];
@@ -54,5 +56,11 @@ export async function startListeners(
       needsToken: !isIpc && !config.dev,
     });
   }
-  return { listeners, close: () => server.close() };
+  return {
+    listeners,
+    close() {
+      isListening = false;
+      return server.close();
+    },
+  };
 }

@@ -91,6 +91,12 @@ function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageE
   assertGasLeft(gasPool, gasLimit, blobGas);
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;
+  if (account.balance < required) refuseForFunds(from, account.balance, required);
+  const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
+  state.setAccount(from, { ...account, balance });
+}
+
+function refuseForFunds(from: Address, balance: bigint, required: bigint): never {
   const prefix = `insufficient funds for gas * price + value: address ${checksumAddress(from)}`;
   if (required >= 2n ** 256n) {
     throw new InvalidTransactionError(
@@ -98,15 +104,11 @@ function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageE
       `${prefix} required balance exceeds 256 bits`,
     );
   }
-  if (account.balance < required) {
-    throw new InvalidTransactionError(
-      "TX_INSUFFICIENT_ACCOUNT_FUNDS",
-      `${prefix} have ${account.balance} want ${required}`,
-      { balance: account.balance, required },
-    );
-  }
-  const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
-  state.setAccount(from, { ...account, balance });
+  throw new InvalidTransactionError(
+    "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+    `${prefix} have ${balance} want ${required}`,
+    { balance, required },
+  );
 }
 
 /** Makes sure that the gas limit covers intrinsic gas and floor. */

@@ -68,6 +68,34 @@ export class LinearMemory {
     this.u64[address >>> 3] = value;
   }
 
+  /** Copies a 64-bit number without making a bigint of it. */
+  copy64(to: number, from: number): void {
+    const { u32 } = this;
+    u32[to >>> 2] = u32[from >>> 2]!;
+    u32[(to >>> 2) + 1] = u32[(from >>> 2) + 1]!;
+  }
+
+  /** Adds the 64-bit number at `from` to the one at `to`. */
+  add64(to: number, from: number): void {
+    const { u32 } = this;
+    const low = u32[to >>> 2]! + u32[from >>> 2]!;
+    u32[to >>> 2] = low;
+    u32[(to >>> 2) + 1] =
+      u32[(to >>> 2) + 1]! + u32[(from >>> 2) + 1]! + (low > 0xffffffff ? 1 : 0);
+  }
+
+  copyWord(to: number, from: number): void {
+    const { u32 } = this;
+    for (let i = 0; i < 8; i++) u32[(to >>> 2) + i] = u32[(from >>> 2) + i]!;
+  }
+
+  /** Writes a word of at most 32 bits. */
+  setSmallWord(at: number, value: number): void {
+    const { u32 } = this;
+    u32[at >>> 2] = value;
+    for (let i = 1; i < 8; i++) u32[(at >>> 2) + i] = 0;
+  }
+
   /** The word at `address`, a multiple of 8. */
   word(address: number): bigint {
     const { u64 } = this;

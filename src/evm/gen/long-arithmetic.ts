@@ -206,8 +206,10 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
       f.loop((again) => {
         f.set(j, i32.sub(j, 1));
         f.set(part, i64.or(i64.shl(rest, 32n), digit(numerator, j)));
-        f.do(setDigit(QUOTIENT, j, i64.divU(part, d)));
-        f.set(rest, i64.remU(part, d));
+        // The remainder by multiplication: a second division would take as long as the first.
+        const q = f.i64(i64.divU(part, d));
+        f.do(setDigit(QUOTIENT, j, q));
+        f.set(rest, i64.sub(part, i64.mul(q, d)));
         f.brIf(again, j);
       });
       f.do(i64.store(REMAINDER, rest));
@@ -250,7 +252,7 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
       f.set(u, i32.add(i32.shl(j, 2), NORMALISED_NUMERATOR));
       f.set(part, pair(u, i32.sub(n, 1)));
       f.set(q, i64.divU(part, first));
-      f.set(rest, i64.remU(part, first));
+      f.set(rest, i64.sub(part, i64.mul(q, first)));
       f.block((good) =>
         f.loop((again) => {
           f.if(

@@ -1,6 +1,6 @@
 import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
-import { frame, record, WORD } from "./layout.ts";
+import { frame, record } from "./layout.ts";
 import { RawLog } from "./raw-log.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
 import { stepOf } from "./step.ts";
@@ -42,7 +42,7 @@ export function createHost(current: () => Session): HostFunctions {
       const { memory, records, tracer } = session;
       const log = new RawLog(
         records.addressOf(memory.get32(frame.account)),
-        memory.bytes.slice(topics, topics + topicCount * WORD),
+        memory.wordsAsDigits(topics, topicCount),
         memory.bytes.slice(data, data + size),
       );
       session.logs.push(log);

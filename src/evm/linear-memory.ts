@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
-import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE } from "./layout.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
@@ -12,6 +12,8 @@ export class LinearMemory {
   #bytes = new Uint8Array(this.memory.buffer);
   #u32 = new Uint32Array(this.memory.buffer);
   #u64 = new BigUint64Array(this.memory.buffer);
+  /** Where bytes are turned round on their way to text */
+  readonly #scratch = Buffer.alloc(4 * WORD);
 
   constructor() {
     keccakRoundConstants().forEach((constant, i) => {
@@ -123,11 +125,11 @@ export class LinearMemory {
 
   /** The address in the low 160 bits of a word. */
   address(at: number): Address {
-    return this.#hex(at, 20) as Address;
+    return `0x${this.#digits(at, 20)}` as Address;
   }
 
   hash(at: number): Hash {
-    return this.#hex(at, 32) as Hash;
+    return `0x${this.#digits(at, 32)}` as Hash;
   }
 
   /** Writes an address or a hash as a word. */
@@ -137,8 +139,20 @@ export class LinearMemory {
     for (let i = 0; i < 32; i++) bytes[at + i] = source[source.length - 1 - i] ?? 0;
   }
 
-  #hex(at: number, length: number): string {
-    const reversed = Buffer.from(this.bytes.subarray(at, at + length));
-    return `0x${reversed.reverse().toString("hex")}`;
+  /** `count` words, a stack's top first, as one string of hexadecimal digits. */
+  wordsAsDigits(at: number, count: number): string {
+    const { bytes } = this;
+    for (let word = 0; word < count; word++) {
+      const last = at + word * WORD + WORD - 1;
+      for (let i = 0; i < WORD; i++) this.#scratch[word * WORD + i] = bytes[last - i]!;
+    }
+    return this.#scratch.toString("hex", 0, count * WORD);
+  }
+
+  /** The lowest `length` bytes of a word as digits, highest byte first. */
+  #digits(at: number, length: number): string {
+    const { bytes } = this;
+    for (let i = 0; i < length; i++) this.#scratch[i] = bytes[at + length - 1 - i]!;
+    return this.#scratch.toString("hex", 0, length);
   }
 }

@@ -1,26 +1,26 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { bytesToHex } from "../primitives/hex.ts";
 import type { Log } from "../types/receipt.ts";
-import { WORD } from "./layout.ts";
 
-/** A log as the frame emitted it. Most are taken back or never looked at, so the topics' text is made when asked for. */
+const DIGITS_OF_TOPIC = 64;
+
+/** A log as its frame emitted it, which may still be taken back. */
 export class RawLog {
   readonly address: Address;
-  /** Words, lowest byte first */
-  readonly topics: Uint8Array;
+  /** All topics, 64 hexadecimal digits each */
+  readonly topicDigits: string;
   readonly data: Uint8Array;
 
-  constructor(address: Address, topics: Uint8Array, data: Uint8Array) {
+  constructor(address: Address, topicDigits: string, data: Uint8Array) {
     this.address = address;
-    this.topics = topics;
+    this.topicDigits = topicDigits;
     this.data = data;
   }
 
   toLog(): Log {
     const topics: Hash[] = [];
-    for (let at = 0; at < this.topics.length; at += WORD) {
-      topics.push(bytesToHex(this.topics.slice(at, at + WORD).reverse()) as Hash);
+    for (let at = 0; at < this.topicDigits.length; at += DIGITS_OF_TOPIC) {
+      topics.push(`0x${this.topicDigits.slice(at, at + DIGITS_OF_TOPIC)}` as Hash);
     }
     return { address: this.address, topics, data: this.data };
   }

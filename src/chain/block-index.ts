@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { BlockLog, LogCorruptionError } from "../storage/block-log.ts";
@@ -7,6 +8,8 @@ import {
   assertKnownFormat,
   INDEX_FORMAT,
   META,
+  NUMBER_MAX,
+  numberFromKey,
   numberKey,
   TABLE,
   tableKey,
@@ -110,7 +113,7 @@ export class BlockIndex {
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
     });
     this.trieNodes = new TrieNodeTable(kv);
-    this.#mergedBlocks = readVarint(kv.get(metaKey(META.mergedBlocks))) ?? 0;
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
   }
 
   /** undefined: no block yet */
@@ -121,6 +124,18 @@ export class BlockIndex {
   /** Blocks from genesis of which nothing has to be remembered after a restart. */
   get mergedBlocks(): number {
     return this.#mergedBlocks;
+  }
+
+  /** The last checkpoint of at most `blocks` blocks: the trie nodes of its state are all in rows. */
+  checkpointUpTo(blocks: number): number {
+    const range = {
+      from: tableKey(TABLE.checkpoint),
+      to: tableKey(TABLE.checkpoint, numberKey(blocks + 1)),
+    };
+    for (const [key] of this.#kv.range({ ...range, reverse: true, limit: 1 })) {
+      return numberFromKey(key, 1);
+    }
+    return 0;
   }
 
   /** Position of a block's record. */
@@ -165,8 +180,13 @@ export class BlockIndex {
     for (const row of rows.slots) this.slots.remember(number, placed(row, position));
   }
 
-  /** Makes `last` the last block; `removed` are all behind it. After an exception the index must be opened again. */
+  /**
+   * Makes `last` the last block; `removed` are all behind it. Afterwards the trie nodes of the blocks
+   * since the last checkpoint have to be remembered again. After an exception the index must be
+   * opened again.
+   */
   rollback(last: Applied, removed: readonly IndexedBlock[]): void {
+    while (this.#mergingBlocks !== undefined) this.mergeSome(last.number);
     this.#kv.transaction((writer) => {
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
@@ -182,12 +202,14 @@ export class BlockIndex {
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
       writeApplied(writer, last);
-      const blocks = last.number + 1;
-      if (this.#mergingBlocks !== undefined) {
-        this.#mergingBlocks = Math.min(this.#mergingBlocks, blocks);
-      }
-      if (this.#mergedBlocks > blocks) this.#setMergedBlocks(writer, blocks);
+      const later = {
+        from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
+        to: tableKey(TABLE.checkpoint + 1),
+      };
+      for (const [key] of Array.from(writer.range(later))) writer.remove(key);
     });
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+    this.trieNodes.reset();
   }
 
   /** True when `mergeSome` has something to do; `number` is the last block. */
@@ -222,14 +244,12 @@ export class BlockIndex {
       if (table.mergeSome(keysMax)) return true;
     }
     const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) => this.#setMergedBlocks(writer, blocks));
+    this.#kv.transaction((writer) =>
+      writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES),
+    );
+    this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
     return false;
-  }
-
-  #setMergedBlocks(writer: KvWriter, blocks: number): void {
-    writer.put(metaKey(META.mergedBlocks), varints(blocks));
-    this.#mergedBlocks = blocks;
   }
 }
 

@@ -28,7 +28,10 @@ export interface BlockStore {
   changes(number: number): StateChanges;
   /** `consensusData` of block `number`, which must be known. */
   consensusData(number: number): Uint8Array;
+  /** Nodes of the newest state, to build the next one on. */
   readonly trieNodes: TrieNodeReader;
+  /** Nodes of the state after block `number`, which must be known; for an old one they are computed from changes. */
+  trieNodesAt(number: number): TrieNodeReader;
   /** Forgets every block after `number`. */
   rollbackTo(number: number): void;
   close(): void;

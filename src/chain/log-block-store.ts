@@ -16,6 +16,7 @@ import type { LogDirectory } from "../storage/log-file.ts";
 import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
+import type { Header } from "../types/header.ts";
 import {
   type Applied,
   BlockIndex,
@@ -34,6 +35,7 @@ import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { createStoredState } from "./stored-state.ts";
+import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
 const DECODED_BYTES_MAX = 16 << 20;
@@ -98,10 +100,13 @@ export class LogBlockStore implements BlockStore {
   readonly #failPoint: (name: string) => void;
   readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
+  readonly #createTrie: LogBlockStoreOptions["createTrie"];
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
   #mergeIsDeferred = false;
   #broken: unknown;
+  /** The state that was last asked for between checkpoints. */
+  #oldNodes: { readonly root: Hash; readonly nodes: TrieNodeReader } | undefined;
   #closed = false;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
@@ -111,6 +116,7 @@ export class LogBlockStore implements BlockStore {
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
+    this.#createTrie = options.createTrie;
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
@@ -123,7 +129,7 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.replayedBlocks = this.#replay(options.createTrie);
+      this.replayedBlocks = this.#replay();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -132,6 +138,19 @@ export class LogBlockStore implements BlockStore {
 
   get trieNodes(): TrieNodeReader {
     return this.#index.trieNodes;
+  }
+
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  trieNodesAt(number: number): TrieNodeReader {
+    const root = this.#knownRecord(number).block.header.stateRoot;
+    const first = this.#index.checkpointUpTo(number + 1);
+    if (number === this.head() || first === number + 1) return this.trieNodes;
+    if (this.#oldNodes?.root !== root) {
+      const computed = new TrieNodeOverlay(this.trieNodes);
+      this.#computeNodes(first, number, computed, (nodes) => computed.add(nodes));
+      this.#oldNodes = { root, nodes: computed };
+    }
+    return this.#oldNodes.nodes;
   }
 
   head(): number | undefined {
@@ -219,6 +238,10 @@ export class LogBlockStore implements BlockStore {
     });
     this.#decoded.forgetAfter(number);
     this.#head = last;
+    const { trieNodes, mergedBlocks } = this.#index;
+    this.#orBreak(() =>
+      this.#computeNodes(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -283,11 +306,42 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
+  /** Computes the trie nodes of blocks `first` to `last`, each block's on those that `keep` put where `known` finds them. */
+  #computeNodes(
+    first: number,
+    last: number,
+    known: TrieNodeReader,
+    keep: (nodes: readonly TrieNode[]) => void,
+  ): void {
+    const trie = this.#createTrie(known);
+    let root = this.#record(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    for (let number = first; number <= last; number++) {
+      const { block, changes } = this.#knownRecord(number);
+      keep(this.#updateTrie(trie, root, changes, block.header));
+      root = block.header.stateRoot;
+    }
+  }
+
+  /** @throws LogCorruptionError when the root is not the header's */
+  #updateTrie(
+    trie: Pick<StateTrie, "update">,
+    parentRoot: Hash,
+    changes: StateChanges,
+    { number, stateRoot }: Header,
+  ): readonly TrieNode[] {
+    const { root, nodes } = trie.update(parentRoot, changes);
+    if (root === stateRoot) return nodes;
+    throw new LogCorruptionError({
+      position: this.#index.position(number) ?? this.#log.end,
+      reason: `changes of block ${number} give state root ${root}`,
+    });
+  }
+
   /**
    * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
-  #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
+  #replay(): number {
     const applied = this.#head?.number ?? -1;
     const first = this.#index.mergedBlocks;
     const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
@@ -302,16 +356,12 @@ export class LogBlockStore implements BlockStore {
           const { block, changes } = decodeBlockRecord(payload);
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
-          trie ??= createTrie(this.#index.trieNodes);
-          const update = trie.update(root, changes);
-          if (update.root !== stateRoot) {
-            const reason = `changes of block ${number} give state root ${update.root}`;
-            throw new LogCorruptionError({ position, reason });
-          }
+          trie ??= this.#createTrie(this.trieNodes);
+          const nodes = this.#updateTrie(trie, root, changes, block.header);
           root = stateRoot;
           const indexed = indexedBlock({ block }, next.value);
           if (number > applied) this.#index.write(writer, indexed);
-          this.#index.remember(indexed, update.nodes);
+          this.#index.remember(indexed, nodes);
           this.#head = lastBlock(number, next.value);
           bytes += payload.length;
         }

@@ -1,7 +1,15 @@
 /** `npm run bench -- NAME …`: prints a table of ratios against a peer of the same run and writes bench/results/NAME.json. */
 const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
-> = {};
+> = {
+  evm: () => import("../bench/evm/evm.ts"),
+  keccak: () => import("../bench/micro/keccak.ts"),
+  mempool: () => import("../bench/micro/mempool.ts"),
+  precompiles: () => import("../bench/micro/precompiles.ts"),
+  rpc: () => import("../bench/rpc/rpc.ts"),
+  "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
+  trie: () => import("../bench/micro/trie.ts"),
+};
 
 const [name = "", ...args] = process.argv.slice(2);
 const load = BENCHES[name];

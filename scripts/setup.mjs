@@ -62,7 +62,13 @@ function installDependencies() {
   say("installing dependencies (npm ci) …");
   const started = Date.now();
   // Development dependencies too, whatever NODE_ENV says: the compiler is one.
-  run("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  if (!tryRun("npm", ["ci", ...options])) {
+    // `npm ci` refuses a lock file that lacks any platform's optional package, and a registry may not have them all. This
+    // keeps to the versions in the lock file too, and writes nothing but node_modules.
+    say("npm ci failed; trying npm install …");
+    run("npm", ["install", "--no-save", ...options]);
+  }
   writeFileSync(installStamp, wanted);
   say(`dependencies installed in ${seconds(started)}`);
 }
@@ -124,13 +130,18 @@ function sources(folder) {
 }
 
 function run(program, args) {
+  if (!tryRun(program, args)) fail(`${[program, ...args].join(" ")} failed`);
+}
+
+function tryRun(program, args) {
   // Standard output may be what a script reads from `npm start`: progress goes to standard error.
   const { status, error } = spawnSync(program, args, {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (status !== 0) fail(`${[program, ...args].join(" ")} failed${error ? `: ${error.message}` : ""}`);
+  if (error) say(`${program}: ${error.message}`);
+  return status === 0;
 }
 
 function read(path) {

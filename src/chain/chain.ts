@@ -62,7 +62,7 @@ export function createChain(modules: {
       );
       store.append(record, nodes);
       head = record;
-      for (const listener of listeners) listener({ executed: record });
+      for (const listener of listeners) listener({ executed: record, changes: record.changes });
     },
     rollbackTo(number) {
       store.rollbackTo(number);

@@ -25,8 +25,7 @@ import {
 import { plain } from "./testing/plain.ts";
 import { type RandomBlock, RandomChain } from "./testing/random-chain.ts";
 
-const createTrie = (nodes: TrieNodeReader) =>
-  createStateTrie(nodes, { cachedNodesMax: 1024, cachedKeysMax: 1024 });
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
 
 /** A memory whose contents outlive the store, as a disk's do. */
 function createDisk() {

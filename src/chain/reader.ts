@@ -1,7 +1,7 @@
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { StateReader } from "../state/reader.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { AccountProof } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
@@ -25,4 +25,4 @@ export interface ChainReader {
 export type PendingBlock = { readonly executed: ExecutedBlock; readonly state: StateReader };
 
 /** Published once a block is on disk and readable: the only source of events. */
-export type BlockCommitted = { readonly executed: ExecutedBlock };
+export type BlockCommitted = { readonly executed: ExecutedBlock; readonly changes: StateChanges };

@@ -15,7 +15,7 @@ export function dangersOf(config: Config): string[] {
     const keys = config.dev ? ", whose accounts are unlocked" : "";
     found.push(`${name} listens on ${formatHostPort(address)}: others can reach this node${keys}`);
   }
-  if (jsonRpc.corsOrigins.includes("*") || jsonRpc.wsOrigins.includes("*")) {
+  if (jsonRpc.corsOrigins.includes("*")) {
     found.push("every web page may call this node (origin *)");
   }
   if (jsonRpc.vhosts.includes("*")) {

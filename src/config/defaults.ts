@@ -1,6 +1,8 @@
+import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/origin.ts";
+
 /**
- * Every limit and default in one place, each with the reason for its size. A unit ends the name. Where several clients
- * publish a figure we take geth's, because tools are tried against it.
+ * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself stand in `rpc/limits.ts`.
+ * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */
 export const DEFAULTS = {
   /** The text before ` Signed Message:`; with any other name `ecrecover` in wallets and contracts disagrees. */
@@ -14,24 +16,18 @@ export const DEFAULTS = {
   /** What a wallet and a contract need; everything else is opened by name. */
   rpcApi: ["eth", "net", "web3"],
   /** A page on another site that resolves its own name to 127.0.0.1 carries that name in its Host header. */
-  rpcVhosts: ["localhost"],
-  /** Pages of a front end being developed, on any port of this machine. */
-  corsOriginsDev: ["http://localhost", "http://127.0.0.1"],
+  rpcVhosts: DEFAULT_ALLOWED_HOSTS,
+  /** Pages of a front end being developed, on any port of this machine, besides the wallets everyone gets. */
+  corsOriginsDev: [...DEFAULT_ALLOWED_ORIGINS, "http://localhost:*", "http://127.0.0.1:*"],
 
-  /** geth's; the largest contract creation is 128 KiB, the rest is room for batches. */
-  rpcBodyBytesMax: 5 * 2 ** 20,
-  /** As the HTTP body: one message is one request on either transport. */
-  wsMessageBytesMax: 5 * 2 ** 20,
-  /** geth's and cosmos/evm's; a batch takes one turn of the scheduler, so its length is a fairness limit. */
-  rpcBatchItemsMax: 1000,
-  /** geth's; a short request must not become a gigabyte of answer. */
-  rpcBatchResponseBytesMax: 25_000_000,
-  /** JSON.parse takes five million nested arrays; nothing legitimate nests beyond a dozen. */
-  rpcDepthMax: 64,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
   rpcCallTimeoutMs: 5000,
+  /** 50 million gas pay for 5 MB; only calls without a gas cap come near this. */
+  rpcCallMemoryBytesMax: 128 * 2 ** 20,
+  /** Some 5,000 blocks of 200 transactions with full bodies. */
+  rpcBlockCacheBytes: 256 * 2 ** 20,
   /** Bytes one call may return; contracts return kilobytes, memory expansion can return gigabytes. */
   rpcReturnBytesMax: 2 ** 20,
   /** geth's: 1 ether for one transaction is a misplaced decimal point, not a fee. */
@@ -47,20 +43,8 @@ export const DEFAULTS = {
   rpcFiltersMax: 10_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
-  /** An HTTP connection may hold a request of the largest body each. */
-  rpcHttpConnectionsMax: 1000,
-  /** An idle WebSocket costs 7 kB. */
-  rpcWsConnectionsMax: 10_000,
-  /** Unsent bytes of one WebSocket: a reader this slow is cut off rather than kept in memory. */
-  rpcWsSendBufferBytesMax: 16 * 2 ** 20,
   /** geth's. */
   rpcFeeHistoryBlocksMax: 1024,
-  /** A header block arrives in one packet; ten seconds is for the worst of links. */
-  rpcHeadersTimeoutMs: 10_000,
-  /** geth's read, write and idle times. */
-  rpcBodyTimeoutMs: 30_000,
-  rpcReplyTimeoutMs: 30_000,
-  rpcIdleTimeoutMs: 120_000,
   /** Traces waiting for a worker; behind it a caller is told to come back instead of being kept. */
   traceQueueMax: 64,
   /** reth's for `trace_filter`. */

@@ -57,7 +57,7 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
     `minimum-gas-prices = "1.5gwei"
      mempool.lifetime = "30m"
      [json-rpc]
-     ws-origins = ["https://a.example"]
+     cors-origins = ["https://a.example"]
      body-limit = "1KiB"
      batch-limit = 7
      address = "[::1]:0"
@@ -71,9 +71,9 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.equal(config.jsonRpc.callGasMax, 1_000_000n);
   assert.equal(config.mempool.minimumGasPriceWei, 1_500_000_000n);
   assert.equal(config.mempool.lifetimeMs, 1_800_000);
-  assert.deepEqual(config.jsonRpc.wsOrigins, ["https://a.example"]);
-  assert.equal(config.jsonRpc.bodyBytesMax, 1024);
-  assert.equal(config.jsonRpc.batchItemsMax, 7);
+  assert.deepEqual(config.jsonRpc.corsOrigins, ["https://a.example"]);
+  assert.equal(config.rpcLimits.bodyBytesMax, 1024);
+  assert.equal(config.rpcLimits.batchItemsMax, 7);
   assert.deepEqual(config.jsonRpc.address, { host: "::1", port: 0 });
   assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
 });

@@ -1,4 +1,6 @@
 import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/limits.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
 import {
@@ -89,13 +91,10 @@ export const SCHEMA = {
       description:
         "Namespaces open over HTTP and WebSocket; all opens every one. Private methods also need a token.",
     }),
-    corsOrigins: option("json-rpc.cors-origins", list, [], {
+    corsOrigins: option("json-rpc.cors-origins", list, DEFAULT_ALLOWED_ORIGINS, {
       dev: DEFAULTS.corsOriginsDev,
-      description: "Origins whose pages may call over HTTP; * lets every page call.",
-    }),
-    wsOrigins: option("json-rpc.ws-origins", list, [], {
-      dev: DEFAULTS.corsOriginsDev,
-      description: "Origins whose pages may connect over WebSocket; * lets every page.",
+      description:
+        "Origins whose pages may call, over HTTP and WebSocket: SCHEME://HOST, :* for any port, * for every page.",
     }),
     vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
       description: "Host names requests may be sent to besides IP addresses; * accepts every name.",
@@ -113,29 +112,25 @@ export const SCHEMA = {
     callTimeoutMs: option("json-rpc.evm-timeout", duration, DEFAULTS.rpcCallTimeoutMs, {
       description: "Time one eth_call may take; 0 is no limit.",
     }),
+    callMemoryBytesMax: option(
+      "json-rpc.evm-memory-limit",
+      byteSize,
+      DEFAULTS.rpcCallMemoryBytesMax,
+      { description: "EVM memory one eth_call may use." },
+    ),
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
       description: "Bytes one eth_call may return.",
     }),
+    allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
+      // Deployers of well-known contracts are signed without one, to be good on every chain.
+      dev: true,
+      description: "Take legacy transactions without a chain id (EIP-155) from callers.",
+    }),
+    blockCacheBytes: option("json-rpc.block-cache-size", byteSize, DEFAULTS.rpcBlockCacheBytes, {
+      description: "Memory for blocks and receipts kept as JSON.",
+    }),
     txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
       description: "Highest fee of one transaction sent through this node; 0 is no cap.",
-    }),
-    bodyBytesMax: option("json-rpc.body-limit", byteSize, DEFAULTS.rpcBodyBytesMax, {
-      description: "Size of an HTTP request body.",
-    }),
-    wsMessageBytesMax: option("json-rpc.ws-message-limit", byteSize, DEFAULTS.wsMessageBytesMax, {
-      description: "Size of a WebSocket message.",
-    }),
-    batchItemsMax: option("json-rpc.batch-limit", integer(1), DEFAULTS.rpcBatchItemsMax, {
-      description: "Calls in one batch.",
-    }),
-    batchResponseBytesMax: option(
-      "json-rpc.batch-response-limit",
-      byteSize,
-      DEFAULTS.rpcBatchResponseBytesMax,
-      { description: "Size of the answer to one batch; calls behind it get an error." },
-    ),
-    depthMax: option("json-rpc.depth-limit", integer(8), DEFAULTS.rpcDepthMax, {
-      description: "Levels of arrays and objects in a request.",
     }),
     logsResultsMax: option("json-rpc.logs-limit", integer(1), DEFAULTS.rpcLogsResultsMax, {
       description: "Logs in one answer.",
@@ -158,42 +153,12 @@ export const SCHEMA = {
       DEFAULTS.rpcSubscriptionsMax,
       { description: "Subscriptions of one connection." },
     ),
-    httpConnectionsMax: option(
-      "json-rpc.connections-limit",
-      integer(1),
-      DEFAULTS.rpcHttpConnectionsMax,
-      { description: "Open HTTP connections." },
-    ),
-    wsConnectionsMax: option(
-      "json-rpc.ws-connections-limit",
-      integer(1),
-      DEFAULTS.rpcWsConnectionsMax,
-      { description: "Open WebSocket connections." },
-    ),
-    wsSendBufferBytesMax: option(
-      "json-rpc.ws-send-buffer-limit",
-      byteSize,
-      DEFAULTS.rpcWsSendBufferBytesMax,
-      { description: "Unsent bytes at which a slow WebSocket reader is cut off." },
-    ),
     feeHistoryBlocksMax: option(
       "json-rpc.fee-history-limit",
       integer(1),
       DEFAULTS.rpcFeeHistoryBlocksMax,
       { description: "Blocks in one eth_feeHistory answer." },
     ),
-    headersTimeoutMs: option("json-rpc.headers-timeout", duration, DEFAULTS.rpcHeadersTimeoutMs, {
-      description: "Time a client has to send its request headers.",
-    }),
-    bodyTimeoutMs: option("json-rpc.body-timeout", duration, DEFAULTS.rpcBodyTimeoutMs, {
-      description: "Time a client has to send its request.",
-    }),
-    replyTimeoutMs: option("json-rpc.reply-timeout", duration, DEFAULTS.rpcReplyTimeoutMs, {
-      description: "Time one request may take before it is answered with an error.",
-    }),
-    idleTimeoutMs: option("json-rpc.idle-timeout", duration, DEFAULTS.rpcIdleTimeoutMs, {
-      description: "How long an unused HTTP connection is kept open.",
-    }),
     traceQueueMax: option("json-rpc.trace-queue-limit", integer(1), DEFAULTS.traceQueueMax, {
       description: "Traces that wait for their turn; more are refused.",
     }),
@@ -204,6 +169,152 @@ export const SCHEMA = {
       { description: "Blocks in one trace_filter." },
     ),
   },
+  /** As the JSON-RPC server takes them. */
+  rpcLimits: {
+    bodyBytesMax: option("json-rpc.body-limit", byteSize, DEFAULT_RPC_LIMITS.bodyBytesMax, {
+      description: "Size of an HTTP request body or an IPC message.",
+    }),
+    wsMessageBytesMax: option(
+      "json-rpc.ws-message-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.wsMessageBytesMax,
+      {
+        description: "Size of a WebSocket message.",
+      },
+    ),
+    batchItemsMax: option("json-rpc.batch-limit", integer(1), DEFAULT_RPC_LIMITS.batchItemsMax, {
+      description: "Calls in one batch.",
+    }),
+    batchResponseBytesMax: option(
+      "json-rpc.batch-response-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.batchResponseBytesMax,
+      {
+        description: "Size of the answer to one batch; calls behind it get an error.",
+      },
+    ),
+    jsonDepthMax: option("json-rpc.depth-limit", integer(8), DEFAULT_RPC_LIMITS.jsonDepthMax, {
+      description: "Levels of arrays and objects in a request.",
+    }),
+    jsonItemsMax: option("json-rpc.items-limit", integer(100), DEFAULT_RPC_LIMITS.jsonItemsMax, {
+      description: "Values in a request.",
+    }),
+    idBytesMax: option("json-rpc.id-limit", byteSize, DEFAULT_RPC_LIMITS.idBytesMax, {
+      description: "Size of a request's id.",
+    }),
+    methodNameCharsMax: option(
+      "json-rpc.method-name-limit",
+      integer(64),
+      DEFAULT_RPC_LIMITS.methodNameCharsMax,
+      {
+        description: "Length of a method name.",
+      },
+    ),
+    httpConnectionsMax: option(
+      "json-rpc.connections-limit",
+      integer(1),
+      DEFAULT_RPC_LIMITS.httpConnectionsMax,
+      {
+        description: "Open HTTP connections.",
+      },
+    ),
+    wsConnectionsMax: option(
+      "json-rpc.ws-connections-limit",
+      integer(1),
+      DEFAULT_RPC_LIMITS.wsConnectionsMax,
+      {
+        description: "Open WebSocket connections.",
+      },
+    ),
+    ipcConnectionsMax: option(
+      "json-rpc.ipc-connections-limit",
+      integer(1),
+      DEFAULT_RPC_LIMITS.ipcConnectionsMax,
+      {
+        description: "Open IPC connections.",
+      },
+    ),
+    httpHeadersTimeoutMs: option(
+      "json-rpc.headers-timeout",
+      duration,
+      DEFAULT_RPC_LIMITS.httpHeadersTimeoutMs,
+      {
+        description: "Time a client has to send its request headers.",
+      },
+    ),
+    httpBodyTimeoutMs: option(
+      "json-rpc.body-timeout",
+      duration,
+      DEFAULT_RPC_LIMITS.httpBodyTimeoutMs,
+      {
+        description: "Time a client has to send its request.",
+      },
+    ),
+    httpReplyTimeoutMs: option(
+      "json-rpc.reply-timeout",
+      duration,
+      DEFAULT_RPC_LIMITS.httpReplyTimeoutMs,
+      {
+        description: "Time an HTTP answer may take to be sent.",
+      },
+    ),
+    httpIdleTimeoutMs: option(
+      "json-rpc.idle-timeout",
+      duration,
+      DEFAULT_RPC_LIMITS.httpIdleTimeoutMs,
+      {
+        description: "How long an unused HTTP connection is kept open.",
+      },
+    ),
+    httpCallTimeoutMs: option(
+      "json-rpc.call-timeout",
+      duration,
+      DEFAULT_RPC_LIMITS.httpCallTimeoutMs,
+      {
+        description: "Time the calls of one HTTP request may take together.",
+      },
+    ),
+    wsPingIntervalMs: option(
+      "json-rpc.ws-ping-interval",
+      duration,
+      DEFAULT_RPC_LIMITS.wsPingIntervalMs,
+      {
+        description: "Time between two pings of a WebSocket.",
+      },
+    ),
+    socketCallsMax: option(
+      "json-rpc.socket-calls-limit",
+      integer(1),
+      DEFAULT_RPC_LIMITS.socketCallsMax,
+      {
+        description: "Calls of one connection that run at the same time.",
+      },
+    ),
+    socketPauseBytes: option(
+      "json-rpc.socket-pause-size",
+      byteSize,
+      DEFAULT_RPC_LIMITS.socketPauseBytes,
+      {
+        description: "Unsent bytes from which on nothing more is read from a connection.",
+      },
+    ),
+    socketSendBufferBytesMax: option(
+      "json-rpc.send-buffer-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.socketSendBufferBytesMax,
+      {
+        description: "Unsent bytes of answers at which a connection is cut.",
+      },
+    ),
+    notificationBufferBytesMax: option(
+      "json-rpc.notification-buffer-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.notificationBufferBytesMax,
+      {
+        description: "Unsent bytes of notifications at which a slow subscriber is cut.",
+      },
+    ),
+  } satisfies Record<keyof RpcLimits, Option<number>>,
   ipc: {
     enable: option("ipc.enable", boolean, true, {
       description:

@@ -1,5 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { Header } from "../types/header.ts";
 import type { BlobSidecar, Transaction } from "../types/transaction/transaction.ts";
 
 /** A transaction as the pool holds it. */
@@ -9,7 +11,14 @@ export type PooledTransaction = {
   readonly sidecar?: BlobSidecar;
 };
 
-/** Everything pooled, by sender and then ascending nonce. */
+/** A transaction on its way into the pool. Without `sender` the pool recovers it, in geth's order of checks. */
+export type Submission = {
+  readonly tx: Transaction;
+  readonly sender?: Address;
+  readonly sidecar?: BlobSidecar;
+};
+
+/** Everything pooled, by sender and then ascending nonce; blob transactions are left out, as in geth. */
 export type PoolContent = {
   readonly pending: ReadonlyMap<Address, readonly PooledTransaction[]>;
   readonly queued: ReadonlyMap<Address, readonly PooledTransaction[]>;
@@ -26,4 +35,29 @@ export interface PoolReader {
     readonly queued: readonly PooledTransaction[];
   };
   counts(): { readonly pending: number; readonly queued: number };
+}
+
+/** The block the pool builds upon. */
+export type PoolHead = {
+  readonly header: Header;
+  /** The state after it; read until the next head comes. */
+  readonly state: StateReader;
+};
+
+/** A new head and what it means for pooled transactions. */
+export type HeadUpdate = PoolHead & {
+  /** Accounts that may differ from the head before. Left out: every account may. */
+  readonly changed?: Iterable<Address>;
+  /** Transactions of blocks that are no longer part of the chain: they come back where they still can. */
+  readonly returned?: readonly Submission[];
+};
+
+/** Candidates for a block, the one that pays most first, each account's in order of nonce. */
+export interface BlockOrder {
+  /** The best one left. */
+  peek(): PooledTransaction | undefined;
+  /** Goes on to the account's next transaction. */
+  next(): void;
+  /** Leaves out the rest of the account. */
+  skipAccount(): void;
 }

@@ -1,15 +1,68 @@
-import { createKeccak } from "hash-wasm";
 import type { Hash } from "./hash.ts";
-import { bytesToHex } from "./hex.ts";
+import type { Hex } from "./hex.ts";
+import {
+  createKeccakModule,
+  DIGEST_LENGTH,
+  DIGEST_OFFSET,
+  MESSAGE_OFFSET,
+  RATE,
+} from "./keccak-wasm.ts";
 
-const hasher = await createKeccak(256);
+const { memory, absorb, finish } = createKeccakModule(2);
+const digestBytes = new Uint8Array(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
+const digestBuffer = Buffer.from(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);
+
+/** Whole blocks that fit in front of the padding. */
+const BLOCKS_MAX = Math.floor((memory.buffer.byteLength - MESSAGE_OFFSET) / RATE) - 1;
+
+/**
+ * Where a message can be written to be hashed in place by `keccak256Message`, 127 KiB long.
+ * Every function of this file writes here: use it at once, with no call between.
+ */
+export const keccakMessage: Uint8Array = new Uint8Array(
+  memory.buffer,
+  MESSAGE_OFFSET,
+  BLOCKS_MAX * RATE,
+);
+
+const messageBuffer = Buffer.from(memory.buffer, MESSAGE_OFFSET, keccakMessage.length);
+
+/** Writes Keccak-256 of the first `length` bytes of `keccakMessage` to `out` from `offset` on. */
+export function keccak256Message(length: number, out: Uint8Array, offset: number): void {
+  finish(MESSAGE_OFFSET, length);
+  for (let i = 0; i < DIGEST_LENGTH; i++) out[offset + i] = digestBytes[i]!;
+}
 
 /** Keccak-256 (Yellow Paper, appendix B; not the standardised SHA3-256): 32 bytes. */
 export function keccak256(data: Uint8Array): Uint8Array {
-  return hasher.init().update(data).digest("binary");
+  digest(data);
+  return digestBytes.slice();
 }
 
 /** Keccak-256 as a branded hash. */
 export function keccak256Hash(data: Uint8Array): Hash {
-  return bytesToHex(keccak256(data)) as Hash;
+  digest(data);
+  return `0x${digestBuffer.toString("hex")}` as Hash;
+}
+
+/**
+ * Keccak-256 of the bytes that `text` stands for; an address or a hash gives its key in the tries. `text` is well-formed and short.
+ * Not cached: a hit in a Map of 100,000 saves 0.3 us of 0.65, and what fills it costs more than that.
+ */
+export function keccak256OfHex(text: Hex): Uint8Array {
+  const length = messageBuffer.write(text.slice(2), "hex");
+  finish(MESSAGE_OFFSET, length);
+  return digestBytes.slice();
+}
+
+/** Leaves the digest in `digestBytes`. */
+function digest(data: Uint8Array): void {
+  let start = 0;
+  while (data.length - start > keccakMessage.length) {
+    keccakMessage.set(data.subarray(start, start + keccakMessage.length));
+    absorb(MESSAGE_OFFSET, BLOCKS_MAX);
+    start += keccakMessage.length;
+  }
+  keccakMessage.set(start === 0 ? data : data.subarray(start));
+  finish(MESSAGE_OFFSET, data.length - start);
 }

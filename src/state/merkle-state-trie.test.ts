@@ -37,7 +37,7 @@ const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 /** A state trie that keeps its nodes, with the smallest cache there is. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const trie = createStateTrie(nodes, { cachedNodesMax: 4, cachedKeysMax: 16 });
+  const trie = createStateTrie(nodes, { cachedNodesMax: 4 });
   return {
     prove: trie.prove,
     update(root: Hash, changes: StateChanges): Hash {

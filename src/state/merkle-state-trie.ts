@@ -1,11 +1,11 @@
 import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { keccak256OfHex } from "../primitives/keccak.ts";
 import { decodeRlp, encodeRlp, InvalidRlpError } from "../primitives/rlp.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
 import { createNodeCache } from "../trie/node-cache.ts";
 import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
 import { createTrie } from "../trie/trie.ts";
-import { createKeyHashes } from "./key-hashes.ts";
 import type { AccountChange } from "./reader.ts";
 import type { StateTrie } from "./state-trie.ts";
 import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
@@ -13,26 +13,22 @@ import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 export type StateTrieOptions = {
   /** Nodes held in memory, a power of two; some 300 bytes each. */
   readonly cachedNodesMax?: number;
-  /** Hashes of addresses and slots held in memory, some 250 bytes each. */
-  readonly cachedKeysMax?: number;
 };
 
 /** About 40 MB: the paths to some 30,000 accounts. */
 const CACHED_NODES_MAX = 131_072;
-const CACHED_KEYS_MAX = 131_072;
 
 /**
  * The state trie over kept nodes. `nodes` has to know the nodes of an update before anything is built on its root:
- * the caches here may forget at any time. Bytes that `nodes` gives are kept and must not change.
+ * the cache here may forget at any time.
  *
  * Its methods throw MissingTrieNodeError where the nodes of a root were pruned.
  */
 export function createStateTrie(
   nodes: TrieNodeReader,
-  { cachedNodesMax = CACHED_NODES_MAX, cachedKeysMax = CACHED_KEYS_MAX }: StateTrieOptions = {},
+  { cachedNodesMax = CACHED_NODES_MAX }: StateTrieOptions = {},
 ): StateTrie {
   const cache = createNodeCache(cachedNodesMax);
-  const hashOfKey = createKeyHashes(cachedKeysMax);
   const accountTrie = createTrie(nodes, cache, EMPTY_BYTES);
 
   /** The account's storage root after `change`; its new nodes go to `created`. */
@@ -45,7 +41,7 @@ export function createStateTrie(
     if (change.storage.size === 0) return root;
     const values = [...change.storage.values()];
     const update = createTrie(nodes, cache, owner).update(root, {
-      keys: Array.from(change.storage.keys(), hashOfKey),
+      keys: Array.from(change.storage.keys(), (slot) => keccak256OfHex(slot)),
       valueOf: (index) => encodeSlotValue(values[index]!),
     });
     for (const node of update.nodes) created.push(node);
@@ -55,7 +51,7 @@ export function createStateTrie(
   return {
     update(parentRoot, { accounts }) {
       const created: TrieNode[] = [];
-      const keys = accounts.map(({ address }) => hashOfKey(address));
+      const keys = accounts.map(({ address }) => keccak256OfHex(address));
       const update = accountTrie.update(hashToBytes(parentRoot), {
         keys,
         valueOf(index, old) {
@@ -74,7 +70,7 @@ export function createStateTrie(
     },
     prove(root, address, slots) {
       const rootBytes = hashToBytes(root);
-      const owner = hashOfKey(address);
+      const owner = keccak256OfHex(address);
       const accountProof = accountTrie.prove(rootBytes, owner);
       const leaf = accountTrie.get(rootBytes, owner);
       if (leaf === undefined) {
@@ -85,8 +81,8 @@ export function createStateTrie(
       const storageTrie = createTrie(nodes, cache, owner);
       const storageProofs = slots.map((slot) => ({
         slot,
-        value: decodeSlotValue(storageTrie.get(storageRoot, hashOfKey(slot))),
-        proof: storageTrie.prove(storageRoot, hashOfKey(slot)),
+        value: decodeSlotValue(storageTrie.get(storageRoot, keccak256OfHex(slot))),
+        proof: storageTrie.prove(storageRoot, keccak256OfHex(slot)),
       }));
       return { accountProof, storageRoot: hashFromBytes(storageRoot), storageProofs };
     },

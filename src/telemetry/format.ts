@@ -42,7 +42,8 @@ export function formatJson(line: LogLine): string {
     ...(line.module && { module: line.module }),
     message: clip(line.message),
   };
-  const text = JSON.stringify({ ...(plain(line.data, 0) as object), ...head });
+  // Twice: the first gives the head its place in front, the second keeps data from replacing it.
+  const text = JSON.stringify({ ...head, ...(plain(line.data, 0) as object), ...head });
   // Half an object is no object: a line too long says so and keeps what identifies it.
   return text.length <= LINE_LENGTH_MAX ? text : JSON.stringify({ ...head, cut: text.length });
 }

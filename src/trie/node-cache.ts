@@ -2,9 +2,9 @@ import { invariant } from "../errors.ts";
 
 /** Nodes by hash, bounded. A node never changes, so neither trie nor place matters to what its hash names. */
 export interface NodeCache {
-  /** RLP of the node whose hash begins at `offset` of `bytes`. */
-  get(bytes: Uint8Array, offset: number): Uint8Array | undefined;
-  set(bytes: Uint8Array, offset: number, rlp: Uint8Array): void;
+  /** RLP of the node that has `hash`. */
+  get(hash: Uint8Array): Uint8Array | undefined;
+  set(hash: Uint8Array, rlp: Uint8Array): void;
 }
 
 /** Places that one hash can take. */
@@ -24,38 +24,37 @@ export function createNodeCache(entriesMax: number): NodeCache {
   const setMask = entriesMax / WAYS - 1;
   let clock = 0;
 
-  const firstOf = (bytes: Uint8Array, offset: number): number =>
-    (word(bytes, offset) & setMask) * WAYS;
+  const firstOf = (hash: Uint8Array): number => (word(hash, 0) & setMask) * WAYS;
 
-  const isAt = (place: number, bytes: Uint8Array, offset: number): boolean => {
+  const isAt = (place: number, hash: Uint8Array): boolean => {
     for (let i = 0; i < WORDS; i++) {
-      if (hashes[place * WORDS + i] !== word(bytes, offset + 4 * i)) return false;
+      if (hashes[place * WORDS + i] !== word(hash, 4 * i)) return false;
     }
     return nodes[place] !== undefined;
   };
 
   return {
-    get(bytes, offset) {
-      const first = firstOf(bytes, offset);
+    get(hash) {
+      const first = firstOf(hash);
       for (let place = first; place < first + WAYS; place++) {
-        if (isAt(place, bytes, offset)) {
+        if (isAt(place, hash)) {
           usedAt[place] = ++clock;
           return nodes[place];
         }
       }
       return undefined;
     },
-    set(bytes, offset, rlp) {
-      const first = firstOf(bytes, offset);
+    set(hash, rlp) {
+      const first = firstOf(hash);
       let oldest = first;
       for (let place = first; place < first + WAYS; place++) {
-        if (isAt(place, bytes, offset)) {
+        if (isAt(place, hash)) {
           oldest = place;
           break;
         }
         if (usedAt[place]! < usedAt[oldest]!) oldest = place;
       }
-      for (let i = 0; i < WORDS; i++) hashes[oldest * WORDS + i] = word(bytes, offset + 4 * i);
+      for (let i = 0; i < WORDS; i++) hashes[oldest * WORDS + i] = word(hash, 4 * i);
       nodes[oldest] = rlp;
       usedAt[oldest] = ++clock;
     },

@@ -1,11 +1,12 @@
-import { keccak256 } from "../primitives/keccak.ts";
+import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
+import { allocateShared, copyShared } from "../primitives/slab.ts";
 import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
-import { type BranchNode, hashReference, type ShortNode } from "./node.ts";
+import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
 /** A node ready to be kept, and how its parent refers to it. */
 export type EncodedNode = {
   readonly rlp: Uint8Array;
-  /** `0xa0 ‖ hash`, or `rlp` itself when that has less than 32 bytes */
+  /** The hash, or `rlp` itself when that has less than 32 bytes. */
   readonly reference: Uint8Array;
 };
 
@@ -18,29 +19,25 @@ export type BranchChange = {
   readonly value: Uint8Array | undefined;
 };
 
-/** Largest node of a trie with 32-byte keys and account leaves is a full branch, 532 bytes. Longer ones get their own buffer. */
-const SCRATCH_LENGTH = 4096;
-const scratch = new Uint8Array(SCRATCH_LENGTH);
-
 export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode {
   const isLeaf = kind === "leaf";
   const pathLength = hexPrefixLength(path.length);
   // A packed path of one byte is below 0x40, so it is its own RLP.
   const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
-  const length = pathItem + (isLeaf ? stringLength(payload) : payload.length);
+  const length = pathItem + (isLeaf ? stringLength(payload) : referenceLength(payload));
   const out = bufferFor(length);
   let at = writePrefix(0xc0, length, out, 0);
   if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
   at = writeHexPrefix(path, isLeaf, out, at);
   if (isLeaf) at = writeString(payload, out, at);
-  else at = writeBytes(payload, 0, payload.length, out, at);
+  else at = writeReference(payload, out, at);
   return finish(out, at);
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {
   let length = value === undefined ? 1 : stringLength(value);
   for (let n = 0; n < 16; n++) {
-    if ((changed >> n) & 1) length += references[n]?.length ?? 1;
+    if ((changed >> n) & 1) length += referenceLength(references[n]);
     else if (old !== undefined) length += old.offsets[n + 1]! - old.offsets[n]!;
     else length += 1;
   }
@@ -48,9 +45,7 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   let at = writePrefix(0xc0, length, out, 0);
   for (let n = 0; n < 16; ) {
     if ((changed >> n) & 1) {
-      const reference = references[n++];
-      if (reference === undefined) out[at++] = 0x80;
-      else at = writeBytes(reference, 0, reference.length, out, at);
+      at = writeReference(references[n++], out, at);
     } else if (old === undefined) {
       out[at++] = 0x80;
       n++;
@@ -65,14 +60,38 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   return finish(out, at);
 }
 
+/** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs room of its own. */
 function bufferFor(payloadLength: number): Uint8Array {
-  return payloadLength + 9 <= SCRATCH_LENGTH ? scratch : new Uint8Array(payloadLength + 9);
+  const length = payloadLength + 9;
+  return length <= keccakMessage.length ? keccakMessage : new Uint8Array(length);
 }
 
 function finish(out: Uint8Array, length: number): EncodedNode {
-  const rlp = out.slice(0, length);
-  if (length < 32) return { rlp, reference: rlp };
-  return { rlp, reference: hashReference(keccak256(rlp)) };
+  const rlp = copyShared(out, 0, length);
+  if (length < HASH_LENGTH) return { rlp, reference: rlp };
+  if (out !== keccakMessage) return { rlp, reference: keccak256(rlp) };
+  const reference = allocateShared(HASH_LENGTH);
+  keccak256Message(length, reference, 0);
+  return { rlp, reference };
+}
+
+function referenceLength(reference: Uint8Array | undefined): number {
+  if (reference === undefined) return 1;
+  return reference.length === HASH_LENGTH ? HASH_LENGTH + 1 : reference.length;
+}
+
+function writeReference(
+  reference: Uint8Array | undefined,
+  out: Uint8Array,
+  offset: number,
+): number {
+  if (reference === undefined) {
+    out[offset] = 0x80;
+    return offset + 1;
+  }
+  let at = offset;
+  if (reference.length === HASH_LENGTH) out[at++] = 0x80 + HASH_LENGTH;
+  return writeBytes(reference, 0, reference.length, out, at);
 }
 
 function stringLength(bytes: Uint8Array): number {

@@ -21,14 +21,13 @@ export function createNodeSource(
   cache: NodeCache,
   owner: Uint8Array,
 ): ResolveNode {
-  return (reference, path, depth) => {
-    const cached = cache.get(reference, 1);
+  return (hash, path, depth) => {
+    const cached = cache.get(hash);
     if (cached !== undefined) return cached;
     const place = path.slice(0, depth);
-    const hash = reference.subarray(1);
     const found = nodes.node(owner, place, hash);
     if (found === undefined) throw new MissingTrieNodeError(hash, place);
-    cache.set(reference, 1, found);
+    cache.set(hash, found);
     return found;
   };
 }

@@ -9,6 +9,8 @@ import { isLeafPath, readHexPrefix } from "./nibbles.ts";
  *     extension  [hex-prefix path, reference]
  *     branch     [reference × 16, value]
  *     reference  0x80 nothing; 0xa0 ‖ keccak256(node); or the node itself when it has less than 32 bytes
+ *
+ * In memory a reference is the hash alone, so its length says which of the two it is.
  */
 
 /** A leaf or extension taken apart, or a branch as it is. */
@@ -30,37 +32,35 @@ export type BranchNode = {
 };
 
 const NOTHING = 0x80;
-const HASH_PREFIX = 0xa0;
 
-/** Reference to the node with this hash. */
-export function hashReference(hash: Uint8Array): Uint8Array {
-  const reference = new Uint8Array(33);
-  reference[0] = HASH_PREFIX;
-  reference.set(hash, 1);
-  return reference;
-}
+/** Length of a reference that is a hash; those that are nodes are shorter. */
+export const HASH_LENGTH = 32;
 
 /** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
 export function decodeNode(rlp: Uint8Array): DecodedNode {
   if (rlp.length === 0 || rlp[0]! < 0xc0) throw new InvalidRlpError("trie node is not a list");
-  const offsets: number[] = [];
-  let at = contentStart(rlp, 0);
-  while (at < rlp.length) {
-    offsets.push(at);
+  if (itemEnd(rlp, 0) !== rlp.length) throw new InvalidRlpError("trie node of wrong length");
+  const first = contentStart(rlp, 0);
+  const second = itemEnd(rlp, first);
+  if (itemEnd(rlp, second) === rlp.length) return decodeShortNode(rlp, first, second);
+  const offsets: number[] = new Array(18);
+  let at = first;
+  for (let n = 0; n < 17; n++) {
+    offsets[n] = at;
     at = itemEnd(rlp, at);
   }
-  offsets.push(at);
-  if (at !== rlp.length || itemEnd(rlp, 0) !== at)
-    throw new InvalidRlpError("trie node of wrong length");
-  if (offsets.length === 18) return { kind: "branch", rlp, offsets };
-  if (offsets.length !== 3) throw new InvalidRlpError(`trie node of ${offsets.length - 1} items`);
-  const packed = stringContent(rlp, offsets[0]!, offsets[1]!);
+  offsets[17] = at;
+  if (at !== rlp.length) throw new InvalidRlpError("trie node is neither 2 items nor 17");
+  return { kind: "branch", rlp, offsets };
+}
+
+function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortNode {
+  const packed = stringContent(rlp, first, second);
   if (packed.length === 0) throw new InvalidRlpError("trie node with an empty path");
   const path = readHexPrefix(packed);
-  if (!isLeafPath(packed)) {
-    return { kind: "extension", path, payload: rlp.subarray(offsets[1]!, offsets[2]!) };
-  }
-  return { kind: "leaf", path, payload: stringContent(rlp, offsets[1]!, offsets[2]!) };
+  if (!isLeafPath(packed))
+    return { kind: "extension", path, payload: referenceAt(rlp, second, rlp.length) };
+  return { kind: "leaf", path, payload: stringContent(rlp, second, rlp.length) };
 }
 
 /** True when the branch has a child at `nibble`. */
@@ -71,13 +71,18 @@ export function hasChild(branch: BranchNode, nibble: number): boolean {
 /** Reference of the child at `nibble`, a view; undefined where there is none. */
 export function childReference(branch: BranchNode, nibble: number): Uint8Array | undefined {
   if (!hasChild(branch, nibble)) return undefined;
-  return branch.rlp.subarray(branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
+  return referenceAt(branch.rlp, branch.offsets[nibble]!, branch.offsets[nibble + 1]!);
 }
 
 /** Value that ends at the branch, a view; undefined where there is none. */
 export function branchValue(branch: BranchNode): Uint8Array | undefined {
   const value = stringContent(branch.rlp, branch.offsets[16]!, branch.offsets[17]!);
   return value.length === 0 ? undefined : value;
+}
+
+/** The hash without its prefix, or a node as it is. */
+function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
+  return rlp.subarray(rlp[start]! < 0xc0 ? start + 1 : start, end);
 }
 
 function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {

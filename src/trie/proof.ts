@@ -20,10 +20,10 @@ export function verifyProof(
   proof: readonly Uint8Array[],
 ): Uint8Array | undefined {
   let used = 0;
-  const takeNode = (reference: Uint8Array): Uint8Array => {
+  const takeNode = (hash: Uint8Array): Uint8Array => {
     const node = proof[used++];
     if (node === undefined) throw new InvalidProofError("proof ends before the path");
-    if (!equalBytes(keccak256(node), reference.subarray(1))) {
+    if (!equalBytes(keccak256(node), hash)) {
       throw new InvalidProofError(`node ${used - 1} has another hash`);
     }
     return node;

@@ -1,6 +1,7 @@
 import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
+import { allocateShared } from "../primitives/slab.ts";
 import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { groupByNibble, sharedNibbles } from "./key-groups.ts";
@@ -11,8 +12,8 @@ import {
   childReference,
   type DecodedNode,
   decodeNode,
+  HASH_LENGTH,
   hasChild,
-  hashReference,
   type ShortNode,
 } from "./node.ts";
 import { type EncodedNode, encodeBranch, encodeShortNode } from "./node-encoder.ts";
@@ -54,10 +55,15 @@ export function updateTrie(
   const keys = changes.keys.slice();
   const values: (Uint8Array | undefined)[] = new Array(keys.length);
   /** Nibbles from the root to where the descent is. */
-  const path = new Uint8Array(KEY_BYTES_MAX * 2);
+  const path = allocateShared(KEY_BYTES_MAX * 2 + 1);
+
+  const askValue = (index: number, old: Uint8Array | undefined): Uint8Array | undefined => {
+    const value = changes.valueOf(index, old);
+    return value?.length === 0 ? undefined : value;
+  };
 
   const open = (reference: Uint8Array, depth: number): DecodedNode => {
-    if (reference.length < 33) return decodeNode(reference);
+    if (reference.length < HASH_LENGTH) return decodeNode(reference);
     invariant(resolve, "an empty trie has no nodes to open");
     return decodeNode(resolve(reference, path, depth));
   };
@@ -95,11 +101,12 @@ export function updateTrie(
       const child = children[last] ?? reopen(open, childReference(old!, last)!, depth + 1);
       return prefixed(Uint8Array.of(last), child);
     }
-    const references: (Uint8Array | undefined)[] = [];
+    const references: (Uint8Array | undefined)[] = new Array(16);
     for (let n = 0; n < 16; n++) {
       const child = children[n];
+      if (child === undefined) continue;
       path[depth] = n;
-      references.push(child && refer(child, depth + 1));
+      references[n] = refer(child, depth + 1);
     }
     const node = encodeBranch({ old, changed, references, value });
     sink(path, depth, node);
@@ -160,6 +167,11 @@ export function updateTrie(
     to: number,
     depth: number,
   ): Subtrie | undefined => {
+    const first = keys[order[from]!]!;
+    if (to - from === 1 && (leaf === undefined || endsWith(first, depth, leaf.path))) {
+      const value = askValue(order[from]!, leaf?.payload);
+      return value && { kind: "leaf", path: leaf?.path ?? nibblesOf(first, depth), payload: value };
+    }
     // Room for the leaf itself behind the others.
     const kept = new Int32Array(to - from + 1);
     let count = 0;
@@ -168,8 +180,8 @@ export function updateTrie(
       const index = order[i]!;
       const isSame = leaf !== undefined && endsWith(keys[index]!, depth, leaf.path);
       isReplaced ||= isSame;
-      const value = changes.valueOf(index, isSame ? leaf.payload : undefined);
-      if (value === undefined || value.length === 0) continue;
+      const value = askValue(index, isSame ? leaf.payload : undefined);
+      if (value === undefined) continue;
       values[index] = value;
       kept[count++] = index;
     }
@@ -238,8 +250,7 @@ export function updateTrie(
     let value = old && branchValue(old);
     let start = from;
     if (keys[order[start]!]!.length * 2 === depth) {
-      const next = changes.valueOf(order[start++]!, value);
-      value = next?.length === 0 ? undefined : next;
+      value = askValue(order[start++]!, value);
     }
     while (start < to) {
       const nibble = nibbleAt(keys[order[start]!]!, depth);
@@ -270,16 +281,17 @@ export function updateTrie(
 
   for (const key of keys) invariant(key.length <= KEY_BYTES_MAX, "keys have at most 64 bytes");
   if (keys.length === 0) return root;
-  const order = Int32Array.from(keys, (_, index) => index);
+  const order = new Int32Array(keys.length);
+  for (let index = 0; index < order.length; index++) order[index] = index;
   const isEmpty = equalBytes(root, EMPTY_TRIE_ROOT_BYTES);
-  const top = isEmpty ? undefined : open(hashReference(root), 0);
+  const top = isEmpty ? undefined : open(root, 0);
   const subtrie = change(top, order, 0, order.length, 0);
   if (subtrie === undefined) return EMPTY_TRIE_ROOT_BYTES;
   const reference = refer(subtrie, 0);
-  if (reference.length === 33) return reference.subarray(1);
+  if (reference.length === HASH_LENGTH) return reference;
   // A root has its hash however short it is.
   const hash = keccak256(reference);
-  sink(path, 0, { rlp: reference, reference: hashReference(hash) });
+  sink(path, 0, { rlp: reference, reference: hash });
   return hash;
 }
 

@@ -1,5 +1,7 @@
 import { equalBytes } from "../primitives/bytes.ts";
+import { copyShared } from "../primitives/slab.ts";
 import { descend } from "./descend.ts";
+import { HASH_LENGTH } from "./node.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { createNodeSource } from "./node-source.ts";
 import type { TrieNode, TrieNodeReader } from "./node-store.ts";
@@ -8,7 +10,7 @@ import { type TrieChanges, updateTrie } from "./trie-update.ts";
 export type TrieUpdate = {
   /** 32 bytes */
   readonly root: Uint8Array;
-  /** Every node that the new root has and the old one had not; none when the root is the same. */
+  /** Every node that the new root has and the old one had not, and perhaps some that both have; none when the root is the same. */
   readonly nodes: readonly TrieNode[];
 };
 
@@ -29,16 +31,16 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
     update(root, changes) {
       const created: TrieNode[] = [];
       const next = updateTrie(resolve, root, changes, (path, depth, { rlp, reference }) => {
-        if (reference.length < 33) return;
-        created.push({ owner, path: path.slice(0, depth), hash: reference.subarray(1), rlp });
-        cache.set(reference, 1, rlp);
+        if (reference.length < HASH_LENGTH) return;
+        created.push({ owner, path: copyShared(path, 0, depth), hash: reference, rlp });
+        cache.set(reference, rlp);
       });
       return { root: next, nodes: equalBytes(next, root) ? [] : created };
     },
     prove(root, key) {
       const proof: Uint8Array[] = [];
-      descend(root, key, (reference, path, depth) => {
-        const rlp = resolve(reference, path, depth);
+      descend(root, key, (hash, path, depth) => {
+        const rlp = resolve(hash, path, depth);
         proof.push(rlp);
         return rlp;
       });

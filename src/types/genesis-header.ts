@@ -11,6 +11,9 @@ import {
 } from "./constants.ts";
 import type { Header } from "./header.ts";
 
+/** What geth takes for a gas limit of 0. */
+const DEFAULT_GAS_LIMIT = 4_712_388n;
+
 /**
  * The header of block 0 over the state `genesis.alloc` gives. Which optional fields it has follows from the fork times
  * alone, as in geth: also a chain that starts before the merge has withdrawals in block 0 when Shanghai is at time 0.
@@ -30,7 +33,7 @@ export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
     logsBloom: new Uint8Array(BLOOM_LENGTH),
     difficulty: genesis.difficulty,
     number,
-    gasLimit: genesis.gasLimit,
+    gasLimit: genesis.gasLimit === 0n ? DEFAULT_GAS_LIMIT : genesis.gasLimit,
     gasUsed: genesis.gasUsed,
     timestamp,
     extraData: genesis.extraData,

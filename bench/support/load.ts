@@ -1,0 +1,84 @@
+import { connect } from "node:net";
+import type { Peer } from "./peers.ts";
+
+export type LoadResult = {
+  readonly requestsPerSecond: number;
+  readonly cpuMicrosecondsPerRequest: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+};
+
+/**
+ * Sends `body` over `connections` keep-alive connections, one request in flight on each, for `seconds`.
+ * Answers are only cut apart, never parsed, so that the generator costs less than the node.
+ */
+export async function load(
+  peer: Peer,
+  body: string,
+  { connections = 32, seconds = 2 } = {},
+): Promise<LoadResult> {
+  const request = Buffer.from(
+    `POST / HTTP/1.1\r\nHost: 127.0.0.1:${peer.port}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  const latencies: number[] = [];
+  const cpuBefore = peer.cpuSeconds();
+  const begin = performance.now();
+  const end = begin + seconds * 1000;
+  await Promise.all(
+    Array.from({ length: connections }, () => drive(peer.port, request, end, latencies)),
+  );
+  const elapsed = (performance.now() - begin) / 1000;
+  const cpu = peer.cpuSeconds() - cpuBefore;
+  latencies.sort((a, b) => a - b);
+  return {
+    requestsPerSecond: latencies.length / elapsed,
+    cpuMicrosecondsPerRequest: (cpu * 1e6) / latencies.length,
+    p50Ms: latencies[Math.floor(latencies.length * 0.5)]!,
+    p99Ms: latencies[Math.floor(latencies.length * 0.99)]!,
+  };
+}
+
+function drive(port: number, request: Buffer, end: number, latencies: number[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.setNoDelay(true);
+    let sentAt = 0;
+    let missing = -1;
+    let header = "";
+    const send = () => {
+      sentAt = performance.now();
+      missing = -1;
+      header = "";
+      socket.write(request);
+    };
+    socket.on("connect", send);
+    socket.on("data", (chunk) => {
+      if (missing < 0) {
+        header += chunk.toString("latin1");
+        const at = header.indexOf("\r\n\r\n");
+        if (at < 0) return;
+        const length = /content-length: (\d+)/i.exec(header);
+        if (!length || !header.startsWith("HTTP/1.1 200")) {
+          socket.destroy(new Error(`unexpected answer: ${header.slice(0, 200)}`));
+          return;
+        }
+        missing = Number(length[1]) - (header.length - at - 4);
+      } else {
+        missing -= chunk.length;
+      }
+      if (missing > 0) return;
+      const now = performance.now();
+      latencies.push(now - sentAt);
+      if (now >= end) socket.end();
+      else send();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve());
+  });
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)]!;
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A node under measurement in a process of its own. */
+export type Peer = {
+  readonly name: string;
+  readonly port: number;
+  /** CPU seconds its process has used, user and system. */
+  cpuSeconds(): number;
+  /** Resident memory in bytes. */
+  residentBytes(): number;
+  stop(): Promise<void>;
+};
+
+export type PeerOptions = {
+  /** Seconds between blocks; absent: a block for each transaction. */
+  readonly blockTimeSeconds?: number;
+  readonly extraArguments?: readonly string[];
+};
+
+/** Our own node with `--dev` in a fresh home. */
+export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const [port, wsPort] = [await freePort(), await freePort()];
+  const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
+  const child = spawn(
+    process.execPath,
+    [
+      join(root, "bin/evmintd.js"),
+      ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
+      ...["--json-rpc.address", `127.0.0.1:${port}`],
+      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      ...(options.extraArguments ?? []),
+    ],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+  return peer("evmint", port, child, () => rmSync(home, { recursive: true, force: true }));
+}
+
+/** anvil from npm, or undefined where its binary is not installed. */
+export async function startAnvil(options: PeerOptions = {}): Promise<Peer | undefined> {
+  const binary = foundryBinary("anvil");
+  if (!binary) return undefined;
+  const port = await freePort();
+  const blockTime = options.blockTimeSeconds
+    ? ["--block-time", String(options.blockTimeSeconds)]
+    : [];
+  const child = spawn(
+    binary,
+    ["--port", String(port), "--silent", ...blockTime, ...(options.extraArguments ?? [])],
+    { stdio: "ignore" },
+  );
+  return peer("anvil", port, child, () => {});
+}
+
+/** The native file of a Foundry tool that npm installed for this platform. */
+export function foundryBinary(tool: "anvil" | "cast"): string | undefined {
+  const arch = process.arch === "x64" ? "amd64" : process.arch;
+  const file = join(
+    root,
+    `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`,
+  );
+  return existsSync(file) ? file : undefined;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const address = server.address();
+  await new Promise((done) => server.close(done));
+  if (typeof address !== "object" || address === null) throw new Error("no port");
+  return address.port;
+}
+
+async function peer(
+  name: string,
+  port: number,
+  child: ChildProcess,
+  cleanUp: () => void,
+): Promise<Peer> {
+  const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  await untilAnswering(name, port, child);
+  return {
+    name,
+    port,
+    cpuSeconds: () => {
+      // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
+      const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return (Number(fields[11]) + Number(fields[12])) / 100;
+    },
+    residentBytes: () => {
+      const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+    },
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      cleanUp();
+    },
+  };
+}
+
+async function untilAnswering(name: string, port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (child.exitCode !== null) throw new Error(`${name} exited with ${child.exitCode}`);
+    try {
+      await call(port, "eth_chainId", []);
+      return;
+    } catch {
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  }
+  throw new Error(`${name} did not answer within 15 s`);
+}
+
+/** One JSON-RPC call. @throws the error object's message */
+export async function call<T = unknown>(
+  port: number,
+  method: string,
+  params: readonly unknown[],
+): Promise<T> {
+  const response = await fetch(`http://127.0.0.1:${port}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}

@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const results = fileURLToPath(new URL("../results", import.meta.url));
+
+/** Writes `bench/results/NAME.json` with commit, Node version and CPU beside the figures. */
+export function writeResult(name: string, rows: readonly object[]): void {
+  mkdirSync(results, { recursive: true });
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  const about = { commit, node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
+  writeFileSync(join(results, `${name}.json`), `${JSON.stringify({ ...about, rows }, null, 2)}\n`);
+}
+
+/** Prints rows of equal shape as an aligned table. */
+export function printTable(rows: readonly Readonly<Record<string, string | number>>[]): void {
+  const columns = Object.keys(rows[0] ?? {});
+  const text = rows.map((row) => columns.map((column) => format(row[column]!)));
+  const widths = columns.map((column, i) =>
+    Math.max(column.length, ...text.map((cells) => cells[i]!.length)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join("  ");
+  console.log(line(columns));
+  for (const cells of text) console.log(line(cells));
+}
+
+function format(value: string | number): string {
+  if (typeof value === "string") return value;
+  return value >= 1000 ? Math.round(value).toString() : value.toPrecision(3);
+}

@@ -1,0 +1,28 @@
+import type { ExecutionModules } from "../execution/block-execution.ts";
+import { executeBlock } from "../execution/execute-block.ts";
+import { validateBody } from "../execution/validate-body.ts";
+import { validateHeader } from "../execution/validate-header.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Block } from "../types/block.ts";
+import type { Chain } from "./chain.ts";
+
+/**
+ * Validates and executes `block`, which must follow the head, and makes it the head.
+ * @throws InvalidBlockError, and what a malformed transaction throws; the chain is then as before
+ */
+export function importBlock(chain: Chain, block: Block, execution: ExecutionModules): void {
+  const { block: parent } = chain.head();
+  validateHeader(block.header, parent.header, chain.config);
+  validateBody(block, chain.config, (hash) => chain.blockByHash(hash)?.block);
+  const outcome = executeBlock(
+    block,
+    {
+      header: parent.header,
+      state: chain.stateAt(parent.header.number),
+      blockHash: (number) => chain.blockByNumber(number)?.block.hash,
+    },
+    execution,
+  );
+  const { senders, receipts, changes, trie } = outcome;
+  chain.commit({ block, senders, receipts, changes, consensusData: EMPTY_BYTES }, trie.nodes);
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadConfig } from "../config/load.ts";
+import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
+import { checksumAddress } from "../primitives/address.ts";
+import { type BannerOptions, renderBanner } from "./banner.ts";
+import { fakeListener, fakeNode } from "./testing/fake-context.ts";
+
+function banner(
+  options: Partial<BannerOptions> = {},
+  dev = true,
+  flags: Record<string, string> = {},
+): string {
+  return renderBanner({
+    version: "v1.2.3",
+    config: loadConfig({ home: "/nonexistent", dev, flags, environment: {} }).config,
+    chain: fakeNode().chain,
+    listeners: fakeNode().listeners,
+    now: 1_700_000_000,
+    color: false,
+    ...options,
+  });
+}
+
+/** The value of a `  Name      value` line. */
+function value(text: string, name: string): string | undefined {
+  return new RegExp(`^  ${name} +(.*)$`, "m").exec(text)?.[1];
+}
+
+test("the banner of a dev chain shows every account and key, and warns twice", () => {
+  const text = banner();
+  for (const { address, privateKey } of DEV_ACCOUNTS) {
+    assert.ok(text.includes(checksumAddress(address)));
+    assert.ok(text.includes(privateKey));
+  }
+  assert.equal(text.split("WARNING").length - 1, 2);
+  assert.ok(!text.includes("\x1b"));
+  assert.ok(banner({ color: true }).includes("\x1b[1;31mWARNING"));
+});
+
+test("the banner of a configured chain shows no key", () => {
+  const text = banner({}, false);
+  assert.ok(!text.includes("WARNING"));
+  assert.ok(!text.includes(DEV_ACCOUNTS[0]!.privateKey));
+});
+
+test("the banner says what chain it is, where, and whether it was resumed", () => {
+  const fresh = banner();
+  assert.equal(value(fresh, "Chain id"), "31337");
+  assert.equal(value(fresh, "Home"), "/nonexistent");
+  assert.equal(value(fresh, "State"), "new chain");
+  assert.equal(value(fresh, "Engine"), "solo, a block for each transaction");
+  const chain = { ...fakeNode().chain, head: 7, resumed: true };
+  assert.equal(value(banner({ chain }), "State"), "resumed at block 7, 0 s old");
+  assert.equal(
+    value(banner({ chain, now: 1_700_010_000 }), "State"),
+    "resumed at block 7, 2 h old",
+  );
+  const timed = banner({}, true, { "consensus.block-time": "1500ms" });
+  assert.equal(value(timed, "Engine"), "solo, a block every 1500ms");
+});
+
+test("the banner lists each listener with its namespaces, and wallet settings from the real port", () => {
+  const text = banner({
+    listeners: [
+      fakeListener({ url: "http://127.0.0.1:40001", namespaces: ["eth", "web3"] }),
+      fakeListener({ kind: "ipc", url: "/nonexistent/evmint.ipc", needsToken: false }),
+    ],
+  });
+  assert.equal(value(text, "HTTP"), "http://127.0.0.1:40001");
+  assert.equal(value(text, "IPC"), "/nonexistent/evmint.ipc");
+  assert.ok(text.includes("eth, web3 (private methods: token)"));
+  assert.equal(value(text, "RPC URL"), "http://127.0.0.1:40001");
+  assert.equal(value(text, "Network"), "Evmint dev");
+  assert.equal(value(text, "Currency"), "ETH");
+  assert.equal(value(banner({ listeners: [] }), "RPC URL"), undefined);
+});
+
+test("the banner names each dangerous setting in force", () => {
+  assert.ok(!banner().includes("DANGER"));
+  const text = banner({}, true, { "json-rpc.cors-origins": "*", "json-rpc.vhosts": "*" });
+  assert.equal(text.split("DANGER").length - 1, 2);
+});

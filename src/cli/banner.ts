@@ -1,0 +1,119 @@
+import type { Config } from "../config/config.ts";
+import { dangersOf } from "../config/dangers.ts";
+import { duration } from "../config/value-types.ts";
+import { DEV_ACCOUNTS, DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
+import type { ChainStatus, Listener } from "../node/types.ts";
+import { checksumAddress } from "../primitives/address.ts";
+
+export type BannerOptions = {
+  /** `v0.1.0` */
+  readonly version: string;
+  readonly config: Config;
+  readonly chain: ChainStatus;
+  readonly listeners: readonly Listener[];
+  /** Unix seconds */
+  readonly now: number;
+  readonly color: boolean;
+};
+
+/** What a user sees once the node answers: where it is, what is open, and whatever is dangerous about it. */
+export function renderBanner(options: BannerOptions): string {
+  const { config, chain, listeners, color } = options;
+  const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
+  const blocks = [
+    [`Evmint ${options.version}`],
+    ...(config.dev ? [devAccountLines(loud)] : []),
+    [
+      row("Chain id", `${chain.chainId}`),
+      row("Home", config.home),
+      row("State", stateOf(chain, options.now)),
+      row("Engine", engineOf(config)),
+    ],
+    ["Listening", ...(listeners.length === 0 ? ["  nowhere"] : listeners.flatMap(listenerLines))],
+    ...walletLines(config, chain, listeners),
+    ...dangerLines(config, loud),
+  ];
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function devAccountLines(loud: (text: string) => string): string[] {
+  const warning = [
+    "WARNING: everybody knows these keys. Whatever is sent to these accounts on a public",
+    "network is lost at once. They are for this chain alone.",
+  ].map(loud);
+  return [
+    ...warning,
+    "",
+    "Accounts (10,000 ETH each)",
+    ...DEV_ACCOUNTS.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
+    "",
+    "Private keys",
+    ...DEV_ACCOUNTS.map(({ privateKey }, index) => `  (${index}) ${privateKey}`),
+    "",
+    row("Phrase", DEV_PHRASE),
+    row("Path", DEV_DERIVATION_PATH),
+    "",
+    ...warning,
+  ];
+}
+
+function stateOf(chain: ChainStatus, now: number): string {
+  if (!chain.resumed) return "new chain";
+  const age = Math.max(0, now - chain.headTimestamp);
+  return `resumed at block ${chain.head}, ${ageOf(age)} old`;
+}
+
+function ageOf(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800
+    ? `${Math.floor(seconds / 3600)} h`
+    : `${Math.floor(seconds / 86_400)} d`;
+}
+
+function engineOf({ consensus }: Config): string {
+  const { blockTime } = consensus;
+  const when =
+    blockTime === "instant"
+      ? "a block for each transaction"
+      : blockTime === "manual"
+        ? "blocks on demand"
+        : `a block every ${duration.print(blockTime.intervalMs).replaceAll('"', "")}`;
+  return `${consensus.engine}, ${when}`;
+}
+
+function listenerLines({ kind, url, namespaces, needsToken }: Listener): string[] {
+  const lines = [row(kind === "metrics" ? "metrics" : kind.toUpperCase(), url)];
+  if (namespaces.length > 0) {
+    lines.push(row("", `${namespaces.join(", ")}${needsToken ? " (private methods: token)" : ""}`));
+  }
+  return lines;
+}
+
+/** What to type into a wallet; nothing when there is no HTTP to type. */
+function walletLines(
+  config: Config,
+  chain: ChainStatus,
+  listeners: readonly Listener[],
+): string[][] {
+  const http = listeners.find(({ kind }) => kind === "http");
+  if (http === undefined) return [];
+  return [
+    [
+      "Wallet settings",
+      row("Network", config.dev ? "Evmint dev" : `Evmint ${chain.chainId}`),
+      row("RPC URL", http.url),
+      row("Chain id", `${chain.chainId}`),
+      row("Currency", "ETH"),
+    ],
+  ];
+}
+
+function dangerLines(config: Config, loud: (text: string) => string): string[][] {
+  const dangers = dangersOf(config);
+  return dangers.length === 0 ? [] : [dangers.map((danger) => loud(`DANGER: ${danger}`))];
+}
+
+function row(name: string, value: string): string {
+  return `  ${name.padEnd(10)}${value}`;
+}

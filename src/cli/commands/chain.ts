@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
+import type { NodeOperations, WorkOptions } from "../../node/types.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError, InterruptedError, UsageError } from "../errors.ts";
+import { openLog } from "../log.ts";
+import { createProgress } from "../progress.ts";
+
+/** Appends the blocks of an RLP file. */
+export async function importFile(config: Config, file: string, context: CliContext): Promise<void> {
+  if (!existsSync(file)) throw new UsageError(`no file ${file}`);
+  const result = await work("import", config, context, (operations, log, options) =>
+    operations.importChain(config, log, { ...options, file }),
+  );
+  printJson(result, context);
+}
+
+/** Writes blocks `first` to `last` to an RLP file. */
+export async function exportFile(
+  config: Config,
+  file: string,
+  range: readonly (string | undefined)[],
+  context: CliContext,
+): Promise<void> {
+  const [first, last] = range.map((text) => (text === undefined ? undefined : parseNumber(text)));
+  if (first !== undefined && last !== undefined && first > last) {
+    throw new UsageError(`block ${first} comes after block ${last}`);
+  }
+  // A half-written export that replaced a whole one would be a loss.
+  if (existsSync(file)) throw new UsageError(`${file} is there already`);
+  const result = await work("export", config, context, (operations, log, options) =>
+    operations.exportChain(config, log, { ...options, file, first, last }),
+  );
+  printJson(result, context);
+}
+
+/** Reads the whole store and reports what is wrong with it; fails when something is. */
+export async function checkDatabase(config: Config, context: CliContext): Promise<void> {
+  const { head, faults } = await work("check", config, context, (operations, log, options) =>
+    operations.checkStore(config, log, options),
+  );
+  printJson({ head, faults }, context);
+  if (faults.length > 0) throw new CommandError(`${faults.length} faults found`);
+}
+
+/** Forgets the newest blocks. */
+export async function rollback(config: Config, count: string, context: CliContext): Promise<void> {
+  const blocks = parseNumber(count);
+  if (blocks === 0) throw new UsageError("nothing to roll back");
+  const result = await work("rollback", config, context, (operations, log) =>
+    operations.rollback(config, log, { blocks }),
+  );
+  printJson(result, context);
+}
+
+/** Builds the index anew. */
+export async function reindex(config: Config, context: CliContext): Promise<void> {
+  const result = await work("reindex", config, context, (operations, log, options) =>
+    operations.reindex(config, log, options),
+  );
+  printJson(result, context);
+}
+
+/** Runs `task` with progress; the first signal asks it to stop at the next block, the second does not ask. */
+async function work<T>(
+  label: string,
+  config: Config,
+  context: CliContext,
+  task: (operations: NodeOperations, log: Logger, options: WorkOptions) => Promise<T>,
+): Promise<T> {
+  const abort = new AbortController();
+  const dispose = context.onSignal((signal) => {
+    if (abort.signal.aborted) context.exitNow(signal === "SIGINT" ? 130 : 143);
+    abort.abort();
+  });
+  const progress = createProgress(label, context);
+  try {
+    const operations = await context.loadOperations();
+    const result = await task(operations, openLog(config, context), {
+      onProgress: progress.show,
+      signal: abort.signal,
+    });
+    progress.end();
+    if (abort.signal.aborted) {
+      throw new InterruptedError(`${label} stopped; ${JSON.stringify(result)} is done`);
+    }
+    return result;
+  } catch (error) {
+    progress.end();
+    throw error;
+  } finally {
+    dispose();
+  }
+}
+
+function parseNumber(text: string): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new UsageError(`${text} is not a number of blocks`);
+  return value;
+}
+
+function printJson(result: unknown, { stdout }: CliContext): void {
+  stdout.write(`${JSON.stringify(result)}\n`);
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { renderAppToml } from "../../config/app-toml.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
+import {
+  appTomlPath,
+  dataPath,
+  genesisPath,
+  jwtSecretPath,
+  keystorePath,
+} from "../../config/home.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import { type Address, parseAddress } from "../../primitives/address.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError, UsageError } from "../errors.ts";
+
+export type InitOptions = {
+  readonly home: string;
+  /** A geth genesis file; without it the chain gets the built-in one. */
+  readonly genesis?: string;
+  readonly chainId?: string;
+  /** Accounts that own something in block 0 of the built-in genesis. */
+  readonly fund?: readonly string[];
+};
+
+/** Enough to deploy and try anything, for accounts named with --fund: a million ether in wei. */
+const FUNDED_BALANCE = 10n ** 24n;
+
+/** Makes a home: settings, genesis, token secret, key store folder. Never touches one that is there. */
+export function init(options: InitOptions, context: CliContext): void {
+  const { home } = options;
+  if (existsSync(genesisPath(home)) || existsSync(dataPath(home))) {
+    throw new CommandError(`${home} holds a chain already; nothing was changed`);
+  }
+  const text = genesisText(options, context);
+  const genesis = parseGenesis(text);
+
+  mkdirSync(home, { recursive: true });
+  for (const folder of [dirname(appTomlPath(home)), keystorePath(home)]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+  }
+  writeNew(appTomlPath(home), renderAppToml(), 0o644);
+  writeNew(jwtSecretPath(home), `0x${randomBytes(32).toString("hex")}\n`, 0o600);
+  // Last, because its presence is what makes a folder a home.
+  writeNew(genesisPath(home), text, 0o644);
+  context.stdout.write(summaryOf(home, genesis));
+}
+
+function genesisText({ genesis, chainId, fund }: InitOptions, { now }: CliContext): string {
+  if (genesis !== undefined) {
+    if (chainId !== undefined || fund !== undefined) {
+      throw new UsageError(
+        "--genesis has its own chain id and accounts: leave out --chain-id and --fund",
+      );
+    }
+    return readText(genesis);
+  }
+  return renderGenesis({
+    chainId: chainId === undefined ? DEFAULT_CHAIN_ID : parseChainId(chainId),
+    timestamp: Math.floor(now() / 1000),
+    alloc: new Map((fund ?? []).map((text) => [parseFunded(text), FUNDED_BALANCE])),
+  });
+}
+
+function parseChainId(text: string): bigint {
+  // EIP-2294 bounds chain ids to 2^63 - 37, so that 2·id + 36 fits the v of a signature.
+  const value = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : 0n;
+  if (value === 0n || value > 2n ** 63n - 37n) {
+    throw new UsageError(`--chain-id: ${text} is not a decimal number from 1 to 2^63 - 37`);
+  }
+  return value;
+}
+
+function parseFunded(text: string): Address {
+  try {
+    return parseAddress(text);
+  } catch (cause) {
+    throw new UsageError(`--fund: ${text} is not an address`, {}, { cause });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new UsageError(`--genesis: cannot read ${file}`, { file }, { cause });
+  }
+}
+
+/** Leaves a file that is there as it is: somebody put it there before. */
+function writeNew(path: string, text: string, mode: number): void {
+  if (!existsSync(path)) writeFileSync(path, text, { flag: "wx", mode });
+}
+
+function summaryOf(home: string, { config, alloc }: Genesis): string {
+  return [
+    `home      ${home}`,
+    `chain id  ${config.chainId}`,
+    `genesis   ${alloc.size} accounts, ${genesisPath(home)}`,
+    `settings  ${appTomlPath(home)}`,
+    "next      evmintd start",
+    "",
+  ].join("\n");
+}

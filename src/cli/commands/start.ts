@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import type { Config } from "../../config/config.ts";
+import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
+import { genesisPath } from "../../config/home.ts";
+import { packageVersion } from "../../config/version.ts";
+import type { RunningNode } from "../../node/types.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { renderBanner } from "../banner.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { openLog } from "../log.ts";
+
+/** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
+const STOP_TIMEOUT_MS = 5000;
+
+/** Runs a node until it is told to stop. */
+export async function start(config: Config, context: CliContext): Promise<void> {
+  assertDevIsPrivate(config);
+  assertRightHome(config);
+  const log = openLog(config, context);
+  for (const danger of dangersOf(config)) log.warn("dangerous setting", { danger });
+
+  const stopAsked = listenForStop(context);
+  try {
+    const operations = await context.loadOperations();
+    const node = await operations.startNode(config, log);
+    context.stdout.write(bannerOf(node, config, context));
+    const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure)]);
+    await stopWithin(STOP_TIMEOUT_MS, node, log);
+    if (typeof reason === "object") throw reason.error;
+    log.info("stopped", { signal: reason });
+  } finally {
+    stopAsked.dispose();
+  }
+}
+
+/** @throws CommandError when the home holds another kind of chain than the one asked for, or none */
+function assertRightHome({ home, dev }: Config): void {
+  const configured = existsSync(genesisPath(home));
+  if (dev && configured) {
+    throw new CommandError(
+      `${home} holds a chain made by init, and --dev brings its own: leave out --dev, or choose another --home`,
+    );
+  }
+  if (!dev && !configured) {
+    throw new CommandError(
+      `no chain in ${home}: make one with "evmintd init", or try "evmintd start --dev"`,
+    );
+  }
+}
+
+/** The first signal asks the node to stop; the second ends the process, for whoever cannot wait. */
+function listenForStop({ onSignal, exitNow }: CliContext) {
+  let resolve: (signal: string) => void;
+  const signal = new Promise<string>((done) => {
+    resolve = done;
+  });
+  let asked = false;
+  const dispose = onSignal((name) => {
+    if (asked) exitNow(name === "SIGINT" ? 130 : 143);
+    asked = true;
+    resolve(name);
+  });
+  return { signal, dispose };
+}
+
+async function stopWithin(timeoutMs: number, node: RunningNode, log: Logger): Promise<void> {
+  log.debug("stopping");
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new CommandError(`the node did not stop within ${timeoutMs / 1000} s`)),
+      timeoutMs,
+    );
+  });
+  try {
+    await Promise.race([node.stop(), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function bannerOf(node: RunningNode, config: Config, context: CliContext): string {
+  return renderBanner({
+    version: `v${packageVersion()}`,
+    config,
+    chain: node.chain,
+    listeners: node.listeners,
+    now: Math.floor(context.now() / 1000),
+    color: context.stdout.isTTY === true && !context.environment["NO_COLOR"],
+  });
+}
+
+function asFailure(error: unknown): { readonly error: unknown } {
+  return { error };
+}

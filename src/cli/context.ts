@@ -1,0 +1,24 @@
+import type { Readable, Writable } from "node:stream";
+import type { NodeOperations } from "../node/types.ts";
+
+export type Input = Readable & {
+  readonly isTTY?: boolean;
+  setRawMode?(mode: boolean): unknown;
+};
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** The world as a command sees it; a test brings its own. */
+export type CliContext = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Milliseconds of the Unix clock. */
+  readonly now: () => number;
+  /** Loads the node; apart from the commands that need it, nobody pays for that. */
+  readonly loadOperations: () => Promise<NodeOperations>;
+  /** Calls `listener` for SIGINT and SIGTERM until the returned function is called. */
+  readonly onSignal: (listener: (signal: "SIGINT" | "SIGTERM") => void) => () => void;
+  /** Ends the process without waiting for anything. */
+  readonly exitNow: (code: number) => void;
+};

@@ -1,0 +1,41 @@
+import { NodeError } from "../errors.ts";
+
+/** The command was called in a way it cannot be: exit code 2. */
+export class UsageError extends NodeError {
+  readonly code = "CLI_USAGE";
+}
+
+/** The command was called rightly and could not do its work: exit code 1. */
+export class CommandError extends NodeError {
+  readonly code = "CLI_FAILED";
+}
+
+/** The user stopped it: exit code 130, as a shell reports SIGINT. */
+export class InterruptedError extends NodeError {
+  readonly code = "CLI_INTERRUPTED";
+}
+
+const USAGE_CODES = new Set(["CLI_USAGE", "CONFIG_INVALID", "CONFIG_UNKNOWN_KEY"]);
+
+/** 2 for errors of use, 130 after an interruption, 1 for everything else. */
+export function exitCodeOf(error: unknown): number {
+  const { code } = error as { code?: unknown };
+  if (typeof code === "string" && USAGE_CODES.has(code)) return 2;
+  return code === "CLI_INTERRUPTED" ? 130 : 1;
+}
+
+/** What to do about errors of the system, by their code. */
+const HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program listens there; choose another address, or port 0 for any free one",
+  EACCES: "this user may not do that",
+  ENOSPC: "the disk is full",
+  ERR_MODULE_NOT_FOUND: "the build is incomplete; run npm run build",
+};
+
+/** One line for the user. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const hint = HINTS[(error as NodeJS.ErrnoException).code ?? ""];
+  const message = error.message.split("\n")[0]!;
+  return hint === undefined ? message : `${message} (${hint})`;
+}

@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, mock, test } from "node:test";
+import type { Config } from "../config/config.ts";
+import { environmentName, OPTIONS } from "../config/schema.ts";
+import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
+import type { NodeOperations, RunningNode } from "../node/types.ts";
+import { parseGenesis } from "../params/genesis.ts";
+import { runCli } from "./program.ts";
+import { fakeContext, fakeNode } from "./testing/fake-context.ts";
+
+const alice = DEV_ACCOUNTS[0]!;
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "evmint-cli-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+async function run(args: string[], options: Parameters<typeof fakeContext>[0] = {}) {
+  const world = fakeContext(options);
+  const code = await runCli([...args, "--home", home], world.context);
+  return { code, ...world.output };
+}
+
+/** Starts a dev node that is the given one; resolves once its banner is out. */
+async function startDev(node: RunningNode, args: string[] = []) {
+  const started: Config[] = [];
+  const world = fakeContext({
+    operations: {
+      async startNode(config: Config) {
+        started.push(config);
+        return node;
+      },
+    },
+  });
+  const exit = runCli(["start", "--dev", "--home", home, ...args], world.context);
+  while (world.output.stdout === "" && world.listening() >= 0 && started.length === 0) {
+    await new Promise(setImmediate);
+  }
+  await new Promise(setImmediate);
+  return { ...world, exit, config: started[0]! };
+}
+
+test("start runs a node until SIGTERM, stops it and exits with 0", async () => {
+  const stop = mock.fn(async () => {});
+  const node = await startDev(fakeNode({ stop }), ["--json-rpc.address", "127.0.0.1:9545"]);
+  assert.equal(node.config.jsonRpc.address.port, 9545);
+  assert.equal(node.config.home, home);
+  assert.ok(node.output.stdout.includes(alice.privateKey));
+  assert.equal(stop.mock.callCount(), 0);
+  node.signal();
+  assert.equal(await node.exit, 0);
+  assert.equal(stop.mock.callCount(), 1);
+  assert.equal(node.listening(), 0);
+});
+
+test("start ends at once on the second signal", async () => {
+  const node = await startDev(fakeNode({ stop: () => new Promise(() => {}) }));
+  node.signal("SIGINT");
+  assert.deepEqual(node.exits, []);
+  node.signal("SIGINT");
+  node.signal("SIGTERM");
+  assert.deepEqual(node.exits, [130, 143]);
+});
+
+test("start fails with one line when the node fails, and stops what is left of it", async () => {
+  const stop = mock.fn(async () => {});
+  const failure = Promise.resolve(new Error("disk gone\nwith detail"));
+  const node = await startDev(fakeNode({ stop, failure }));
+  assert.equal(await node.exit, 1);
+  assert.equal(stop.mock.callCount(), 1);
+  assert.ok(node.output.stderr.endsWith("evmintd: disk gone\n"));
+});
+
+test("start gives up on a node that does not stop in five seconds", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    const node = await startDev(fakeNode({ stop: () => new Promise(() => {}) }));
+    node.signal();
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    mock.timers.tick(5000);
+    assert.equal(await node.exit, 1);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+test("start explains an address in use, and shows a stack only when asked to", async () => {
+  const startNode = async () => {
+    throw Object.assign(new Error("listen EADDRINUSE: 127.0.0.1:8545"), { code: "EADDRINUSE" });
+  };
+  const plain = await run(["start", "--dev"], { operations: { startNode } });
+  assert.equal(plain.code, 1);
+  assert.equal(plain.stderr.trim().split("\n").length, 1);
+  const verbose = await run(["start", "--dev", "--log.level", "debug"], {
+    operations: { startNode },
+  });
+  assert.ok(verbose.stderr.includes("program.test"));
+});
+
+test("start refuses a home of the other kind, and unlocked accounts on a network", async () => {
+  assert.equal((await run(["start"])).code, 1);
+  assert.equal((await run(["init"])).code, 0);
+  assert.equal((await run(["start", "--dev"])).code, 1);
+  const open = await run(["start", "--dev", "--json-rpc.address", "0.0.0.0:8545"]);
+  assert.equal(open.code, 2);
+});
+
+test("init makes a home that loads, and never touches one that is there", async () => {
+  const made = await run(["init", "--chain-id", "4242", "--fund", alice.address]);
+  assert.equal(made.code, 0);
+  const genesisFile = join(home, "config/genesis.json");
+  const text = readFileSync(genesisFile, "utf8");
+  const genesis = parseGenesis(text);
+  assert.equal(genesis.config.chainId, 4242n);
+  assert.equal(genesis.timestamp, 1_700_000_000);
+  assert.equal(genesis.alloc.get(alice.address)?.balance, 10n ** 24n);
+  assert.equal(statSync(join(home, "config/jwt.hex")).mode & 0o777, 0o600);
+  assert.match(readFileSync(join(home, "config/jwt.hex"), "utf8"), /^0x[0-9a-f]{64}\n$/);
+  assert.equal(statSync(join(home, "config")).mode & 0o777, 0o700);
+  assert.equal(statSync(join(home, "keystore")).mode & 0o777, 0o700);
+
+  const again = await run(["init", "--chain-id", "1"]);
+  assert.equal(again.code, 1);
+  assert.equal(readFileSync(genesisFile, "utf8"), text);
+
+  const { stdout } = await run(["config", "show", "--origin"]);
+  assert.match(stdout, /^json-rpc\.enable = true +# .*app\.toml$/m);
+});
+
+test("init without a chain id makes chain 9000", async () => {
+  await run(["init"]);
+  const genesis = parseGenesis(readFileSync(join(home, "config/genesis.json"), "utf8"));
+  assert.equal(genesis.config.chainId, 9000n);
+});
+
+test("init takes a geth genesis as it is, keeps an app.toml of yours, and writes nothing when it fails", async () => {
+  const file = join(home, "geth.json");
+  const text = '{"config":{"chainId":7},"difficulty":"0x1","gasLimit":"0x2","alloc":{}}';
+  writeFileSync(file, text);
+  mkdirSync(join(home, "config"));
+  writeFileSync(join(home, "config/app.toml"), "# mine\n");
+  assert.equal((await run(["init", "--genesis", file, "--chain-id", "8"])).code, 2);
+  writeFileSync(file, '{"config":{}}');
+  assert.equal((await run(["init", "--genesis", file])).code, 1);
+  assert.equal((await run(["init", "--genesis", join(home, "absent")])).code, 2);
+  assert.equal((await run(["init", "--chain-id", "0x10"])).code, 2);
+  assert.ok(!existsSync(join(home, "config/genesis.json")));
+  writeFileSync(file, text);
+  assert.equal((await run(["init", "--genesis", file])).code, 0);
+  assert.equal(readFileSync(join(home, "config/genesis.json"), "utf8"), text);
+  assert.equal(readFileSync(join(home, "config/app.toml"), "utf8"), "# mine\n");
+});
+
+test("errors of use exit with 2: unknown commands, flags, keys and values", async () => {
+  for (const args of [
+    ["strat"],
+    ["start", "--json-rpc.adress", "127.0.0.1:1"],
+    ["start", "--json-rpc.address"],
+    ["start", "--json-rpc.address", "nowhere"],
+    ["start", "stray"],
+    ["import"],
+    ["import", "/nonexistent/file"],
+    ["rollback", "many"],
+    ["export", "f", "9", "3"],
+    ["keys", "delete", "nobody"],
+  ]) {
+    assert.equal((await run(args)).code, 2, args.join(" "));
+  }
+  const environment = { EVMINT_JSON_RPC_ADRESS: "x" };
+  const { code, stderr } = await run(["config", "show"], { environment });
+  assert.equal(code, 2);
+  assert.ok(stderr.includes("EVMINT_JSON_RPC_ADDRESS"));
+});
+
+test("every setting is a flag of start and a line of config show", async () => {
+  const { stdout } = await run(["config", "show", "--origin"]);
+  const help = (await run(["start", "--help"])).stdout;
+  for (const { key } of OPTIONS) {
+    assert.ok(stdout.includes(`\n${key} = `) || stdout.startsWith(`${key} = `), key);
+    assert.ok(help.includes(`--${key} `), key);
+  }
+  const environment = { [environmentName("log.level")]: "warn", EVMINT_HOME: "/elsewhere" };
+  const flagged = await run(["config", "show", "--origin", "--json-rpc.enable"], { environment });
+  assert.match(flagged.stdout, /^log\.level = "warn" +# environment EVMINT_LOG_LEVEL$/m);
+  assert.match(flagged.stdout, /^json-rpc\.enable = true +# --json-rpc\.enable$/m);
+  assert.match(flagged.stdout, /^json-rpc\.gas-cap = 50000000 +# default$/m);
+});
+
+test("import reports progress as JSON lines and its result on standard output", async () => {
+  const file = join(home, "chain.rlp");
+  writeFileSync(file, "");
+  const importChain: NodeOperations["importChain"] = async (_config, _log, options) => {
+    assert.equal(options.file, file);
+    options.onProgress({ done: 1, total: 4, unit: "bytes" });
+    options.onProgress({ done: 4, total: 4, unit: "bytes" });
+    return { imported: 3, skipped: 1, head: 4 };
+  };
+  const { code, stdout, stderr } = await run(["import", file], { operations: { importChain } });
+  assert.equal(code, 0);
+  assert.deepEqual(JSON.parse(stdout), { imported: 3, skipped: 1, head: 4 });
+  const lines = stderr
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ progress, done }) => [progress, done]),
+    [
+      ["import", 1],
+      ["import", 4],
+    ],
+  );
+});
+
+test("export stops between blocks when interrupted, and never replaces a file", async () => {
+  const file = join(home, "out.rlp");
+  const world = fakeContext({
+    operations: {
+      async exportChain(_config, _log, { signal, first, last }) {
+        assert.deepEqual([first, last], [1, 9]);
+        world.signal("SIGINT");
+        assert.ok(signal.aborted);
+        return { exported: 2 };
+      },
+    },
+  });
+  assert.equal(await runCli(["export", file, "1", "9", "--home", home], world.context), 130);
+  writeFileSync(file, "");
+  assert.equal((await run(["export", file])).code, 2);
+});
+
+test("db check fails when the store has faults", async () => {
+  const checkStore = (faults: string[]) => async () => ({ head: 7, faults });
+  const good = await run(["db", "check"], { operations: { checkStore: checkStore([]) } });
+  assert.equal(good.code, 0);
+  const bad = await run(["db", "check"], { operations: { checkStore: checkStore(["x"]) } });
+  assert.equal(bad.code, 1);
+  assert.deepEqual(JSON.parse(bad.stdout), { head: 7, faults: ["x"] });
+});
+
+test("keys: new, list, import, export, change-password and delete, passphrases from standard input or a file", async () => {
+  const light = ["--keystore.strength", "light"];
+  const made = await run(["keys", "new", ...light], { stdin: "first\n" });
+  assert.equal(made.code, 0);
+  const address = made.stdout.trim();
+  assert.match(address, /^0x[0-9a-fA-F]{40}$/);
+
+  const raw = join(home, "raw");
+  writeFileSync(raw, `${alice.privateKey}\n`);
+  const passphrases = join(home, "passphrases");
+  writeFileSync(passphrases, "second\r\n");
+  const imported = await run(["keys", "import", raw, "--passphrase-file", passphrases, ...light]);
+  assert.equal(imported.stdout.trim().toLowerCase(), alice.address);
+  const listed = (await run(["keys", "list"])).stdout;
+  assert.equal(listed.trim().split("\n").length, 2);
+
+  const changed = await run(["keys", "change-password", alice.address, ...light], {
+    stdin: "second\nthird",
+  });
+  assert.equal(changed.code, 0);
+  const old = await run(["keys", "export", alice.address, "--raw"], { stdin: "second\n" });
+  assert.equal(old.code, 1);
+  const exported = await run(["keys", "export", alice.address, "--raw"], { stdin: "third\n" });
+  assert.equal(exported.stdout.trim(), alice.privateKey);
+
+  const file = await run(["keys", "export", address, ...light], { stdin: "first\nother\n" });
+  const copy = join(home, "copy.json");
+  writeFileSync(copy, file.stdout);
+  assert.equal((await run(["keys", "delete", address], { stdin: "first\n" })).code, 0);
+  const back = await run(["keys", "import", copy, ...light], { stdin: "other\nlast\n" });
+  assert.equal(back.stdout.trim(), address);
+  assert.equal((await run(["keys", "new", ...light], { stdin: "" })).code, 0);
+  assert.equal((await run(["keys", "export", address], { stdin: "last" })).code, 2);
+});
+
+test("keys never repeats a secret it was given in the wrong place", async () => {
+  const asArgument = await run(["keys", "import", alice.privateKey]);
+  assert.equal(asArgument.code, 2);
+  const broken = join(home, "broken");
+  writeFileSync(broken, `{"${alice.privateKey}`);
+  const asFile = await run(["keys", "import", broken, "--log.level", "trace"], {
+    stdin: "hunter2\nhunter2\n",
+  });
+  assert.equal(asFile.code, 1);
+  for (const { stdout, stderr } of [asArgument, asFile]) {
+    assert.ok(!`${stdout}${stderr}`.includes(alice.privateKey.slice(2, 20)));
+    assert.ok(!`${stdout}${stderr}`.includes("hunter2"));
+  }
+});

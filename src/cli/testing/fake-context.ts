@@ -1,0 +1,65 @@
+import { PassThrough } from "node:stream";
+import type { Listener, NodeOperations, RunningNode } from "../../node/types.ts";
+import type { CliContext } from "../context.ts";
+
+/** A world in memory: what was printed, and signals on demand. */
+export function fakeContext(
+  options: {
+    readonly operations?: Partial<NodeOperations>;
+    readonly stdin?: string;
+    readonly environment?: Record<string, string>;
+  } = {},
+) {
+  const output = { stdout: "", stderr: "" };
+  const listeners = new Set<(signal: "SIGINT" | "SIGTERM") => void>();
+  const exits: number[] = [];
+  const stream = (name: "stdout" | "stderr") =>
+    new PassThrough().on("data", (chunk) => {
+      output[name] += chunk;
+    });
+  const stdin = new PassThrough();
+  stdin.end(options.stdin ?? "");
+  const context: CliContext = {
+    environment: options.environment ?? {},
+    stdin,
+    stdout: stream("stdout"),
+    stderr: stream("stderr"),
+    now: () => 1_700_000_000_000,
+    loadOperations: async () => options.operations as NodeOperations,
+    onSignal(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    exitNow: (code) => exits.push(code),
+  };
+  return {
+    context,
+    output,
+    exits,
+    signal(name: "SIGINT" | "SIGTERM" = "SIGTERM") {
+      for (const listener of [...listeners]) listener(name);
+    },
+    listening: () => listeners.size,
+  };
+}
+
+/** A node that does nothing, well. */
+export function fakeNode(options: Partial<RunningNode> = {}): RunningNode {
+  return {
+    listeners: [fakeListener()],
+    chain: { chainId: 31337n, head: 0, headTimestamp: 1_700_000_000, resumed: false },
+    failure: new Promise(() => {}),
+    stop: async () => {},
+    ...options,
+  };
+}
+
+export function fakeListener(options: Partial<Listener> = {}): Listener {
+  return {
+    kind: "http",
+    url: "http://127.0.0.1:8545",
+    namespaces: ["eth", "net"],
+    needsToken: true,
+    ...options,
+  };
+}

@@ -1,0 +1,60 @@
+import { DEV_ACCOUNTS, DEV_BALANCE, DEV_CHAIN_ID } from "../keystore/dev-accounts.ts";
+import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { INITIAL_BASE_FEE } from "../params/fees.ts";
+import { type Genesis, parseGenesis } from "../params/genesis.ts";
+import type { Address } from "../primitives/address.ts";
+import { toQuantity } from "../primitives/quantity.ts";
+import { DEFAULTS } from "./defaults.ts";
+import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
+
+/** Chain id of a chain made by `init` without a genesis file. */
+export const DEFAULT_CHAIN_ID = 9000n;
+
+/**
+ * Text of a geth genesis file: every rule up to Osaka from the first block on, the system contracts in place.
+ * @param options.timestamp Unix seconds of block 0
+ * @param options.alloc wei by account
+ */
+export function renderGenesis(options: {
+  readonly chainId: bigint;
+  readonly timestamp: number;
+  readonly alloc: ReadonlyMap<Address, bigint>;
+}): string {
+  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER].map(({ address, code }) => [
+    address,
+    { balance: "0x0", nonce: "0x1", code },
+  ]);
+  const accounts = [...options.alloc].map(([address, balance]) => [
+    address,
+    { balance: toQuantity(balance) },
+  ]);
+  const genesis = {
+    config: allForksAtGenesis(options.chainId),
+    nonce: "0x0",
+    timestamp: toQuantity(options.timestamp),
+    extraData: "0x",
+    gasLimit: toQuantity(DEFAULTS.blockGasLimit),
+    difficulty: "0x0",
+    coinbase: `0x${"00".repeat(20)}`,
+    baseFeePerGas: toQuantity(INITIAL_BASE_FEE),
+    blobGasUsed: "0x0",
+    excessBlobGas: "0x0",
+    alloc: Object.fromEntries([...contracts, ...accounts]),
+  };
+  // The numbers in `config` are far below 2^53, all but a chain id, which geth writes as a bare number of any length.
+  const text = JSON.stringify(
+    genesis,
+    (_, value) => (typeof value === "bigint" ? `bigint ${value}` : value),
+    2,
+  );
+  return `${text.replace(/"bigint (\d+)"/g, "$1")}\n`;
+}
+
+/**
+ * Block 0 of the dev chain: ten funded accounts of a public phrase.
+ * @param timestamp Unix seconds of the first start; a chain that is resumed keeps the one it has stored
+ */
+export function devGenesis(timestamp: number): Genesis {
+  const alloc = new Map(DEV_ACCOUNTS.map(({ address }) => [address, DEV_BALANCE]));
+  return parseGenesis(renderGenesis({ chainId: DEV_CHAIN_ID, timestamp, alloc }));
+}

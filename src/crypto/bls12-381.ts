@@ -1,0 +1,213 @@
+import { hexToBytes } from "../primitives/hex.ts";
+import { FP_SIZE, FP2_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mcl } from "./mcl.ts";
+
+/**
+ * The curve BLS12-381 in the encoding of EIP-2537:
+ *
+ *     field element   16 zero bytes ‖ 48 bytes, big-endian
+ *     G1              x ‖ y                           128 bytes, infinity all zero
+ *     G2              x.c0 ‖ x.c1 ‖ y.c0 ‖ y.c1       256 bytes, infinity all zero
+ *     scalar          32 bytes, any value
+ */
+export const BLS_FIELD_LENGTH = 64;
+export const BLS_G1_LENGTH = 128;
+export const BLS_G2_LENGTH = 256;
+export const BLS_SCALAR_LENGTH = 32;
+
+const PADDING = 16;
+
+/** What can be wrong with an encoded field element or point. */
+export type BlsFault = "padding" | "field" | "curve" | "g1Subgroup" | "g2Subgroup";
+
+const BLS12_381 = 5;
+const MODULUS = hexToBytes(
+  "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
+);
+/** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
+const MAP_RFC_9380 = 5;
+
+type Workspace = {
+  readonly mcl: Mcl;
+  readonly a: number;
+  readonly b: number;
+  readonly field: number;
+  readonly gt: number;
+};
+
+let workspace: Workspace | undefined;
+
+/** The arithmetic of this curve with scratch space for single operations; also what KZG is built on. */
+export function blsWorkspace(): Workspace {
+  if (workspace) return workspace;
+  const mcl = loadMcl({ id: BLS12_381, modulus: MODULUS });
+  mcl.module.mclBn_setMapToMode(MAP_RFC_9380);
+  workspace = {
+    mcl,
+    a: mcl.reserve(G2_SIZE),
+    b: mcl.reserve(G2_SIZE),
+    field: mcl.reserve(FP2_SIZE),
+    gt: mcl.reserve(GT_SIZE),
+  };
+  return workspace;
+}
+
+type Group = {
+  readonly pointSize: number;
+  readonly encodedLength: number;
+  /** Field elements a coordinate. */
+  readonly degree: 1 | 2;
+  readonly prefix: "mclBnG1" | "mclBnG2";
+  readonly subgroupFault: BlsFault;
+};
+
+const G1: Group = {
+  pointSize: G1_SIZE,
+  encodedLength: BLS_G1_LENGTH,
+  degree: 1,
+  prefix: "mclBnG1",
+  subgroupFault: "g1Subgroup",
+};
+
+const G2: Group = {
+  pointSize: G2_SIZE,
+  encodedLength: BLS_G2_LENGTH,
+  degree: 2,
+  prefix: "mclBnG2",
+  subgroupFault: "g2Subgroup",
+};
+
+/** Sum of the two points in `input`, which need not be in the subgroup. */
+export const blsG1Add = (input: Uint8Array) => add(G1, input);
+/** As `blsG1Add`, in G2. */
+export const blsG2Add = (input: Uint8Array) => add(G2, input);
+
+/** Σ scalar · point over the (point, scalar) pairs in `input`; the points have to be in the subgroup. */
+export const blsG1Msm = (input: Uint8Array) => multiScalarMultiply(G1, input);
+/** As `blsG1Msm`, in G2. */
+export const blsG2Msm = (input: Uint8Array) => multiScalarMultiply(G2, input);
+
+/** The point of G1 that the field element in `input` maps to (RFC 9380, map_to_curve and clear_cofactor). */
+export function blsMapFpToG1(input: Uint8Array): Uint8Array | BlsFault {
+  const { mcl, a, field } = blsWorkspace();
+  const fault = readField(mcl, field, input, 0);
+  if (fault) return fault;
+  mcl.module.mclBnFp_mapToG1(a, field);
+  return writePoint(mcl, G1, a);
+}
+
+/** The point of G2 that the element c0 ‖ c1 of Fp2 in `input` maps to. */
+export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
+  const { mcl, a, field } = blsWorkspace();
+  const fault =
+    readField(mcl, field, input, 0) ?? readField(mcl, field + FP_SIZE, input, BLS_FIELD_LENGTH);
+  if (fault) return fault;
+  mcl.module.mclBnFp2_mapToG2(a, field);
+  return writePoint(mcl, G2, a);
+}
+
+/** True when the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points have to be in their subgroup. */
+export function blsPairingIsOne(pairs: Uint8Array): boolean | BlsFault {
+  const { mcl, gt } = blsWorkspace();
+  const { module } = mcl;
+  const pairLength = BLS_G1_LENGTH + BLS_G2_LENGTH;
+  const count = pairs.length / pairLength;
+  return mcl.borrow(count * (G1_SIZE + G2_SIZE), (points) => {
+    const g2Points = points + count * G1_SIZE;
+    let kept = 0;
+    for (let at = 0; at < pairs.length; at += pairLength) {
+      const p = points + kept * G1_SIZE;
+      const q = g2Points + kept * G2_SIZE;
+      const fault =
+        readPoint(mcl, G1, p, pairs, at) ??
+        readPoint(mcl, G2, q, pairs, at + BLS_G1_LENGTH) ??
+        checkSubgroup(mcl, G1, p) ??
+        checkSubgroup(mcl, G2, q);
+      if (fault) return fault;
+      // A pair with infinity contributes the factor one.
+      if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
+    }
+    if (kept === 0) return true;
+    module.mclBn_millerLoopVec(gt, points, g2Points, kept);
+    module.mclBn_finalExp(gt, gt);
+    return module.mclBnGT_isOne(gt) === 1;
+  });
+}
+
+function add(group: Group, input: Uint8Array): Uint8Array | BlsFault {
+  const { mcl, a, b } = blsWorkspace();
+  const fault =
+    readPoint(mcl, group, a, input, 0) ?? readPoint(mcl, group, b, input, group.encodedLength);
+  if (fault) return fault;
+  mcl.module[`${group.prefix}_add`](a, a, b);
+  return writePoint(mcl, group, a);
+}
+
+function multiScalarMultiply(group: Group, input: Uint8Array): Uint8Array | BlsFault {
+  const { mcl, a } = blsWorkspace();
+  const { pointSize, encodedLength, prefix } = group;
+  const termLength = encodedLength + BLS_SCALAR_LENGTH;
+  const count = input.length / termLength;
+  return mcl.borrow(count * (pointSize + FR_SIZE), (points) => {
+    const scalars = points + count * pointSize;
+    for (let i = 0; i < count; i++) {
+      const point = points + i * pointSize;
+      const at = i * termLength;
+      const fault = readPoint(mcl, group, point, input, at) ?? checkSubgroup(mcl, group, point);
+      if (fault) return fault;
+      mcl.readScalar(scalars + i * FR_SIZE, input, at + encodedLength);
+    }
+    mcl.module[`${prefix}_mulVec`](a, points, scalars, count);
+    return writePoint(mcl, group, a);
+  });
+}
+
+function readField(
+  mcl: Mcl,
+  pointer: number,
+  bytes: Uint8Array,
+  offset: number,
+): BlsFault | undefined {
+  for (let i = 0; i < PADDING; i++) if (bytes[offset + i] !== 0) return "padding";
+  return mcl.readField(pointer, bytes, offset + PADDING) ? undefined : "field";
+}
+
+/** Stores the point at `offset` of `bytes`; tests all but its subgroup. */
+function readPoint(
+  mcl: Mcl,
+  { degree, prefix }: Group,
+  point: number,
+  bytes: Uint8Array,
+  offset: number,
+): BlsFault | undefined {
+  const { module } = mcl;
+  let infinite = true;
+  for (let i = 0; i < 2 * degree; i++) {
+    const coordinate = point + i * FP_SIZE;
+    const fault = readField(mcl, coordinate, bytes, offset + i * BLS_FIELD_LENGTH);
+    if (fault) return fault;
+    infinite &&= module.mclBnFp_isZero(coordinate) === 1;
+  }
+  const z = point + 2 * degree * FP_SIZE;
+  module.mclBnFp_setInt32(z, infinite ? 0 : 1);
+  if (degree === 2) module.mclBnFp_setInt32(z + FP_SIZE, 0);
+  return infinite || module[`${prefix}_isValid`](point) === 1 ? undefined : "curve";
+}
+
+function checkSubgroup(
+  { module }: Mcl,
+  { prefix, subgroupFault }: Group,
+  point: number,
+): BlsFault | undefined {
+  return module[`${prefix}_isValidOrder`](point) === 1 ? undefined : subgroupFault;
+}
+
+/** Makes the point affine, then encodes it. */
+function writePoint(mcl: Mcl, { degree, prefix, encodedLength }: Group, point: number): Uint8Array {
+  const out = new Uint8Array(encodedLength);
+  if (mcl.module[`${prefix}_isZero`](point) === 1) return out;
+  mcl.module[`${prefix}_normalize`](point, point);
+  for (let i = 0; i < 2 * degree; i++) {
+    mcl.writeField(point + i * FP_SIZE, out, i * BLS_FIELD_LENGTH + PADDING);
+  }
+  return out;
+}

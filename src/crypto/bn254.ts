@@ -1,0 +1,130 @@
+import { hexToBytes } from "../primitives/hex.ts";
+import { FP_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mcl } from "./mcl.ts";
+
+/**
+ * The curve alt_bn128 (EIP-196, EIP-197), points in the encoding of its precompiles:
+ *
+ *     G1   x ‖ y                                     64 bytes, infinity all zero
+ *     G2   x imaginary ‖ x real ‖ y imaginary ‖ …    128 bytes, infinity all zero
+ */
+export const BN254_G1_LENGTH = 64;
+export const BN254_G2_LENGTH = 128;
+
+/** What can be wrong with an encoded point. */
+export type PointFault = "field" | "curve" | "subgroup";
+
+type Workspace = {
+  readonly mcl: Mcl;
+  readonly a: number;
+  readonly b: number;
+  readonly scalar: number;
+  readonly gt: number;
+};
+
+const BN_SNARK1 = 4;
+const MODULUS = hexToBytes("0x30644e72e131a029b85045b68181585d97816a916871ca8d3c208c16d87cfd47");
+
+let workspace: Workspace | undefined;
+
+/** a + b. Points are read at offsets 0 and 64 of `input`, which has at least 128 bytes. */
+export function bn254Add(input: Uint8Array): Uint8Array | PointFault {
+  const { mcl, a, b } = work();
+  const fault = readG1(mcl, a, input, 0) ?? readG1(mcl, b, input, BN254_G1_LENGTH);
+  if (fault) return fault;
+  mcl.module.mclBnG1_add(a, a, b);
+  return writeG1(mcl, a);
+}
+
+/** scalar · point. The point is read at offset 0 of `input`, the 32-byte scalar at 64; any scalar will do. */
+export function bn254Multiply(input: Uint8Array): Uint8Array | PointFault {
+  const { mcl, a, scalar } = work();
+  const fault = readG1(mcl, a, input, 0);
+  if (fault) return fault;
+  mcl.readScalar(scalar, input, BN254_G1_LENGTH);
+  mcl.module.mclBnG1_mul(a, a, scalar);
+  return writeG1(mcl, a);
+}
+
+/** True when the product of the pairings of the (G1, G2) pairs in `pairs`, 192 bytes each, is one. */
+export function bn254PairingIsOne(pairs: Uint8Array): boolean | PointFault {
+  const { mcl, gt } = work();
+  const { module } = mcl;
+  const pairLength = BN254_G1_LENGTH + BN254_G2_LENGTH;
+  const count = pairs.length / pairLength;
+  return mcl.borrow(count * (G1_SIZE + G2_SIZE), (points) => {
+    const g2Points = points + count * G1_SIZE;
+    let kept = 0;
+    for (let at = 0; at < pairs.length; at += pairLength) {
+      const p = points + kept * G1_SIZE;
+      const q = g2Points + kept * G2_SIZE;
+      const fault = readG1(mcl, p, pairs, at) ?? readG2(mcl, q, pairs, at + BN254_G1_LENGTH);
+      if (fault) return fault;
+      // A pair with infinity contributes the factor one.
+      if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
+    }
+    if (kept === 0) return true;
+    module.mclBn_millerLoopVec(gt, points, g2Points, kept);
+    module.mclBn_finalExp(gt, gt);
+    return module.mclBnGT_isOne(gt) === 1;
+  });
+}
+
+function readG1(
+  mcl: Mcl,
+  point: number,
+  bytes: Uint8Array,
+  offset: number,
+): PointFault | undefined {
+  const { module } = mcl;
+  const x = point;
+  const y = point + FP_SIZE;
+  const z = point + 2 * FP_SIZE;
+  if (!mcl.readField(x, bytes, offset) || !mcl.readField(y, bytes, offset + 32)) return "field";
+  const infinite = module.mclBnFp_isZero(x) === 1 && module.mclBnFp_isZero(y) === 1;
+  module.mclBnFp_setInt32(z, infinite ? 0 : 1);
+  // The group of G1 has prime order: on the curve is enough.
+  return infinite || module.mclBnG1_isValid(point) === 1 ? undefined : "curve";
+}
+
+function readG2(
+  mcl: Mcl,
+  point: number,
+  bytes: Uint8Array,
+  offset: number,
+): PointFault | undefined {
+  const { module } = mcl;
+  let infinite = true;
+  for (let i = 0; i < 4; i++) {
+    // The imaginary part comes first in the encoding and second in memory.
+    const coordinate = point + (i ^ 1) * FP_SIZE;
+    if (!mcl.readField(coordinate, bytes, offset + 32 * i)) return "field";
+    infinite &&= module.mclBnFp_isZero(coordinate) === 1;
+  }
+  module.mclBnFp_setInt32(point + 4 * FP_SIZE, infinite ? 0 : 1);
+  module.mclBnFp_setInt32(point + 5 * FP_SIZE, 0);
+  if (infinite) return undefined;
+  if (module.mclBnG2_isValid(point) === 0) return "curve";
+  return module.mclBnG2_isValidOrder(point) === 1 ? undefined : "subgroup";
+}
+
+function writeG1(mcl: Mcl, point: number): Uint8Array {
+  const out = new Uint8Array(BN254_G1_LENGTH);
+  if (mcl.module.mclBnG1_isZero(point) === 1) return out;
+  mcl.module.mclBnG1_normalize(point, point);
+  mcl.writeField(point, out, 0);
+  mcl.writeField(point + FP_SIZE, out, 32);
+  return out;
+}
+
+function work(): Workspace {
+  if (workspace) return workspace;
+  const mcl = loadMcl({ id: BN_SNARK1, modulus: MODULUS });
+  workspace = {
+    mcl,
+    a: mcl.reserve(G1_SIZE),
+    b: mcl.reserve(G1_SIZE),
+    scalar: mcl.reserve(FR_SIZE),
+    gt: mcl.reserve(GT_SIZE),
+  };
+  return workspace;
+}

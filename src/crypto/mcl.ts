@@ -1,0 +1,172 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { invariant } from "../errors.ts";
+
+/**
+ * The curve arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
+ *
+ * mcl-wasm's own entry point is not used: it holds one curve a process, starts only asynchronously, and takes 45 ms of
+ * the thread for each curve at import. Its module is a base64 literal in one file; compiled from there the first curve used
+ * costs 10 to 25 ms, later ones less, and a node that never meets a pairing pays nothing.
+ *
+ * Elements lie in linear memory in mcl's own form, 48 bytes a field element whatever the curve:
+ *
+ *     Fp     48 bytes                 Fr    32 bytes
+ *     Fp2    a, b                     of a + b·i
+ *     point  x, y, z                  each an Fp (G1) or an Fp2 (G2)
+ */
+export type Mcl = {
+  readonly module: MclModule;
+  /** Bytes of a field element outside of mcl: 32 or 48, big-endian. */
+  readonly fieldLength: number;
+  /** A pointer to `size` bytes that are never freed. */
+  reserve(size: number): number;
+  /** Runs `body` with a pointer to `size` bytes that are freed when it returns. */
+  borrow<T>(size: number, body: (pointer: number) => T): T;
+  /** Puts the field element in `bytes` at `offset` to `pointer`; false, and nothing stored, unless it is below the modulus. */
+  readField(pointer: number, bytes: Uint8Array, offset: number): boolean;
+  /** Writes the field element at `pointer` to `out` at `offset`. */
+  writeField(pointer: number, out: Uint8Array, offset: number): void;
+  /** Puts the big-endian integer in the 32 bytes of `bytes` at `offset`, modulo the group order, to `pointer`. */
+  readScalar(pointer: number, bytes: Uint8Array, offset: number): void;
+};
+
+export const FP_SIZE = 48;
+export const FP2_SIZE = 2 * FP_SIZE;
+export const FR_SIZE = 32;
+export const G1_SIZE = 3 * FP_SIZE;
+export const G2_SIZE = 3 * FP2_SIZE;
+export const GT_SIZE = 12 * FP_SIZE;
+
+/** Functions put their result where the first pointer shows. Those that test or that can fail return a number. */
+export type MclModule = Readonly<
+  Record<UnaryName, (result: number, x: number) => number> &
+    Record<BinaryName, (result: number, x: number, y: number) => void> &
+    Record<PredicateName, (x: number) => number> &
+    Record<VectorName, (result: number, xs: number, ys: number, count: number) => void> &
+    Record<BytesName, (x: number, buffer: number, length: number) => number> &
+    Record<"mclBnFp_setInt32", (x: number, value: number) => void> &
+    Record<"mclBn_verifyOrderG1" | "mclBn_verifyOrderG2", (verify: number) => void> &
+    Record<"mclBn_setMapToMode", (mode: number) => number> &
+    Record<"mclBn_init", (curve: number, sizes: number) => number> &
+    Record<"mclBn_getUint64NumToPrecompute", () => number> &
+    Record<
+      "mclBn_precomputedMillerLoop2",
+      (result: number, p1: number, lines1: number, p2: number, lines2: number) => void
+    > &
+    Record<"mclBnFp_serialize", (buffer: number, length: number, x: number) => number> &
+    Record<"malloc", (size: number) => number> &
+    Record<"free", (pointer: number) => void> &
+    Record<"__wasm_call_ctors", () => void>
+>;
+
+type UnaryName =
+  | `mclBn${"G1" | "G2"}_${"neg" | "normalize"}`
+  | "mclBnFp_neg"
+  | "mclBnFp_squareRoot"
+  | "mclBnFp_sqr"
+  | "mclBnFr_inv"
+  | "mclBnFr_neg"
+  | "mclBn_finalExp"
+  | "mclBn_precomputeG2"
+  | "mclBnFp_mapToG1"
+  | "mclBnFp2_mapToG2";
+type BinaryName =
+  | `mclBn${"G1" | "G2"}_${"add" | "sub" | "mul"}`
+  | `mclBnFp_${"add" | "mul"}`
+  | "mclBnFr_mul";
+type PredicateName =
+  | `mclBn${"G1" | "G2"}_${"isZero" | "isValid" | "isValidOrder"}`
+  | "mclBnGT_isOne"
+  | "mclBnFp_isZero";
+type VectorName = `mclBn${"G1" | "G2"}_mulVec` | "mclBn_millerLoopVec";
+type BytesName = "mclBnFp_setBigEndianMod" | "mclBnFr_setBigEndianMod";
+
+export type MclCurve = {
+  /** mcl's number of the curve. */
+  readonly id: number;
+  /** Modulus of the base field, big-endian, as long as an element. */
+  readonly modulus: Uint8Array;
+};
+
+/** What mcl was compiled for (field and scalar words), so that it can refuse a caller who thinks otherwise. */
+const COMPILED_SIZES = 46;
+const MEMORY_PAGES = 32;
+const BUFFER_LENGTH = 64;
+
+let compiled: WebAssembly.Module | undefined;
+
+/** A new instance for `curve`. */
+export function loadMcl({ id, modulus }: MclCurve): Mcl {
+  compiled ??= new WebAssembly.Module(readModule());
+  const memory = new WebAssembly.Memory({ initial: MEMORY_PAGES });
+  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
+  const module = exports as MclModule;
+  module.__wasm_call_ctors();
+  invariant(module.mclBn_init(id, COMPILED_SIZES) === 0, "mcl knows the curve");
+  // Subgroup checks are the caller's: which points need one is a rule of each precompile.
+  module.mclBn_verifyOrderG1(0);
+  module.mclBn_verifyOrderG2(0);
+
+  const fieldLength = modulus.length;
+  const buffer = module.malloc(BUFFER_LENGTH);
+  let view = new Uint8Array(memory.buffer);
+  const heap = () => {
+    // Growing the memory detaches earlier views of it.
+    if (view.length === 0) view = new Uint8Array(memory.buffer);
+    return view;
+  };
+
+  return {
+    module,
+    fieldLength,
+    reserve: (size) => allocate(module, size),
+    borrow(size, body) {
+      const pointer = allocate(module, size);
+      try {
+        return body(pointer);
+      } finally {
+        module.free(pointer);
+      }
+    },
+    readField(pointer, bytes, offset) {
+      if (!isBelow(bytes, offset, modulus)) return false;
+      heap().set(bytes.subarray(offset, offset + fieldLength), buffer);
+      module.mclBnFp_setBigEndianMod(pointer, buffer, fieldLength);
+      return true;
+    },
+    writeField(pointer, out, offset) {
+      module.mclBnFp_serialize(buffer, BUFFER_LENGTH, pointer);
+      const littleEndian = heap();
+      for (let i = 0; i < fieldLength; i++) {
+        out[offset + i] = littleEndian[buffer + fieldLength - 1 - i]!;
+      }
+    },
+    readScalar(pointer, bytes, offset) {
+      heap().set(bytes.subarray(offset, offset + 32), buffer);
+      module.mclBnFr_setBigEndianMod(pointer, buffer, 32);
+    },
+  };
+}
+
+function allocate(module: MclModule, size: number): number {
+  const pointer = module.malloc(size);
+  invariant(pointer !== 0, "mcl's memory can grow");
+  return pointer;
+}
+
+/** True when the big-endian integer of `limit.length` bytes in `bytes` at `offset` is below `limit`. */
+export function isBelow(bytes: Uint8Array, offset: number, limit: Uint8Array): boolean {
+  for (let i = 0; i < limit.length; i++) {
+    const difference = bytes[offset + i]! - limit[i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function readModule(): Uint8Array<ArrayBuffer> {
+  const path = createRequire(import.meta.url).resolve("mcl-wasm/dist/mcl_c.js");
+  const literal = /wasmBase64 = '([A-Za-z0-9+/=]+)'/.exec(readFileSync(path, "latin1"));
+  invariant(literal, "mcl-wasm holds its module as a base64 literal");
+  return new Uint8Array(Buffer.from(literal[1]!, "base64"));
+}

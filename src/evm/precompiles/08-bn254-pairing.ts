@@ -1,0 +1,28 @@
+import { BN254_G1_LENGTH, BN254_G2_LENGTH, bn254PairingIsOne } from "../../crypto/bn254.ts";
+import { bigintToFixedBytes } from "../../primitives/bytes.ts";
+import type { Precompile } from "../evm.ts";
+import { BN254_FAILURE } from "./bn254-failure.ts";
+
+/**
+ * Whether a product of pairings on alt_bn128 is one: EIP-197, prices of EIP-197 and EIP-1108.
+ *
+ *     (G1 point 64 ‖ G2 point 128) any number of times  →  1 or 0 in 32 bytes
+ */
+const PAIR_LENGTH = BN254_G1_LENGTH + BN254_G2_LENGTH;
+
+export const bn254PairingByzantium: Precompile = pairing(100_000, 80_000);
+export const bn254PairingIstanbul: Precompile = pairing(45_000, 34_000);
+
+function pairing(base: number, perPair: number): Precompile {
+  return {
+    name: "BN254_PAIRING",
+    gas: (input) => BigInt(base + perPair * Math.floor(input.length / PAIR_LENGTH)),
+    run(input) {
+      if (input.length % PAIR_LENGTH !== 0) return { reason: "bad elliptic curve pairing size" };
+      const result = bn254PairingIsOne(input);
+      return typeof result === "string"
+        ? BN254_FAILURE[result]
+        : bigintToFixedBytes(result ? 1n : 0n, 32);
+    },
+  };
+}

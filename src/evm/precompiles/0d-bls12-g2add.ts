@@ -1,0 +1,14 @@
+import { BLS_G2_LENGTH, blsG2Add } from "../../crypto/bls12-381.ts";
+import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+
+/**
+ * Sum of two points of G2, of any order: EIP-2537.
+ *
+ *     point 256 ‖ point 256  →  point 256
+ */
+export const bls12G2Add = fixedLengthPrecompile({
+  name: "BLS12_G2ADD",
+  gas: 600n,
+  inputLength: 2 * BLS_G2_LENGTH,
+  compute: blsG2Add,
+});

@@ -1,0 +1,15 @@
+import { BLS_G2_LENGTH, BLS_SCALAR_LENGTH, blsG2Msm } from "../../crypto/bls12-381.ts";
+import { MSM_DISCOUNT_G2, msmPrecompile } from "./bls12-381-msm.ts";
+
+/**
+ * Sum of multiples of points of G2: EIP-2537.
+ *
+ *     (point 256 ‖ scalar 32) once or more  →  point 256
+ */
+export const bls12G2Msm = msmPrecompile({
+  name: "BLS12_G2MSM",
+  termLength: BLS_G2_LENGTH + BLS_SCALAR_LENGTH,
+  multiplyGas: 22_500,
+  discounts: MSM_DISCOUNT_G2,
+  multiply: blsG2Msm,
+});

@@ -1,0 +1,23 @@
+import { BLS_G1_LENGTH, BLS_G2_LENGTH, blsPairingIsOne } from "../../crypto/bls12-381.ts";
+import { bigintToFixedBytes } from "../../primitives/bytes.ts";
+import type { Precompile } from "../evm.ts";
+import { BLS_FAILURE, INVALID_LENGTH } from "./bls12-381-failure.ts";
+
+const PAIR_LENGTH = BLS_G1_LENGTH + BLS_G2_LENGTH;
+
+/**
+ * Whether a product of pairings on BLS12-381 is one: EIP-2537.
+ *
+ *     (G1 point 128 ‖ G2 point 256) once or more  →  1 or 0 in 32 bytes
+ */
+export const bls12Pairing: Precompile = {
+  name: "BLS12_PAIRING_CHECK",
+  gas: (input) => BigInt(37_700 + 32_600 * Math.floor(input.length / PAIR_LENGTH)),
+  run(input) {
+    if (input.length === 0 || input.length % PAIR_LENGTH !== 0) return INVALID_LENGTH;
+    const result = blsPairingIsOne(input);
+    return typeof result === "string"
+      ? BLS_FAILURE[result]
+      : bigintToFixedBytes(result ? 1n : 0n, 32);
+  },
+};

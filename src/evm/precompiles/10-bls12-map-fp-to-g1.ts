@@ -1,0 +1,14 @@
+import { BLS_FIELD_LENGTH, blsMapFpToG1 } from "../../crypto/bls12-381.ts";
+import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
+
+/**
+ * Point of G1 for a field element: EIP-2537.
+ *
+ *     element 64  →  point 128
+ */
+export const bls12MapFpToG1 = fixedLengthPrecompile({
+  name: "BLS12_MAP_FP_TO_G1",
+  gas: 5500n,
+  inputLength: BLS_FIELD_LENGTH,
+  compute: blsMapFpToG1,
+});

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytesToHex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { recoverAddress } from "../crypto/secp256k1.ts";
+import { createUnlockedSigner } from "./account-signer.ts";
+import { DEV_ACCOUNTS, DEV_PHRASE, devPrivateKeys } from "./dev-accounts.ts";
+
+test("DEV_ACCOUNTS are the first ten accounts of the phrase", () => {
+  const derived = Array.from({ length: 10 }, (_, addressIndex) => {
+    const account = mnemonicToAccount(DEV_PHRASE, { addressIndex });
+    const privateKey = bytesToHex(account.getHdKey().privateKey!);
+    return { address: account.address.toLowerCase(), privateKey };
+  });
+  assert.deepEqual(DEV_ACCOUNTS, derived);
+});
+
+test("createUnlockedSigner signs for its accounts, in their order, and for no other", () => {
+  const signer = createUnlockedSigner(devPrivateKeys());
+  assert.deepEqual(
+    signer.accounts(),
+    DEV_ACCOUNTS.map(({ address }) => address),
+  );
+  const digest = new Uint8Array(32).fill(1);
+  const address = DEV_ACCOUNTS[3]!.address;
+  const { r, s, yParity } = signer.sign(address, digest);
+  assert.equal(recoverAddress(digest, r, s, yParity), address);
+  const stranger = `0x${"01".repeat(20)}` as typeof address;
+  assert.throws(() => signer.sign(stranger, digest), { code: "ACCOUNT_UNKNOWN" });
+});

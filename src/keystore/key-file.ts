@@ -1,0 +1,155 @@
+import { type Address, parseAddress } from "../primitives/address.ts";
+import { type Hex, hexToBytes } from "../primitives/hex.ts";
+import { InvalidKeyFileError } from "./errors.ts";
+
+/** How a passphrase becomes a key. */
+export type KdfParams =
+  | {
+      readonly kdf: "scrypt";
+      readonly n: number;
+      readonly r: number;
+      readonly p: number;
+      readonly dklen: number;
+      readonly salt: Uint8Array;
+    }
+  | {
+      readonly kdf: "pbkdf2";
+      readonly c: number;
+      readonly dklen: number;
+      readonly salt: Uint8Array;
+    };
+
+/** An encrypted private key: Web3 Secret Storage, version 3 or (old geth) 1. */
+export type KeyFile = {
+  readonly version: 1 | 3;
+  /** Absent in files that keep it private. */
+  readonly address: Address | undefined;
+  readonly cipher: "aes-128-ctr" | "aes-128-cbc";
+  readonly iv: Uint8Array;
+  readonly ciphertext: Uint8Array;
+  /** 32 bytes */
+  readonly mac: Uint8Array;
+  readonly params: KdfParams;
+};
+
+/** A key file is half a kilobyte. */
+export const KEY_FILE_BYTES_MAX = 64 * 1024;
+
+// Bounds against files made to stop the node. geth's standard file needs 256 MiB and N·r·p = 2^21; the heaviest files that
+// wallets have written are eight times as long to compute.
+const SCRYPT_BYTES_MAX = 512 * 2 ** 20;
+const SCRYPT_WORK_MAX = 2 ** 24;
+const PBKDF2_ROUNDS_MAX = 10_000_000;
+const SALT_BYTES_MAX = 1024;
+
+/**
+ * Reads the JSON of a key file and checks that it can be opened at a bearable cost.
+ * @throws InvalidKeyFileError
+ */
+export function parseKeyFile(text: string): KeyFile {
+  if (text.length > KEY_FILE_BYTES_MAX) throw new InvalidKeyFileError("too large");
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    // JSON.parse quotes the text it failed on, and the text may be a private key given by mistake.
+    throw new InvalidKeyFileError("not JSON", { cause: (cause as Error).name });
+  }
+  const file = asObject(json, "file");
+  // geth writes version 1 as a text.
+  const version = file["version"] === "1" ? 1 : file["version"];
+  if (version !== 3 && version !== 1) throw new InvalidKeyFileError("version is not 3 or 1");
+  // MyEtherWallet wrote a capital letter.
+  const crypto = asObject(file["crypto"] ?? file["Crypto"], "crypto");
+  const cipher = version === 3 ? "aes-128-ctr" : "aes-128-cbc";
+  // Version 1 files say nothing or aes-128-cbc.
+  if ((crypto["cipher"] ?? cipher) !== cipher) {
+    throw new InvalidKeyFileError(`cipher is not ${cipher}`);
+  }
+  return {
+    version,
+    address: addressOf(file["address"]),
+    cipher,
+    iv: asBytes(asObject(crypto["cipherparams"], "cipherparams")["iv"], "iv", 16, 16),
+    ciphertext: asBytes(crypto["ciphertext"], "ciphertext", 32, 48),
+    mac: asBytes(crypto["mac"], "mac", 32, 32),
+    params: kdfParamsOf(crypto["kdf"], asObject(crypto["kdfparams"], "kdfparams")),
+  };
+}
+
+/** The JSON geth writes: version 3, hex without prefix. */
+export function renderKeyFile(file: KeyFile, id: string): string {
+  const { params } = file;
+  const { kdf, salt, ...numbers } = params;
+  return JSON.stringify({
+    ...(file.address && { address: file.address.slice(2) }),
+    crypto: {
+      cipher: file.cipher,
+      ciphertext: digits(file.ciphertext),
+      cipherparams: { iv: digits(file.iv) },
+      kdf,
+      kdfparams: {
+        ...numbers,
+        ...(kdf === "pbkdf2" && { prf: "hmac-sha256" }),
+        salt: digits(salt),
+      },
+      mac: digits(file.mac),
+    },
+    id,
+    version: file.version,
+  });
+}
+
+function kdfParamsOf(kdf: unknown, params: Readonly<Record<string, unknown>>): KdfParams {
+  const salt = asBytes(params["salt"], "salt", 0, SALT_BYTES_MAX);
+  const dklen = asInteger(params["dklen"], "dklen", 32, 64);
+  if (kdf === "pbkdf2") {
+    if (params["prf"] !== "hmac-sha256") throw new InvalidKeyFileError("prf is not hmac-sha256");
+    return { kdf, c: asInteger(params["c"], "c", 1, PBKDF2_ROUNDS_MAX), dklen, salt };
+  }
+  if (kdf !== "scrypt") throw new InvalidKeyFileError("kdf is not scrypt or pbkdf2");
+  const n = asInteger(params["n"], "n", 2, 2 ** 30);
+  const r = asInteger(params["r"], "r", 1, 2 ** 20);
+  const p = asInteger(params["p"], "p", 1, 2 ** 20);
+  if (!Number.isInteger(Math.log2(n))) throw new InvalidKeyFileError("n is not a power of two");
+  if (128 * r * (n + p) > SCRYPT_BYTES_MAX)
+    throw new InvalidKeyFileError("n and r need too much memory");
+  if (n * r * p > SCRYPT_WORK_MAX) throw new InvalidKeyFileError("n, r and p take too long");
+  return { kdf, n, r, p, dklen, salt };
+}
+
+function addressOf(value: unknown): Address | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  try {
+    return parseAddress(`0x${String(value).replace(/^0x/, "")}`);
+  } catch (cause) {
+    throw new InvalidKeyFileError("address is not 20 bytes of hex", { cause });
+  }
+}
+
+function asObject(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidKeyFileError(`${name} is not an object`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function asInteger(value: unknown, name: string, min: number, max: number): number {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+    throw new InvalidKeyFileError(`${name} is not a whole number from ${min} to ${max}`);
+  }
+  return value as number;
+}
+
+function asBytes(value: unknown, name: string, min: number, max: number): Uint8Array {
+  if (typeof value !== "string" || !/^(?:[0-9a-fA-F]{2})*$/.test(value)) {
+    throw new InvalidKeyFileError(`${name} is not hex`);
+  }
+  const length = value.length / 2;
+  if (length < min || length > max) throw new InvalidKeyFileError(`${name} has ${length} bytes`);
+  return hexToBytes(`0x${value}` as Hex);
+}
+
+function digits(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}

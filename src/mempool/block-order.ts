@@ -1,0 +1,81 @@
+import { effectiveTip } from "../types/transaction/fees.ts";
+import type { Entry } from "./entry.ts";
+import { Heap } from "./heap.ts";
+import type { BlockOrder, PooledTransaction } from "./pool.ts";
+
+/** What a transaction must fulfil to be a candidate. */
+export type BlockOrderLimits = {
+  /** Of the block to be built, in wei; 0 before London. */
+  readonly baseFee: bigint;
+  /** Least tip per gas in that block, in wei. */
+  readonly minimumTip: bigint;
+  /** Most gas of one transaction (EIP-7825); undefined before Osaka. */
+  readonly txGasLimitMax?: bigint | undefined;
+  /** Blob base fee of the block, in wei; undefined leaves blob transactions out. */
+  readonly blobBaseFee?: bigint | undefined;
+};
+
+/** The transaction an account offers next. */
+type Candidate = {
+  readonly entries: readonly Entry[];
+  readonly index: number;
+  readonly entry: Entry;
+  readonly tip: bigint;
+};
+
+/**
+ * The transactions of `accounts` for a block: the one with the highest effective tip among the next of each account first, plain
+ * before blob transactions and earlier before later arrivals among equals. An account ends at the first transaction that
+ * is no candidate, since those behind it could not be executed.
+ * @param accounts executable entries of each account in order of nonce
+ */
+export function createBlockOrder(
+  accounts: Iterable<readonly Entry[]>,
+  limits: BlockOrderLimits,
+): BlockOrder {
+  const firsts: Candidate[] = [];
+  for (const entries of accounts) {
+    const candidate = candidateAt([...entries], 0, limits);
+    if (candidate) firsts.push(candidate);
+  }
+  const heap = new Heap<Candidate>(isBetter, firsts);
+  return {
+    peek: (): PooledTransaction | undefined => heap.peek()?.entry,
+    next() {
+      const current = heap.peek();
+      if (!current) return;
+      const following = candidateAt(current.entries, current.index + 1, limits);
+      if (following) heap.replaceTop(following);
+      else heap.pop();
+    },
+    skipAccount() {
+      heap.pop();
+    },
+  };
+}
+
+function candidateAt(
+  entries: readonly Entry[],
+  index: number,
+  { baseFee, minimumTip, txGasLimitMax, blobBaseFee }: BlockOrderLimits,
+): Candidate | undefined {
+  const entry = entries[index];
+  if (!entry) return undefined;
+  const { tx } = entry;
+  if (tx.type === 3 && (blobBaseFee === undefined || tx.maxFeePerBlobGas < blobBaseFee)) {
+    return undefined;
+  }
+  if (txGasLimitMax !== undefined && tx.gasLimit > txGasLimitMax) return undefined;
+  const tip = effectiveTip(tx, baseFee);
+  // A negative tip is a fee cap below the base fee, which no minimum of 0 makes up for.
+  if (tip < 0n || tip < minimumTip) return undefined;
+  return { entries, index, entry, tip };
+}
+
+function isBetter(a: Candidate, b: Candidate): boolean {
+  if (a.tip !== b.tip) return a.tip > b.tip;
+  const aIsBlob = a.entry.tx.type === 3;
+  const bIsBlob = b.entry.tx.type === 3;
+  if (aIsBlob !== bIsBlob) return bIsBlob;
+  return a.entry.arrival < b.entry.arrival;
+}

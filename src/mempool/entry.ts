@@ -1,0 +1,59 @@
+import type { Address } from "../primitives/address.ts";
+import { costOf, maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
+import { recoverAuthority } from "../types/transaction/sender.ts";
+import type { Authorization } from "../types/transaction/transaction.ts";
+import type { PooledTransaction } from "./pool.ts";
+
+/** A pooled transaction with what the pool needs of it again and again. */
+export type Entry = PooledTransaction & {
+  /** wei the sender's balance must cover */
+  readonly cost: bigint;
+  /** wei */
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  /** Order of arrival in this pool: breaks ties between equal tips. */
+  readonly arrival: number;
+  /** Signers of its authorizations (EIP-7702), each once. */
+  readonly authorities: readonly Address[];
+};
+
+export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
+  const { tx } = pooled;
+  let authorities: readonly Address[] | undefined;
+  return {
+    ...pooled,
+    cost: costOf(tx),
+    maxFeePerGas: maxFeePerGasOf(tx),
+    maxPriorityFeePerGas: maxPriorityFeeOf(tx),
+    arrival,
+    // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
+    get authorities() {
+      authorities ??= tx.type === 4 ? authoritiesOf(tx.authorizationList) : [];
+      return authorities;
+    },
+  };
+}
+
+function authoritiesOf(list: readonly Authorization[]): readonly Address[] {
+  const found = new Set<Address>();
+  for (const authorization of list) {
+    const authority = recoverAuthority(authorization);
+    if (authority !== undefined) found.add(authority);
+  }
+  return [...found];
+}
+
+/** True when `next` pays enough more than `old`, the transaction of the same nonce, to take its place. */
+export function outbids(next: Entry, old: Entry, priceBump: number): boolean {
+  return (
+    next.maxFeePerGas > old.maxFeePerGas &&
+    next.maxPriorityFeePerGas > old.maxPriorityFeePerGas &&
+    next.maxFeePerGas >= bumped(old.maxFeePerGas, priceBump) &&
+    next.maxPriorityFeePerGas >= bumped(old.maxPriorityFeePerGas, priceBump)
+  );
+}
+
+/** `fee` raised by `percent`, rounded down. */
+export function bumped(fee: bigint, percent: number): bigint {
+  return (fee * BigInt(100 + percent)) / 100n;
+}

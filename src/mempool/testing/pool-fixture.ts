@@ -1,0 +1,126 @@
+import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { ZERO_HASH } from "../../primitives/hash.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import type { Header } from "../../types/header.ts";
+import type { TransactionFields } from "../../types/transaction/codec.ts";
+import { buildTransaction } from "../../types/transaction/encode.ts";
+import type { FeeMarketTransaction } from "../../types/transaction/transaction.ts";
+import { Mempool, type MempoolModules } from "../mempool.ts";
+import type { MempoolOptions } from "../options.ts";
+import type { Submission } from "../pool.ts";
+
+export const CHAIN_ID = 1337n;
+export const GWEI = 10n ** 9n;
+export const ETHER = 10n ** 18n;
+
+/** The `index`-th test key and its account. */
+export function testKey(index: number): Uint8Array {
+  return bigintToFixedBytes(BigInt(index + 1), 32);
+}
+export function testAccount(index: number): Address {
+  return addressFromPrivateKey(testKey(index));
+}
+
+/** A state in memory that tests write into. */
+export class FakeState implements StateReader {
+  readonly accounts = new Map<Address, Account>();
+
+  account(address: Address): Account | undefined {
+    return this.accounts.get(address);
+  }
+  set(address: Address, fields: Partial<Account>): void {
+    const old = this.accounts.get(address) ?? {
+      nonce: 0n,
+      balance: ETHER,
+      codeHash: EMPTY_CODE_HASH,
+    };
+    this.accounts.set(address, { ...old, ...fields });
+  }
+  storage(): bigint {
+    return 0n;
+  }
+  code(): Uint8Array {
+    return EMPTY_BYTES;
+  }
+  *storageEntries(): Iterable<never> {}
+}
+
+export function testHeader(fields: Partial<Header> = {}): Header {
+  return {
+    parentHash: ZERO_HASH,
+    sha3Uncles: ZERO_HASH,
+    coinbase: ZERO_ADDRESS,
+    stateRoot: ZERO_HASH,
+    transactionsRoot: ZERO_HASH,
+    receiptsRoot: ZERO_HASH,
+    logsBloom: new Uint8Array(BLOOM_LENGTH),
+    difficulty: 0n,
+    number: 1,
+    gasLimit: 30_000_000n,
+    gasUsed: 15_000_000n,
+    timestamp: 1,
+    extraData: EMPTY_BYTES,
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: GWEI,
+    ...fields,
+  };
+}
+
+type TestPoolOptions = Partial<MempoolOptions> & {
+  readonly header?: Partial<Header>;
+  readonly config?: ChainConfig;
+  readonly verifySidecar?: MempoolModules["verifySidecar"];
+};
+
+/** A pool on a fake state, with a clock that tests set. */
+export function createTestPool({
+  header,
+  config,
+  verifySidecar,
+  ...options
+}: TestPoolOptions = {}) {
+  const state = new FakeState();
+  const clock = { now: 1_000_000 };
+  const pool = new Mempool(options, {
+    config: config ?? allForksAtGenesis(CHAIN_ID),
+    head: { header: testHeader(header), state },
+    now: () => clock.now,
+    ...(verifySidecar && { verifySidecar }),
+  });
+  return { pool, state, clock };
+}
+
+let salt = 0n;
+
+/** A transfer of type 2 that says who sent it, with a signature nobody checks. */
+export function transfer(
+  sender: Address,
+  nonce: bigint | number,
+  fields: Partial<TransactionFields & FeeMarketTransaction> = {},
+): Submission & { readonly sender: Address } {
+  const tx = buildTransaction(
+    {
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      maxFeePerGas: 100n * GWEI,
+      maxPriorityFeePerGas: GWEI,
+      gasLimit: 21_000n,
+      to: ZERO_ADDRESS,
+      value: 0n,
+      data: EMPTY_BYTES,
+      accessList: [],
+      ...fields,
+    } as TransactionFields,
+    // Different transactions must not share a hash just because their fields are equal.
+    { v: 0n, r: ++salt, s: 1n },
+  );
+  return { tx, sender };
+}

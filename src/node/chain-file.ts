@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import { createReadStream, createWriteStream, statSync } from "node:fs";
+import { finished } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+import { NodeError } from "../errors.ts";
+import type { Block } from "../types/block.ts";
+import { decodeBlockAt } from "../types/block-codec.ts";
+
+/**
+ * A chain file: the RLP of blocks one behind the other, in ascending order, as geth exports and imports it.
+ * A gzipped one is told by its first two bytes when read and by the name's ending when written.
+ */
+
+/** What a file holds is no block where one should begin. */
+export class InvalidChainFileError extends NodeError {
+  readonly code = "INVALID_CHAIN_FILE";
+}
+
+/** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
+const BLOCK_BYTES_MAX = 64 << 20;
+
+const READ_BYTES = 1 << 20;
+
+/** A block from a chain file. */
+export type FileBlock = {
+  readonly block: Block;
+  /** Bytes of the file read so far, as stored, for showing progress. */
+  readonly bytesRead: number;
+};
+
+/**
+ * The blocks of the file at `path`, in order; holds one block and a little more in memory.
+ * @throws InvalidChainFileError, and what decoding a block throws
+ */
+export async function* readChainFile(path: string): AsyncGenerator<FileBlock> {
+  const file = createReadStream(path, { highWaterMark: READ_BYTES });
+  const source = (await isGzipped(path)) ? file.pipe(createGunzip()) : file;
+  file.on("error", (error) => source.destroy(error));
+  let pending: Buffer = Buffer.alloc(0);
+  let ordinal = 0;
+  for await (const chunk of source) {
+    pending = pending.length === 0 ? (chunk as Buffer) : Buffer.concat([pending, chunk as Buffer]);
+    let offset = 0;
+    for (let end = itemEnd(pending, offset); end <= pending.length; ) {
+      yield { block: decode(pending.subarray(offset, end), ordinal), bytesRead: file.bytesRead };
+      ordinal++;
+      offset = end;
+      end = itemEnd(pending, offset);
+    }
+    // Copied: blocks are views of the bytes they were read from, which must not be kept whole for the rest.
+    pending = Buffer.from(pending.subarray(offset));
+  }
+  if (pending.length > 0) {
+    throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
+  }
+}
+
+/** Bytes of the file at `path`. */
+export function chainFileSize(path: string): number {
+  return statSync(path).size;
+}
+
+/** Writes encoded blocks to the file at `path`, which must not exist. */
+export async function writeChainFile(
+  path: string,
+  blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const file = createWriteStream(path, { flags: "wx", mode: 0o644 });
+  const target = path.endsWith(".gz") ? createGzip() : file;
+  if (target !== file) target.pipe(file);
+  try {
+    for await (const block of blocks) {
+      if (!target.write(block)) await once(target, "drain");
+    }
+    target.end();
+    await finished(file);
+  } catch (error) {
+    target.destroy();
+    file.destroy();
+    throw error;
+  }
+}
+
+function decode(bytes: Uint8Array, ordinal: number): Block {
+  try {
+    return decodeBlockAt(bytes, 0).block;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidChainFileError(
+      `block ${ordinal} of the file: ${reason}`,
+      { ordinal },
+      { cause },
+    );
+  }
+}
+
+/** Where the list beginning at `offset` ends; beyond the bytes at hand when its prefix is not there yet. */
+function itemEnd(bytes: Uint8Array, offset: number): number {
+  const first = bytes[offset];
+  if (first === undefined) return Number.POSITIVE_INFINITY;
+  if (first < 0xc0) throw new InvalidChainFileError("not a block where one should begin");
+  if (first < 0xf8) return offset + 1 + first - 0xc0;
+  const size = first - 0xf7;
+  if (offset + 1 + size > bytes.length) return Number.POSITIVE_INFINITY;
+  let length = 0;
+  for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;
+  if (length > BLOCK_BYTES_MAX) throw new InvalidChainFileError(`block of ${length} bytes`);
+  return offset + 1 + size + length;
+}
+
+async function isGzipped(path: string): Promise<boolean> {
+  for await (const chunk of createReadStream(path, { start: 0, end: 1 })) {
+    return chunk[0] === 0x1f && chunk[1] === 0x8b;
+  }
+  return false;
+}

@@ -1,0 +1,150 @@
+import type { ChainReader } from "../chain/reader.ts";
+import type { Config } from "../config/config.ts";
+import type { Application, Time } from "../consensus/application.ts";
+import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
+import { createEvmApplication } from "../consensus/evm-application.ts";
+import { createPendingBlocks } from "../consensus/pending-block.ts";
+import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { sidecarFault } from "../crypto/kzg/sidecar.ts";
+import type { ExecutionModules } from "../execution/block-execution.ts";
+import { Mempool } from "../mempool/mempool.ts";
+import type { Submit } from "../rpc/ports.ts";
+import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { executionModules } from "./execution-modules.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+
+/** Milliseconds that packing one proposal may take, so that a full pool cannot hold up the blocks. */
+const PACKING_TIME_MS = 500;
+/** How often the pool looks for transactions that waited too long. */
+const STALE_SWEEP_MS = 60_000;
+
+/** The chain role: everything that owns or changes the chain, without a way in from outside. */
+export type ChainCore = OpenChain & {
+  readonly reader: ChainReader;
+  readonly mempool: Mempool;
+  readonly execution: ExecutionModules;
+  readonly beginBlock: BeginBlock;
+  readonly application: Application;
+  readonly engine: SoloEngine;
+  readonly submissionRules: SubmissionRules;
+  /** Takes a transaction in network form into the pool. */
+  readonly submit: Submit;
+  start(): void;
+  stop(): void;
+};
+
+/**
+ * Builds the chain role of a node from the bottom up; nothing runs before `start`.
+ * @param hooks.onFatal called once when a block could not be made durable
+ */
+export function composeChain(
+  config: Config,
+  log: Logger,
+  hooks: OpenChainOptions & { readonly onFatal: (error: unknown) => void },
+): ChainCore {
+  const opened = openChain(config, log, hooks);
+  const { chain } = opened;
+  const execution = executionModules(chain);
+  const beginBlock = createBlockFactory(chain, execution);
+  const { header } = chain.head().block;
+  const mempool = new Mempool(poolOptions(config), {
+    config: chain.config,
+    head: { header, state: chain.stateAt(header.number) },
+    now: Date.now,
+    verifySidecar,
+  });
+  const submissionRules: SubmissionRules = {
+    txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
+    allowUnprotected: config.jsonRpc.allowUnprotected,
+  };
+  const submit = createSubmit(submissionRules, (submission) => {
+    mempool.add(submission);
+    return submission.tx.hash;
+  });
+  const minimumTip = () => config.mempool.minimumGasPriceWei;
+  const gasLimitTarget = config.consensus.gasLimit;
+  const pending = createPendingBlocks(
+    { gasLimitTarget, minimumTip },
+    { chain, mempool, beginBlock, nowSeconds: () => now().seconds },
+  );
+  const application = createEvmApplication(
+    {
+      feeRecipient: () => config.consensus.feeRecipient,
+      extraData: config.consensus.extraData,
+      minimumTip,
+      gasLimitTarget,
+      packingTimeMs: PACKING_TIME_MS,
+    },
+    { chain, mempool, beginBlock, log: log.child("consensus") },
+  );
+  const engine = createSoloEngine(
+    {
+      blockTime: config.consensus.blockTime,
+      proposer: config.consensus.feeRecipient,
+      onFatal: hooks.onFatal,
+    },
+    {
+      application,
+      onExecutable: (listener) => mempool.onPending(listener),
+      now,
+      headTime: () => ({ seconds: chain.head().block.header.timestamp, nanos: 0 }),
+    },
+  );
+  // The pool moves to a new head before anyone else hears of it, so that whoever does sees both agree.
+  chain.subscribe(({ executed, changes }) => {
+    const { header: head } = executed.block;
+    mempool.onHead({
+      header: head,
+      state: chain.stateAt(head.number),
+      changed: changes.accounts.map(({ address }) => address),
+    });
+  });
+  let sweep: NodeJS.Timeout | undefined;
+  return {
+    ...opened,
+    reader: { ...chain, pending },
+    mempool,
+    execution,
+    beginBlock,
+    application,
+    engine,
+    submissionRules,
+    submit,
+    start() {
+      engine.start();
+      sweep = setInterval(() => mempool.removeStale(), STALE_SWEEP_MS);
+    },
+    stop() {
+      engine.stop();
+      clearInterval(sweep);
+    },
+  };
+}
+
+function poolOptions({ mempool }: Config) {
+  const { priceLimitWei, minimumGasPriceWei } = mempool;
+  return {
+    minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
+    priceBump: mempool.priceBumpPercent,
+    accountSlots: mempool.accountSlots,
+    globalSlots: mempool.globalSlots,
+    accountQueue: mempool.accountQueue,
+    globalQueue: mempool.globalQueue,
+    lifetimeMs: mempool.lifetimeMs,
+  };
+}
+
+/** @returns what is wrong with the proofs of `sidecar`, if anything */
+function verifySidecar(sidecar: BlobSidecar): string | undefined {
+  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
+  if (fault === undefined) return undefined;
+  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
+}
+
+function now(): Time {
+  const milliseconds = Date.now();
+  return { seconds: Math.floor(milliseconds / 1000), nanos: (milliseconds % 1000) * 1_000_000 };
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { type Chain, createChain } from "../chain/chain.ts";
+import { genesisBlock } from "../chain/genesis-block.ts";
+import type { LogBlockStore } from "../chain/log-block-store.ts";
+import { openDiskBlockStore } from "../chain/open-block-store.ts";
+import type { Config } from "../config/config.ts";
+import { devGenesis } from "../config/genesis.ts";
+import { dataPath, genesisPath } from "../config/home.ts";
+import { NodeError } from "../errors.ts";
+import { type Genesis, parseGenesis } from "../params/genesis.ts";
+import { createStateTrie } from "../state/merkle-state-trie.ts";
+import type { Logger } from "../telemetry/logger.ts";
+
+/** The chain of a home, held by this process until the store is closed. */
+export type OpenChain = {
+  readonly chain: Chain;
+  readonly store: LogBlockStore;
+  readonly genesis: Genesis;
+  /** The chain was there before this call. */
+  readonly resumed: boolean;
+};
+
+export type OpenChainOptions = {
+  /** Makes the index anew from the log. */
+  readonly reindex?: boolean;
+  /** For tests that die at a named step. */
+  readonly failPoint?: (name: string) => void;
+};
+
+/** The store holds another chain than the genesis file describes. */
+export class GenesisMismatchError extends NodeError {
+  readonly code = "GENESIS_MISMATCH";
+  constructor(details: { readonly stored: string; readonly configured: string }) {
+    super(
+      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}`,
+      details,
+    );
+  }
+}
+
+/** There is no chain in this home yet. */
+export class HomeNotInitialisedError extends NodeError {
+  readonly code = "HOME_NOT_INITIALISED";
+  constructor(details: { readonly home: string }) {
+    super(`no chain in ${details.home}: run "evmintd init" first`, details);
+  }
+}
+
+/**
+ * Opens the chain under `config.home`; an empty store gets the genesis block.
+ * @throws GenesisMismatchError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ */
+export function openChain(config: Config, log: Logger, options: OpenChainOptions = {}): OpenChain {
+  const store = openDiskBlockStore({
+    directory: dataPath(config.home),
+    createTrie: createStateTrie,
+    ...options,
+  });
+  try {
+    if (store.replayedBlocks > 0) {
+      log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
+    }
+    const stateTrie = createStateTrie(store.trieNodes);
+    const resumed = store.head() !== undefined;
+    const genesis = genesisOf(config, store);
+    const { record, nodes } = genesisBlock(genesis, stateTrie);
+    if (!resumed) store.append(record, nodes);
+    const stored = store.block(0)!.block.hash;
+    if (stored !== record.block.hash) {
+      throw new GenesisMismatchError({ stored, configured: record.block.hash });
+    }
+    const chain = createChain({ config: genesis.config, store, stateTrie });
+    return { chain, store, genesis, resumed };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** The genesis file of the home; a dev chain has none, it began when it was first started. */
+function genesisOf(config: Config, store: LogBlockStore): Genesis {
+  if (config.dev) {
+    return devGenesis(store.block(0)?.block.header.timestamp ?? Math.floor(Date.now() / 1000));
+  }
+  try {
+    return parseGenesis(readFileSync(genesisPath(config.home), "utf8"));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new HomeNotInitialisedError({ home: config.home });
+  }
+}

@@ -1,0 +1,128 @@
+import { setImmediate } from "node:timers/promises";
+import { importBlock } from "../chain/import-block.ts";
+import type { Config } from "../config/config.ts";
+import { NodeError } from "../errors.ts";
+import { encodeBlock } from "../types/block-codec.ts";
+import { chainFileSize, readChainFile, writeChainFile } from "./chain-file.ts";
+import { executionModules } from "./execution-modules.ts";
+import { openChain } from "./open-chain.ts";
+import { startNode } from "./start-node.ts";
+import type { NodeOperations } from "./types.ts";
+
+/** A block of the file has a number we hold another block for. */
+export class ForkedImportError extends NodeError {
+  readonly code = "IMPORT_FORKS";
+  constructor(details: {
+    readonly number: number;
+    readonly ours: string;
+    readonly theirs: string;
+  }) {
+    super(
+      `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
+      details,
+    );
+  }
+}
+
+/** There is no such block to export or to go back to. */
+export class UnknownRangeError extends NodeError {
+  readonly code = "UNKNOWN_RANGE";
+}
+
+/** Work for the whole node, one call each, for the command line. */
+export const nodeOperations: NodeOperations = {
+  startNode,
+
+  async importChain(config, log, { file, onProgress, signal }) {
+    const { chain, store } = openChain(config, log);
+    const execution = executionModules(chain);
+    const total = chainFileSize(file);
+    let imported = 0;
+    let skipped = 0;
+    try {
+      for await (const { block, bytesRead } of readChainFile(file)) {
+        if (signal.aborted) break;
+        const { number } = block.header;
+        const known = chain.blockByNumber(number);
+        if (known === undefined) {
+          importBlock(chain, block, execution);
+          imported++;
+        } else if (known.block.hash === block.hash) {
+          skipped++;
+        } else {
+          throw new ForkedImportError({ number, ours: known.block.hash, theirs: block.hash });
+        }
+        onProgress({ done: bytesRead, total, unit: "bytes" });
+        // Gives signals their turn.
+        await setImmediate();
+      }
+      return { imported, skipped, head: chain.head().block.header.number };
+    } finally {
+      store.close();
+    }
+  },
+
+  async exportChain(config, log, { file, first, last, onProgress, signal }) {
+    const { chain, store } = openChain(config, log);
+    try {
+      const head = chain.head().block.header.number;
+      // Block 0 is what a genesis file says; a chain file begins behind it, so that import finds its place.
+      const from = first ?? Math.min(1, head);
+      const to = last ?? head;
+      if (to > head || from > to) {
+        throw new UnknownRangeError(`blocks ${from} to ${to} are not all there: head is ${head}`);
+      }
+      let exported = 0;
+      async function* blocks() {
+        for (let number = from; number <= to && !signal.aborted; number++) {
+          yield encodeBlock(chain.blockByNumber(number)!.block);
+          exported++;
+          onProgress({ done: exported, total: to - from + 1, unit: "blocks" });
+          await setImmediate();
+        }
+      }
+      await writeChainFile(file, head === 0 && first === undefined ? [] : blocks());
+      return { exported };
+    } finally {
+      store.close();
+    }
+  },
+
+  async checkStore(config, log) {
+    const { chain, store } = openChain(config, log);
+    try {
+      const report = store.check();
+      const told = report.faults.map(
+        ({ kind, number, what }) =>
+          `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
+      );
+      const untold = report.faultCount - told.length;
+      return {
+        head: chain.head().block.header.number,
+        faults: untold > 0 ? [...told, `and ${untold} more`] : told,
+      };
+    } finally {
+      store.close();
+    }
+  },
+
+  async rollback(config, log, { blocks }) {
+    const { chain, store } = openChain(config, log);
+    try {
+      const head = chain.head().block.header.number;
+      if (blocks > head)
+        throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
+      chain.rollbackTo(head - blocks);
+      return { head: head - blocks };
+    } finally {
+      store.close();
+    }
+  },
+
+  async reindex(config: Config, log) {
+    const { chain, store } = openChain(config, log, { reindex: true });
+    const head = chain.head().block.header.number;
+    store.close();
+    return { head };
+  },
+};

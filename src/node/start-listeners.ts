@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { namespaceOf } from "../rpc/method.ts";
+import { createMethodRegistry } from "../rpc/methods.ts";
+import { startRpcServer } from "../rpc/server.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { ChainCore } from "./compose-chain.ts";
+import { createRpcModules } from "./rpc-modules.ts";
+import { createRpcObserver } from "./rpc-observer.ts";
+import type { Listener } from "./types.ts";
+
+export type OpenListeners = {
+  readonly listeners: readonly Listener[];
+  close(): Promise<void>;
+};
+
+/** Opens every listener the configuration asks for, all or none. */
+export async function startListeners(
+  config: Config,
+  log: Logger,
+  core: ChainCore,
+): Promise<OpenListeners> {
+  const { jsonRpc, ipc, rpcLimits } = config;
+  const registry = createMethodRegistry();
+  const known = new Set([...registry.keys()].map(namespaceOf));
+  const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
+  let isListening = false;
+  const endpoint = { namespaces, isOpen: config.dev };
+  const server = await startRpcServer(
+    {
+      ...(jsonRpc.enable && {
+        http: { ...jsonRpc.address, ...endpoint },
+        ws: { ...jsonRpc.wsAddress, ...endpoint },
+      }),
+      ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
+      allowedHosts: jsonRpc.vhosts,
+      allowedOrigins: jsonRpc.corsOrigins,
+      limits: rpcLimits,
+    },
+    {
+      registry,
+      modules: createRpcModules(config, core, { isListening: () => isListening }),
+      observer: createRpcObserver(log.child("rpc")),
+    },
+  );
+  isListening = true;
+  const listeners: Listener[] = [];
+  for (const kind of ["http", "ws", "ipc"] as const) {
+    const url = server.urls[kind];
+    if (url === undefined) continue;
+    const isIpc = kind === "ipc";
+    listeners.push({
+      kind,
+      url,
+      namespaces: isIpc ? [...known] : namespaces,
+      needsToken: !isIpc && !config.dev,
+    });
+  }
+  return {
+    listeners,
+    close() {
+      isListening = false;
+      return server.close();
+    },
+  };
+}

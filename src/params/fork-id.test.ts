@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Hash } from "../primitives/hash.ts";
+import type { ChainConfig } from "./chain-config.ts";
+import { allForksAtGenesis } from "./dev-chain.ts";
+import { forkId } from "./fork-id.ts";
+
+const MAINNET_GENESIS =
+  "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3" as Hash;
+const MAINNET: ChainConfig = {
+  chainId: 1n,
+  homesteadBlock: 1_150_000,
+  daoForkBlock: 1_920_000,
+  daoForkSupport: true,
+  eip150Block: 2_463_000,
+  eip155Block: 2_675_000,
+  eip158Block: 2_675_000,
+  byzantiumBlock: 4_370_000,
+  constantinopleBlock: 7_280_000,
+  petersburgBlock: 7_280_000,
+  istanbulBlock: 9_069_000,
+  muirGlacierBlock: 9_200_000,
+  berlinBlock: 12_244_000,
+  londonBlock: 12_965_000,
+  arrowGlacierBlock: 13_773_000,
+  grayGlacierBlock: 15_050_000,
+  shanghaiTime: 1_681_338_455,
+  cancunTime: 1_710_338_135,
+  pragueTime: 1_746_612_311,
+  osakaTime: 1_764_798_551,
+  bpo1Time: 1_765_290_071,
+  bpo2Time: 1_767_747_671,
+  blobSchedule: {},
+};
+
+// EIP-2124 "Test cases" and, from Shanghai on, the published identifiers of mainnet.
+for (const [number, time, hash, next] of [
+  [0, 0, "0xfc64ec04", 1_150_000],
+  [1_149_999, 0, "0xfc64ec04", 1_150_000],
+  [1_150_000, 0, "0x97c2c34c", 1_920_000],
+  [1_920_000, 0, "0x91d1f948", 2_463_000],
+  [2_463_000, 0, "0x7a64da13", 2_675_000],
+  [2_675_000, 0, "0x3edd5b10", 4_370_000],
+  [4_370_000, 0, "0xa00bc324", 7_280_000],
+  [7_280_000, 0, "0x668db0af", 9_069_000],
+  [9_069_000, 0, "0x879d6e30", 9_200_000],
+  [9_200_000, 0, "0xe029e991", 12_244_000],
+  [12_244_000, 0, "0x0eb440f6", 12_965_000],
+  [12_965_000, 0, "0xb715077d", 13_773_000],
+  [13_773_000, 0, "0x20c327fc", 15_050_000],
+  [15_050_000, 0, "0xf0afd0e3", 1_681_338_455],
+  [20_000_000, 1_681_338_455, "0xdce96c2d", 1_710_338_135],
+  [20_000_000, 1_710_338_135, "0x9f3d2254", 1_746_612_311],
+  [20_000_000, 1_746_612_311, "0xc376cf8b", 1_764_798_551],
+  [20_000_000, 1_764_798_551, "0x5167e2a6", 1_765_290_071],
+  [20_000_000, 1_765_290_071, "0xcba2a1c0", 1_767_747_671],
+  [20_000_000, 1_767_747_671, "0x07c9462e", 0],
+] as const) {
+  test(`forkId of mainnet at block ${number}, time ${time}`, () => {
+    assert.deepEqual(forkId(MAINNET, MAINNET_GENESIS, 0, number, time), { hash, next });
+  });
+}
+
+test("forkId leaves out forks that are a part of genesis", () => {
+  const dev = allForksAtGenesis(1337n);
+  const base = forkId(dev, MAINNET_GENESIS, 0, 5, 100);
+  assert.deepEqual(base, { hash: "0xfc64ec04", next: 0 });
+  const later = { ...dev, osakaTime: 50 };
+  assert.deepEqual(forkId(later, MAINNET_GENESIS, 50, 5, 100), base);
+  assert.deepEqual(forkId(later, MAINNET_GENESIS, 10, 0, 10), { hash: "0xfc64ec04", next: 50 });
+  assert.notEqual(forkId(later, MAINNET_GENESIS, 10, 5, 100).hash, base.hash);
+});

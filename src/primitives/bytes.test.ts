@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  bigintToBytes,
+  bigintToFixedBytes,
+  bytesToBigint,
+  concatBytes,
+  EMPTY_BYTES,
+  equalBytes,
+  leftPad,
+} from "./bytes.ts";
+
+const words = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+
+test("bigintToBytes gives the shortest form, empty for 0", () => {
+  assert.deepEqual(bigintToBytes(0n), EMPTY_BYTES);
+  assert.deepEqual(bigintToBytes(127n), Uint8Array.of(127));
+  assert.deepEqual(bigintToBytes(1024n), Uint8Array.of(4, 0));
+  fc.assert(
+    fc.property(words, (value) => {
+      const bytes = bigintToBytes(value);
+      assert.equal(bytesToBigint(bytes), value);
+      assert.notEqual(bytes[0], 0);
+    }),
+  );
+});
+
+test("bigintToFixedBytes pads to the length asked for", () => {
+  fc.assert(
+    fc.property(words, (value) => {
+      const bytes = bigintToFixedBytes(value, 32);
+      assert.equal(bytes.length, 32);
+      assert.equal(bytesToBigint(bytes), value);
+      assert.deepEqual(leftPad(bigintToBytes(value), 32), bytes);
+    }),
+  );
+});
+
+test("bytesToBigint reads a view into a larger buffer", () => {
+  assert.equal(bytesToBigint(Uint8Array.of(9, 1, 0, 9).subarray(1, 3)), 256n);
+});
+
+test("concatBytes joins in order", () => {
+  assert.deepEqual(concatBytes(), EMPTY_BYTES);
+  assert.deepEqual(
+    concatBytes(Uint8Array.of(1), EMPTY_BYTES, Uint8Array.of(2, 3)),
+    Uint8Array.of(1, 2, 3),
+  );
+});
+
+test("equalBytes compares contents", () => {
+  assert.ok(equalBytes(Uint8Array.of(1, 2), Uint8Array.of(0, 1, 2).subarray(1)));
+  assert.ok(!equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 3)));
+  assert.ok(!equalBytes(Uint8Array.of(1, 2), Uint8Array.of(1, 2, 3)));
+});
+
+test("leftPad leaves what is long enough", () => {
+  assert.deepEqual(leftPad(Uint8Array.of(1, 2, 3), 2), Uint8Array.of(1, 2, 3));
+});

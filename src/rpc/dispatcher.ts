@@ -1,0 +1,227 @@
+import { setImmediate } from "node:timers/promises";
+import type { JsonText } from "./codec.ts";
+import type { RequestContext } from "./context.ts";
+import { isCrash, toErrorObject } from "./error-codes.ts";
+import {
+  InvalidRequestError,
+  MethodNotFoundError,
+  NotificationsUnsupportedError,
+  ParseError,
+  RequestTimeoutError,
+  ResponseTooLargeError,
+  UnauthorizedError,
+} from "./errors.ts";
+import { scanJson, skipBlanks } from "./json-scan.ts";
+import type { RpcLimits } from "./limits.ts";
+import { type Message, readMessage } from "./message.ts";
+import { type Method, namespaceOf, type Registry } from "./method.ts";
+import type { RpcObserver } from "./observer.ts";
+
+/** What goes back for one body: JSON text in pieces, to be written one after the other. */
+export type Reply = {
+  readonly parts: readonly JsonText[];
+  /** The body was no JSON: a stream cannot be followed further. */
+  readonly isParseError: boolean;
+  /** One single call that lacked the credential: HTTP 401. */
+  readonly isUnauthorized: boolean;
+};
+
+export type Dispatcher = {
+  /**
+   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Never throws or rejects; synchronous when all its handlers are.
+   */
+  dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined>;
+};
+
+/** The answer to one call, and how much of it counts against the batch limit. */
+type Answer = { readonly parts: readonly JsonText[]; readonly size: number };
+
+/** A batch gives way to other work after running this long. */
+const BATCH_SLICE_MS = 10;
+
+/** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
+export function createDispatcher<Modules>(
+  options: { readonly limits: RpcLimits; readonly observer: RpcObserver },
+  { registry, modules }: { readonly registry: Registry<Modules>; readonly modules: Modules },
+): Dispatcher {
+  const { limits, observer } = options;
+
+  function dispatch(body: Buffer, context: RequestContext) {
+    if (skipBlanks(body, 0) === body.length) return undefined;
+    let value: unknown;
+    let ids: readonly (string | undefined)[];
+    try {
+      const scan = scanJson(body, limits);
+      ids = scan.ids;
+      value = JSON.parse(body.toString("utf8", 0, scan.end));
+    } catch (error) {
+      const isParseError = !(error instanceof InvalidRequestError);
+      const { parts } = errorAnswer("null", isParseError ? new ParseError() : error);
+      return { parts, isParseError, isUnauthorized: false };
+    }
+    if (Array.isArray(value)) return dispatchBatch(value, ids, context);
+    return dispatchSingle(read(value, ids[0], context), context);
+  }
+
+  function read(value: unknown, id: string | undefined, context: RequestContext): Message {
+    return readMessage(value, id, limits.idBytesMax, context.transport === "ws");
+  }
+
+  function dispatchSingle(message: Message, context: RequestContext) {
+    const answer = answerTo(message, context, callTimeoutMs(context));
+    if (answer instanceof Promise)
+      return answer.then((done) => singleReply(message, done, context));
+    return singleReply(message, answer, context);
+  }
+
+  function singleReply(
+    message: Message,
+    answer: Answer | undefined,
+    context: RequestContext,
+  ): Reply | undefined {
+    if (answer === undefined) return undefined;
+    const isUnauthorized = message.kind === "call" && lacksCredential(message.method, context);
+    return { parts: answer.parts, isParseError: false, isUnauthorized };
+  }
+
+  async function dispatchBatch(
+    values: readonly unknown[],
+    ids: readonly (string | undefined)[],
+    context: RequestContext,
+  ): Promise<Reply | undefined> {
+    if (values.length === 0) {
+      return plainReply(errorAnswer("null", new InvalidRequestError("empty batch")).parts);
+    }
+    const messages = values.map((value, index) => read(value, ids[index], context));
+    if (values.length > limits.batchItemsMax) {
+      const firstCall = messages.find((message) => message.kind === "call");
+      const { parts } = errorAnswer(
+        firstCall?.id ?? "null",
+        new InvalidRequestError("batch too large"),
+      );
+      return plainReply(["[", ...parts, "]"]);
+    }
+
+    const parts: JsonText[] = [];
+    const deadline = performance.now() + callTimeoutMs(context);
+    let sliceEnd = performance.now() + BATCH_SLICE_MS;
+    let size = 0;
+    for (const message of messages) {
+      const now = performance.now();
+      if (now > sliceEnd) {
+        await setImmediate();
+        sliceEnd = performance.now() + BATCH_SLICE_MS;
+      }
+      const answer =
+        size > limits.batchResponseBytesMax
+          ? refusal(message, new ResponseTooLargeError())
+          : now > deadline || context.isAborted
+            ? refusal(message, new RequestTimeoutError())
+            : await answerTo(message, context, deadline - now);
+      if (answer === undefined) continue;
+      size += answer.size;
+      parts.push(parts.length === 0 ? "[" : ",", ...answer.parts);
+    }
+    return parts.length === 0 ? undefined : plainReply([...parts, "]"]);
+  }
+
+  /** The answer to a call that is not run any more. */
+  function refusal(message: Message, error: Error): Answer | undefined {
+    if (message.kind === "call") return errorAnswer(message.id, error);
+    return message.kind === "invalid"
+      ? errorAnswer(message.id, new InvalidRequestError())
+      : undefined;
+  }
+
+  function answerTo(
+    message: Message,
+    context: RequestContext,
+    timeoutMs: number,
+  ): Answer | undefined | Promise<Answer | undefined> {
+    if (message.kind === "response") return undefined;
+    if (message.kind === "invalid") return errorAnswer(message.id, new InvalidRequestError());
+    const startMs = performance.now();
+    const { method: name, params } = message;
+    const id = message.kind === "call" ? message.id : undefined;
+    const succeed = (result: JsonText): Answer | undefined => {
+      observer.callEnded(name, 0, performance.now() - startMs);
+      return id === undefined ? undefined : resultAnswer(id, result);
+    };
+    const fail = (error: unknown): Answer | undefined => {
+      const label = registry.has(name) ? name : "unknown";
+      if (isCrash(error)) observer.crashed(label, error);
+      observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
+      return id === undefined ? undefined : errorAnswer(id, error);
+    };
+    try {
+      const result = available(name, context).run(modules, params, context);
+      if (!(result instanceof Promise)) return succeed(result);
+      return withTimeout(result, timeoutMs, context).then(succeed, fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** The method, if this caller may run it. */
+  function available(name: string, context: RequestContext): Method<Modules> {
+    if (name.length > limits.methodNameCharsMax) {
+      throw new InvalidRequestError(
+        `method name too long: ${name.length} > ${limits.methodNameCharsMax}`,
+      );
+    }
+    const method = registry.get(name);
+    const namespace = namespaceOf(name);
+    if (!method || !(namespace === "rpc" || context.access.namespaces.has(namespace))) {
+      throw new MethodNotFoundError(name);
+    }
+    if (lacksCredential(name, context)) throw new UnauthorizedError();
+    if (method.needsConnection && context.connection === undefined) {
+      throw new NotificationsUnsupportedError();
+    }
+    return method;
+  }
+
+  function lacksCredential(name: string, { access, isAuthenticated }: RequestContext): boolean {
+    if (access.isOpen || isAuthenticated) return false;
+    return registry.get(name)?.isPrivate === true && access.namespaces.has(namespaceOf(name));
+  }
+
+  function callTimeoutMs(context: RequestContext): number {
+    return context.transport === "http" ? limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
+  }
+
+  return { dispatch };
+}
+
+function plainReply(parts: readonly JsonText[]): Reply {
+  return { parts, isParseError: false, isUnauthorized: false };
+}
+
+function resultAnswer(id: string, result: JsonText): Answer {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+  return typeof result === "string"
+    ? { parts: [`${head}${result}}`], size: result.length }
+    : { parts: [head, result, "}"], size: result.length };
+}
+
+/** Used by the transports too, for what they refuse themselves. */
+export function errorAnswer(id: string, error: unknown): Answer {
+  const text = JSON.stringify(toErrorObject(error));
+  return { parts: [`{"jsonrpc":"2.0","id":${id},"error":${text}}`], size: text.length };
+}
+
+function withTimeout(
+  result: Promise<JsonText>,
+  timeoutMs: number,
+  context: RequestContext,
+): Promise<JsonText> {
+  if (timeoutMs === Number.POSITIVE_INFINITY) return result;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new RequestTimeoutError());
+      context.abort();
+    }, timeoutMs);
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,119 @@
+import { NodeError } from "../errors.ts";
+
+/** The body is not JSON. */
+export class ParseError extends NodeError {
+  readonly code = "RPC_PARSE_ERROR";
+  constructor() {
+    super("parse error");
+  }
+}
+
+/** JSON, but not a JSON-RPC 2.0 request object. */
+export class InvalidRequestError extends NodeError {
+  readonly code = "RPC_INVALID_REQUEST";
+  constructor(message = "invalid request") {
+    super(message);
+  }
+}
+
+/** No such method, or its namespace is not enabled on this listener. */
+export class MethodNotFoundError extends NodeError {
+  readonly code = "RPC_METHOD_NOT_FOUND";
+  constructor(method: string) {
+    super(`the method ${method} does not exist/is not available`, { method });
+  }
+}
+
+/** The method notifies its caller, which this transport cannot. */
+export class NotificationsUnsupportedError extends NodeError {
+  readonly code = "RPC_NOTIFICATIONS_UNSUPPORTED";
+  constructor() {
+    super("notifications not supported");
+  }
+}
+
+/** The parameters as a whole, or the one named in `details.param`, cannot be used. */
+export class InvalidParamsError extends NodeError {
+  readonly code = "RPC_INVALID_PARAMS";
+  constructor(message: string, param?: string) {
+    super(message, param === undefined ? {} : { param });
+  }
+}
+
+/** A codec refused a value; the method that knows which parameter it was makes an InvalidParamsError of it. */
+export class InvalidValueError extends NodeError {
+  readonly code = "RPC_INVALID_VALUE";
+}
+
+/** The calls of a request took longer than allowed together. */
+export class RequestTimeoutError extends NodeError {
+  readonly code = "RPC_TIMEOUT";
+  constructor() {
+    super("request timed out");
+  }
+}
+
+/** The answers of a batch grew beyond the limit; this call was not run. */
+export class ResponseTooLargeError extends NodeError {
+  readonly code = "RPC_RESPONSE_TOO_LARGE";
+  constructor() {
+    super("response too large");
+  }
+}
+
+/** A private method without the credential. */
+export class UnauthorizedError extends NodeError {
+  readonly code = "RPC_UNAUTHORIZED";
+  constructor() {
+    super("unauthorized");
+  }
+}
+
+/** A state was asked for at a block that is not there. */
+export class UnknownBlockError extends NodeError {
+  readonly code = "RPC_UNKNOWN_BLOCK";
+}
+
+/** EIP-1898: the block exists, but not in the canonical chain. */
+export class BlockNotCanonicalError extends NodeError {
+  readonly code = "RPC_BLOCK_NOT_CANONICAL";
+  constructor() {
+    super("hash is not currently canonical");
+  }
+}
+
+/** The pending block has no state root in the trie until it is committed. */
+export class PendingProofError extends NodeError {
+  readonly code = "RPC_PENDING_PROOF";
+  constructor() {
+    super("proofs are not available for the pending block");
+  }
+}
+
+/** Fields of a transaction that cannot go together, or that are missing. Texts are geth's. */
+export class TransactionFieldsError extends NodeError {
+  readonly code = "RPC_TRANSACTION_FIELDS";
+}
+
+/** gas × price is more than this node lets an RPC caller spend by one transaction. */
+export class FeeCapExceededError extends NodeError {
+  readonly code = "RPC_FEE_CAP_EXCEEDED";
+}
+
+/** A legacy transaction that could be replayed on any other chain (EIP-155). */
+export class UnprotectedTransactionError extends NodeError {
+  readonly code = "RPC_UNPROTECTED_TRANSACTION";
+  constructor() {
+    super("only replay-protected (EIP-155) transactions allowed over RPC");
+  }
+}
+
+/** EIP-712 data that cannot be hashed. */
+export class TypedDataError extends NodeError {
+  readonly code = "RPC_TYPED_DATA";
+}
+
+/** One request asks for more than the method gives at once. */
+export class LimitExceededError extends NodeError {
+  readonly code = "RPC_LIMIT_EXCEEDED";
+}

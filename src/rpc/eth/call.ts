@@ -1,0 +1,33 @@
+import type { ChainReader } from "../../chain/reader.ts";
+import { blockSelector } from "../block-selector.ts";
+import { blockOverrides, callRequest, stateOverrides } from "../call-request.ts";
+import { data, optional } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { CallExecutor } from "../ports.ts";
+import { resolveState } from "../resolve.ts";
+
+/**
+ * `eth_call`: what a message call returns on the state after `block`. Nothing is written.
+ *
+ * @throws UnknownBlockError, BlockNotCanonicalError, and the executor's
+ */
+export const call = defineMethod({
+  name: "eth_call",
+  params: {
+    request: callRequest,
+    block: optional(blockSelector, "latest"),
+    stateOverrides: optional(stateOverrides),
+    blockOverrides: optional(blockOverrides),
+  },
+  result: data,
+  handle: (
+    { request, block, stateOverrides, blockOverrides },
+    { chain, executor }: { chain: ChainReader; executor: CallExecutor },
+    context,
+  ) =>
+    executor.call(request, resolveState(chain, block), {
+      stateOverrides,
+      blockOverrides,
+      signal: () => context.signal,
+    }),
+});

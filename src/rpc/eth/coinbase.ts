@@ -1,0 +1,11 @@
+import { address } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { NodeInfo } from "../node-info.ts";
+
+/** `eth_coinbase`: who receives the fees of the blocks this node makes. */
+export const coinbase = defineMethod({
+  name: "eth_coinbase",
+  params: {},
+  result: address,
+  handle: (_params, { node }: { node: NodeInfo }) => node.coinbase(),
+});

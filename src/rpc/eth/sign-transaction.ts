@@ -1,0 +1,39 @@
+import type { AccountSigner } from "../../keystore/account-signer.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { callRequest } from "../call-request.ts";
+import { rawJson } from "../codec.ts";
+import { TransactionFieldsError } from "../errors.ts";
+import { signedTransactionText } from "../json/transaction-json.ts";
+import { dataText } from "../json/write.ts";
+import { defineMethod } from "../method.ts";
+import { assertSubmittable, type SubmissionRules } from "../submission.ts";
+import { signFields } from "./sign-fields.ts";
+import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+
+/**
+ * `eth_signTransaction`: the signed transaction, which goes nowhere. Gas, price and nonce are never made up here.
+ *
+ * @throws TransactionFieldsError, UnknownAccountError, AccountLockedError, FeeCapExceededError
+ */
+export const signTransaction = defineMethod({
+  name: "eth_signTransaction",
+  params: { request: callRequest },
+  result: rawJson,
+  async handle(
+    { request },
+    modules: DefaultsModules & { signer: AccountSigner; submissionRules: SubmissionRules },
+  ) {
+    if (request.gas === undefined) throw new TransactionFieldsError("gas not specified");
+    if (
+      request.gasPrice === undefined &&
+      (request.maxFeePerGas === undefined || request.maxPriorityFeePerGas === undefined)
+    ) {
+      throw new TransactionFieldsError("missing gasPrice or maxFeePerGas/maxPriorityFeePerGas");
+    }
+    if (request.nonce === undefined) throw new TransactionFieldsError("nonce not specified");
+    const fields = await fillTransactionFields(request, modules);
+    const tx = signFields(fields, request.from ?? ZERO_ADDRESS, modules.signer);
+    assertSubmittable(tx, modules.submissionRules);
+    return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
+  },
+});

@@ -1,0 +1,19 @@
+import type { AccountSigner } from "../../keystore/account-signer.ts";
+import { address, data } from "../codec.ts";
+import { messageHash, signatureBytes } from "../message-hash.ts";
+import { defineMethod } from "../method.ts";
+
+/**
+ * `eth_sign`: signature of an unlocked account over the prefixed message; 65 bytes, v 27 or 28.
+ *
+ * @throws UnknownAccountError, AccountLockedError
+ */
+export const sign = defineMethod({
+  name: "eth_sign",
+  params: { account: address, message: data },
+  result: data,
+  handle: (
+    { account, message },
+    { signer, chainName }: { signer: AccountSigner; chainName: string },
+  ) => signatureBytes(signer.sign(account, messageHash(chainName, message))),
+});

@@ -1,0 +1,360 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { JsonText } from "./codec.ts";
+import { type AccessPolicy, RequestContext } from "./context.ts";
+import type { Dispatcher, Reply } from "./dispatcher.ts";
+import type { RpcLimits } from "./limits.ts";
+import type { RpcObserver } from "./observer.ts";
+import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+
+export type ListenerOptions = {
+  readonly host: string;
+  /** 0: any free port */
+  readonly port: number;
+  readonly access: AccessPolicy;
+  /** Host names besides IP literals, see `isHostAllowed`. */
+  readonly allowedHosts: readonly string[];
+  /** Origins of web pages that may call, see `isOriginAllowed`. */
+  readonly allowedOrigins: readonly string[];
+  readonly limits: RpcLimits;
+};
+
+export type ListenerModules = {
+  readonly dispatcher: Dispatcher;
+  readonly observer: RpcObserver;
+  readonly authenticate?: Authenticate;
+};
+
+/** Judges the `Authorization` header. Absent altogether: nobody is ever authenticated. */
+export type Authenticate = (authorization: string | undefined) => "none" | "valid" | "invalid";
+
+export type HttpModules = ListenerModules & {
+  /** Takes WebSocket upgrades of this port, if they are served here. */
+  readonly acceptUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Serves a request that is none of ours (health, metrics, pages): true when it took it. Host and Origin are checked. */
+  readonly otherRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** False on a port for WebSocket alone. */
+  readonly servesCalls: boolean;
+};
+
+/** A listening socket. */
+export type Listener = {
+  readonly url: string;
+  /** Stops accepting, lets running calls end for `graceMs`, then cuts what is left. */
+  close(graceMs?: number): Promise<void>;
+};
+
+const CONTENT_TYPES: ReadonlySet<string> = new Set([
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+]);
+
+const PREFLIGHT_MAX_AGE_S = "600";
+
+/** Serves JSON-RPC over HTTP/1.1. Whatever can be refused without the body is refused before it is read. */
+export async function listenHttp(
+  options: ListenerOptions,
+  modules: HttpModules,
+): Promise<Listener> {
+  const { limits } = options;
+  const { observer, acceptUpgrade } = modules;
+  const sockets = new Set<Socket>();
+  const server = createServer({
+    keepAliveTimeout: limits.httpIdleTimeoutMs,
+    headersTimeout: limits.httpHeadersTimeoutMs,
+    requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
+    connectionsCheckingInterval: 2000,
+  });
+  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) =>
+    serveRequest(options, modules, sockets.size, request, response, isHeld);
+  server.on("request", serve(false));
+  // A client that asks before it sends its body gets its refusal before it sends its body.
+  server.on("checkContinue", serve(true));
+  server.on("connection", (socket) => {
+    // Beyond the limit callers are told so; at twice the limit there is no time for that.
+    if (sockets.size >= 2 * limits.httpConnectionsMax) {
+      observer.refused("http", "connections");
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    observer.connections("http", sockets.size);
+    socket.once("close", () => forget(socket));
+  });
+  function forget(socket: Socket) {
+    if (sockets.delete(socket)) observer.connections("http", sockets.size);
+  }
+  if (acceptUpgrade) {
+    server.on("upgrade", (request, socket, head) => {
+      forget(socket as Socket);
+      acceptUpgrade(request, socket, head);
+    });
+  }
+  await listen(server, options);
+  return {
+    url: listenerUrl(server, options.host, modules.servesCalls ? "http" : "ws"),
+    close: (graceMs = 5000) => closeServer(server, graceMs),
+  };
+}
+
+function serveRequest(
+  options: ListenerOptions,
+  modules: HttpModules,
+  connectionCount: number,
+  request: IncomingMessage,
+  response: ServerResponse,
+  isHeld: boolean,
+): void {
+  const { headers, method } = request;
+  const refuse = (refusal: Refusal) => {
+    modules.observer.refused("http", refusal.reason);
+    sendRefusal(response, refusal);
+  };
+
+  const notAdmitted = whyNotAdmitted(options, request, connectionCount);
+  if (notAdmitted) {
+    refuse(notAdmitted);
+    return;
+  }
+  if (headers.origin !== undefined) allowOrigin(response, headers.origin);
+  if (method === "OPTIONS") {
+    answerPreflight(request, response);
+    return;
+  }
+  if (modules.otherRequest?.(request, response)) return;
+  // Load balancers ask like this whether somebody is there.
+  if ((method === "GET" || method === "HEAD") && request.url === "/" && modules.servesCalls) {
+    response.writeHead(200, { "content-length": "0" }).end();
+    return;
+  }
+  const notACall = whyNotACall(options, request, modules.servesCalls);
+  if (notACall) {
+    refuse(notACall);
+    return;
+  }
+  const authentication = modules.authenticate?.(headers.authorization) ?? "none";
+  if (authentication === "invalid") {
+    refuse(BAD_TOKEN);
+    return;
+  }
+
+  if (isHeld) response.writeContinue();
+  readBody(request, options.limits.bodyBytesMax, (body) => {
+    if (body === undefined) {
+      refuse(bodyTooLarge("more", options.limits.bodyBytesMax));
+      return;
+    }
+    const context = new RequestContext({
+      transport: "http",
+      access: options.access,
+      isAuthenticated: authentication === "valid",
+      connection: undefined,
+    });
+    const reply = modules.dispatcher.dispatch(body, context);
+    if (reply instanceof Promise) {
+      response.once("close", () => context.abort());
+      void reply.then((done) => sendReply(response, done, options.limits));
+    } else sendReply(response, reply, options.limits);
+  });
+}
+
+/** A request turned away before anything of it was run. */
+type Refusal = {
+  readonly status: number;
+  /** For the counters. */
+  readonly reason: string;
+  readonly message: string;
+  readonly headers?: HeaderFields;
+};
+
+const BAD_HOST: Refusal = { status: 403, reason: "host", message: "invalid host specified" };
+const BAD_TOKEN: Refusal = { status: 401, reason: "token", message: "unauthorized" };
+
+/** What holds for every request, whatever it asks for. */
+function whyNotAdmitted(
+  options: ListenerOptions,
+  request: IncomingMessage,
+  connectionCount: number,
+): Refusal | undefined {
+  const { host, origin } = request.headers;
+  if (connectionCount > options.limits.httpConnectionsMax) {
+    return {
+      status: 503,
+      reason: "connections",
+      message: "too many connections",
+      headers: { "retry-after": "1" },
+    };
+  }
+  if (!hasOneHost(request)) return { ...BAD_HOST, status: 400 };
+  if (!isHostAllowed(host, options.allowedHosts)) return BAD_HOST;
+  if (!isOriginAllowed(origin, host, options.allowedOrigins)) {
+    return { status: 403, reason: "origin", message: "origin not allowed" };
+  }
+  return undefined;
+}
+
+/** What its headers must say for a request to be a JSON-RPC call. */
+function whyNotACall(
+  { limits }: ListenerOptions,
+  { headers, method, url }: IncomingMessage,
+  servesCalls: boolean,
+): Refusal | undefined {
+  if (!servesCalls) {
+    return {
+      status: 426,
+      reason: "upgrade",
+      message: "this port serves WebSocket connections only",
+      headers: { upgrade: "websocket" },
+    };
+  }
+  if (url?.split("?", 1)[0] !== "/") return { status: 404, reason: "path", message: "not found" };
+  if (method !== "POST") {
+    const allow = "POST, GET, HEAD, OPTIONS";
+    return { status: 405, reason: "method", message: "method not allowed", headers: { allow } };
+  }
+  const length = Number(headers["content-length"] ?? 0);
+  if (length > limits.bodyBytesMax) return bodyTooLarge(length, limits.bodyBytesMax);
+  if (!isJson(headers["content-type"]) || headers["content-encoding"] !== undefined) {
+    return {
+      status: 415,
+      reason: "contentType",
+      message: "invalid content type, only application/json is supported",
+    };
+  }
+  return undefined;
+}
+
+function bodyTooLarge(length: number | "more", bytesMax: number): Refusal {
+  return {
+    status: 413,
+    reason: "body",
+    message: `content length too large (${length}>${bytesMax})`,
+  };
+}
+
+type HeaderFields = Readonly<Record<string, string>>;
+
+/** node:http joins two Host headers to the first one; behind a proxy that takes the second they are an attack. */
+function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts++;
+  }
+  return hosts <= 1 && (url?.startsWith("/") === true || url === "*");
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === "application/json") return true;
+  return CONTENT_TYPES.has((contentType ?? "").split(";", 1)[0]!.trim().toLowerCase());
+}
+
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("vary", "origin");
+}
+
+function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("allow", "POST, GET, HEAD, OPTIONS");
+  if (request.headers.origin !== undefined) {
+    response.setHeader("access-control-allow-methods", "POST, GET");
+    response.setHeader("access-control-allow-headers", "content-type, authorization");
+    response.setHeader("access-control-max-age", PREFLIGHT_MAX_AGE_S);
+    if (request.headers["access-control-request-private-network"] === "true") {
+      response.setHeader("access-control-allow-private-network", "true");
+    }
+  }
+  response.writeHead(204).end();
+}
+
+/** Hands over the whole body, or undefined once it grows beyond `bytesMax`. A request that breaks off is dropped. */
+function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  done: (body: Buffer | undefined) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= bytesMax) chunks.push(chunk);
+    else {
+      request.removeAllListeners("data").removeAllListeners("end").pause();
+      done(undefined);
+    }
+  });
+  request.on("end", () => done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+}
+
+function sendReply(response: ServerResponse, reply: Reply | undefined, limits: RpcLimits): void {
+  if (response.destroyed) return;
+  const parts = reply?.parts ?? [];
+  let length = 0;
+  for (const part of parts) length += byteLength(part);
+  response.writeHead(reply?.isUnauthorized ? 401 : 200, {
+    "content-type": "application/json",
+    "content-length": length,
+  });
+  if (parts.length <= 1) response.end(parts[0]);
+  else {
+    response.cork();
+    for (const part of parts) response.write(part);
+    response.end();
+    response.uncork();
+  }
+  if (response.writableLength > 0) cutSlowReader(response, limits.httpReplyTimeoutMs);
+}
+
+function cutSlowReader(response: ServerResponse, timeoutMs: number): void {
+  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  response.once("close", () => clearTimeout(timer));
+}
+
+/** An answer without a call: JSON all the same, because some clients read nothing else. The rest of the request is not read. */
+function sendRefusal(response: ServerResponse, { status, message, headers }: Refusal): void {
+  const body = refusalBody(status, message);
+  response.writeHead(status, {
+    ...headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  });
+  response.end(body);
+}
+
+/** The JSON-RPC error object sent with an HTTP status other than 200. */
+export function refusalBody(status: number, message: string): string {
+  const code = status === 401 ? -32001 : status === 503 || status === 429 ? -32005 : -32600;
+  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
+}
+
+function byteLength(part: JsonText): number {
+  return typeof part === "string" ? Buffer.byteLength(part) : part.length;
+}
+
+function listen(server: Server, { host, port }: ListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function listenerUrl(server: Server, host: string, scheme: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function closeServer(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,69 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Cuts a stream of JSON values, one after the other with or without white space between, into its objects and arrays.
+ * Bytes between them that begin neither are handed over up to the next line end, to be refused as what they are.
+ */
+export class JsonStream {
+  readonly #bytesMax: number;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+  #inGarbage = false;
+
+  /** @param bytesMax size of one value */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The values that `chunk` completes; undefined when one is too large: the stream cannot be followed further. */
+  push(chunk: Buffer): readonly Buffer[] | undefined {
+    const values: Buffer[] = [];
+    let start = this.#pendingBytes > 0 ? 0 : -1;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]!;
+      if (this.#inString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#inString = false;
+        continue;
+      }
+      if (start === -1) {
+        if (byte <= 0x20) continue;
+        start = at;
+        this.#inGarbage = byte !== 0x7b && byte !== 0x5b;
+      }
+      if (this.#inGarbage) {
+        if (byte !== 0x0a) continue;
+        this.#inGarbage = false;
+      } else if (byte === QUOTE) {
+        this.#inString = true;
+        continue;
+      } else if (byte === 0x7b || byte === 0x5b) {
+        this.#depth++;
+        continue;
+      } else if (byte !== 0x7d && byte !== 0x5d) continue;
+      else if (--this.#depth > 0) continue;
+      values.push(this.#take(chunk.subarray(start, at + 1)));
+      start = -1;
+    }
+    if (start >= 0) {
+      this.#pending.push(chunk.subarray(start));
+      this.#pendingBytes += chunk.length - start;
+    }
+    const isTooLarge =
+      this.#pendingBytes > this.#bytesMax || values.some(({ length }) => length > this.#bytesMax);
+    return isTooLarge ? undefined : values;
+  }
+
+  #take(last: Buffer): Buffer {
+    const value = this.#pending.length === 0 ? last : Buffer.concat([...this.#pending, last]);
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    this.#depth = 0;
+    return value;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { effectiveGasPrice, maxFeePerGasOf } from "../../types/transaction/fees.ts";
+import type {
+  AccessList,
+  Authorization,
+  Transaction,
+} from "../../types/transaction/transaction.ts";
+import { dataText, plainListText, plainText, quantityText } from "./write.ts";
+
+/** Where a transaction was mined. */
+export type TransactionPlace = {
+  readonly blockHash: Hash;
+  readonly blockNumber: number;
+  readonly blockTimestamp: number;
+  readonly index: number;
+  /** of the block, in wei; undefined before London */
+  readonly baseFeePerGas: bigint | undefined;
+};
+
+/** JSON text of a transaction. Not mined yet (`place` undefined): the four place members are null, `gasPrice` is the most it pays. */
+export function transactionText(tx: Transaction, from: Address, place?: TransactionPlace): string {
+  const gasPrice = place ? effectiveGasPrice(tx, place.baseFeePerGas ?? 0n) : maxFeePerGasOf(tx);
+  let text =
+    `{"blockHash":${plainText(place?.blockHash ?? null)}` +
+    `,"blockNumber":${place ? quantityText(place.blockNumber) : "null"}` +
+    `,"blockTimestamp":${place ? quantityText(place.blockTimestamp) : "null"}` +
+    `,"from":"${from}","gas":${quantityText(tx.gasLimit)},"gasPrice":${quantityText(gasPrice)}`;
+  if (tx.type >= 2) text += feeMembers(tx);
+  text +=
+    `,"hash":"${tx.hash}","input":${dataText(tx.data)},"nonce":${quantityText(tx.nonce)}` +
+    `,"to":${plainText(tx.to)},"transactionIndex":${place ? quantityText(place.index) : "null"}` +
+    `,"value":${quantityText(tx.value)},"type":${quantityText(tx.type)}`;
+  return `${text}${typedMembers(tx)}${signatureMembers(tx)}}`;
+}
+
+/**
+ * JSON text of a transaction on its own, as `eth_signTransaction` and `eth_fillTransaction` show it: price members of other
+ * types are null, nothing says where it was mined or by whom it was sent.
+ */
+export function signedTransactionText(tx: Transaction): string {
+  const legacyPrice = tx.type === 0 || tx.type === 1 ? quantityText(tx.gasPrice) : "null";
+  const fees = tx.type >= 2 ? feeMembers(tx) : ',"maxPriorityFeePerGas":null,"maxFeePerGas":null';
+  return (
+    `{"type":${quantityText(tx.type)},"nonce":${quantityText(tx.nonce)},"to":${plainText(tx.to)}` +
+    `,"gas":${quantityText(tx.gasLimit)},"gasPrice":${legacyPrice}${fees}` +
+    `,"value":${quantityText(tx.value)},"input":${dataText(tx.data)}` +
+    `${typedMembers(tx)}${signatureMembers(tx)},"hash":"${tx.hash}"}`
+  );
+}
+
+/** JSON text of an access list (EIP-2930). */
+export function accessListText(accessList: AccessList): string {
+  const entries = accessList.map(
+    ({ address, storageKeys }) =>
+      `{"address":"${address}","storageKeys":${plainListText(storageKeys)}}`,
+  );
+  return `[${entries.join(",")}]`;
+}
+
+/** The price members of types 2 and later. */
+function feeMembers(tx: Transaction): string {
+  if (tx.type === 0 || tx.type === 1) return "";
+  return (
+    `,"maxPriorityFeePerGas":${quantityText(tx.maxPriorityFeePerGas)}` +
+    `,"maxFeePerGas":${quantityText(tx.maxFeePerGas)}`
+  );
+}
+
+function typedMembers(tx: Transaction): string {
+  if (tx.type === 0)
+    return tx.chainId === undefined ? "" : `,"chainId":${quantityText(tx.chainId)}`;
+  let text = `,"accessList":${accessListText(tx.accessList)},"chainId":${quantityText(tx.chainId)}`;
+  if (tx.type === 3) {
+    text +=
+      `,"maxFeePerBlobGas":${quantityText(tx.maxFeePerBlobGas)}` +
+      `,"blobVersionedHashes":${plainListText(tx.blobVersionedHashes)}`;
+  }
+  if (tx.type === 4 && tx.authorizationList.length > 0) {
+    text += `,"authorizationList":[${tx.authorizationList.map(authorizationText).join(",")}]`;
+  }
+  return text;
+}
+
+function signatureMembers(tx: Transaction): string {
+  const text = `,"v":${quantityText(tx.v)},"r":${quantityText(tx.r)},"s":${quantityText(tx.s)}`;
+  return tx.type === 0 ? text : `${text},"yParity":${quantityText(tx.v)}`;
+}
+
+function authorizationText(authorization: Authorization): string {
+  const { chainId, address, nonce, yParity, r, s } = authorization;
+  return (
+    `{"chainId":${quantityText(chainId)},"address":"${address}","nonce":${quantityText(nonce)}` +
+    `,"yParity":${quantityText(yParity)},"r":${quantityText(r)},"s":${quantityText(s)}}`
+  );
+}

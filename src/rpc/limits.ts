@@ -1,0 +1,36 @@
+/** Every bound of the JSON-RPC server. Units end the names; each can be set on its own. */
+export type RpcLimits = { readonly [Name in keyof typeof DEFAULT_RPC_LIMITS]: number };
+
+export const DEFAULT_RPC_LIMITS = {
+  /** An HTTP body or IPC message; geth's bound, and ten times the largest blob-free transaction batch seen in practice. */
+  bodyBytesMax: 5 * 1024 * 1024,
+  wsMessageBytesMax: 5 * 1024 * 1024,
+  batchItemsMax: 1000,
+  /** `result` and `error` bytes of one batch; the item that passes it is still answered. */
+  batchResponseBytesMax: 25_000_000,
+  /** JSON.parse survives millions of levels, JSON.stringify does not. No parameter of ours nests deeper than ten. */
+  jsonDepthMax: 64,
+  /** Commas and opening brackets: 16 MB of `{"a":1}` would become 600 MB of heap. */
+  jsonItemsMax: 200_000,
+  /** Ids are echoed, so they cost twice. */
+  idBytesMax: 1024,
+  methodNameCharsMax: 2048,
+  httpConnectionsMax: 1000,
+  wsConnectionsMax: 10_000,
+  ipcConnectionsMax: 100,
+  httpHeadersTimeoutMs: 10_000,
+  httpBodyTimeoutMs: 30_000,
+  httpReplyTimeoutMs: 30_000,
+  httpIdleTimeoutMs: 120_000,
+  /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
+  httpCallTimeoutMs: 29_900,
+  wsPingIntervalMs: 30_000,
+  /** Calls of one connection that run at the same time; beyond it nothing more is read from the socket. */
+  socketCallsMax: 128,
+  /** Unsent bytes from which on nothing more is read from a WebSocket or IPC connection. */
+  socketPauseBytes: 1024 * 1024,
+  /** Unsent bytes of answers at which a connection is cut. */
+  socketSendBufferBytesMax: 32 * 1024 * 1024,
+  /** Unsent bytes of notifications at which a subscriber is cut: it does not read. */
+  notificationBufferBytesMax: 1024 * 1024,
+} as const;

@@ -1,0 +1,75 @@
+/** What one element of a body is, by JSON-RPC 2.0 and geth's reading of it. `id` is JSON text, ready to be echoed. */
+export type Message =
+  | {
+      readonly kind: "call";
+      readonly id: string;
+      readonly method: string;
+      readonly params: RawParams;
+    }
+  | { readonly kind: "notification"; readonly method: string; readonly params: RawParams }
+  /** An answer to something we never asked: dropped. */
+  | { readonly kind: "response" }
+  | { readonly kind: "invalid"; readonly id: string };
+
+/** undefined: the `params` member is there but is no array */
+export type RawParams = readonly unknown[] | undefined;
+
+const NO_PARAMS: readonly unknown[] = [];
+
+/**
+ * Classifies one parsed message. Members are found whatever the case of their letters, unknown ones are ignored, and one of the
+ * wrong JSON type counts as absent.
+ *
+ * @param idText the id as it stood in the body, when known
+ * @param versionOptional accept a message without `jsonrpc`, as WebSocket clients written from examples send it
+ */
+export function readMessage(
+  value: unknown,
+  idText: string | undefined,
+  idBytesMax: number,
+  versionOptional: boolean,
+): Message {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { kind: "invalid", id: "null" };
+  }
+  let version: unknown;
+  let id: unknown;
+  let method = "";
+  let params: unknown;
+  let answers = false;
+  for (const [key, member] of Object.entries(value)) {
+    switch (key.length > 7 ? "" : key.toLowerCase()) {
+      case "jsonrpc":
+        version = member;
+        break;
+      case "id":
+        id = member;
+        break;
+      case "method":
+        if (typeof member === "string") method = member;
+        break;
+      case "params":
+        params = member;
+        break;
+      case "result":
+      case "error":
+        answers = true;
+        break;
+    }
+  }
+  const hasVersion = version === "2.0" || (versionOptional && version === undefined);
+  const echo = id === undefined || isContainer(id) ? undefined : (idText ?? JSON.stringify(id));
+  const tooLong = echo !== undefined && echo.length > idBytesMax;
+  if (tooLong || !hasVersion) return { kind: "invalid", id: tooLong ? "null" : (echo ?? "null") };
+  if (method !== "") {
+    const list = params === undefined || params === null ? NO_PARAMS : params;
+    const rawParams = Array.isArray(list) ? (list as readonly unknown[]) : undefined;
+    if (id === undefined) return { kind: "notification", method, params: rawParams };
+    if (echo !== undefined) return { kind: "call", id: echo, method, params: rawParams };
+  } else if (echo !== undefined && params === undefined && answers) return { kind: "response" };
+  return { kind: "invalid", id: echo ?? "null" };
+}
+
+function isContainer(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,11 @@
+import { jsonInteger } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { NodeInfo } from "../node-info.ts";
+
+/** `net_peerCount`: connected peers as a JSON integer; geth writes a QUANTITY here, our service does not. */
+export const peerCount = defineMethod({
+  name: "net_peerCount",
+  params: {},
+  result: jsonInteger,
+  handle: (_params, { node }: { node: NodeInfo }) => node.peerCount(),
+});

@@ -1,0 +1,61 @@
+import { isIP } from "node:net";
+
+/** Host names that stand for this machine; IP literals always pass, they cannot be rebound by DNS. */
+export const DEFAULT_ALLOWED_HOSTS: readonly string[] = ["localhost"];
+
+/**
+ * Browser extensions may call by default: a web page cannot forge their scheme, and wallets are extensions. Web pages
+ * have to be listed.
+ */
+export const DEFAULT_ALLOWED_ORIGINS: readonly string[] = [
+  "chrome-extension://*",
+  "moz-extension://*",
+  "safari-web-extension://*",
+];
+
+const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([a-zA-Z0-9._-]+))(?::\d{1,5})?$/;
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/:@[\]]+)(?::(\d{1,5}))?$/;
+
+/**
+ * True when a request with this Host header may be served: an IP literal or a listed name, `*` lists all. Without the check
+ * any web page could reach a node on the visitor's machine by pointing its own name there (DNS rebinding).
+ */
+export function isHostAllowed(host: string | undefined, allowed: readonly string[]): boolean {
+  if (allowed.includes("*") || host === undefined) return true;
+  const match = HOST.exec(host);
+  if (!match) return false;
+  const [, ipv6, name = ""] = match;
+  if (ipv6 !== undefined) return isIP(ipv6) === 6;
+  return isIP(name) === 4 || allowed.includes(name.toLowerCase());
+}
+
+/** A rule for one of these without a port means every port: front ends under development move between ports. */
+const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/**
+ * True when a page of this Origin may call. Rules: `*`, an origin, `scheme://*` (any host), `scheme://host:*` (any port).
+ * A page served by this very listener may always call it.
+ */
+export function isOriginAllowed(
+  origin: string | undefined,
+  host: string | undefined,
+  allowed: readonly string[],
+): boolean {
+  if (origin === undefined || allowed.includes("*")) return true;
+  const match = ORIGIN.exec(origin.toLowerCase());
+  if (!match) return false;
+  const [own, scheme, name, port] = match;
+  if ((scheme === "http" || scheme === "https") && own === `${scheme}://${host?.toLowerCase()}`) {
+    return true;
+  }
+  return allowed.some((rule) => {
+    const wanted = rule.toLowerCase();
+    return (
+      wanted === own ||
+      wanted === `${scheme}://*` ||
+      wanted === `${scheme}://${name}:*` ||
+      (wanted === `${scheme}://${name}` && LOOPBACK.has(name!)) ||
+      (port === undefined && wanted === `${scheme}://${name}:${scheme === "https" ? 443 : 80}`)
+    );
+  });
+}

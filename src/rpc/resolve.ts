@@ -1,0 +1,47 @@
+import type { ChainReader } from "../chain/reader.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import type { BlockNumberOrTag, BlockSelector } from "./block-selector.ts";
+import { BlockNotCanonicalError, UnknownBlockError } from "./errors.ts";
+
+/** A block and the state after it. */
+export type ResolvedState = { readonly executed: ExecutedBlock; readonly state: StateReader };
+
+/** The block a caller means, undefined when there is none. Every block here is final: `safe` and `finalized` are the head. */
+export function findByNumber(
+  chain: ChainReader,
+  selector: BlockNumberOrTag,
+): ExecutedBlock | undefined {
+  if (typeof selector === "number") return chain.blockByNumber(selector);
+  if (selector === "earliest") return chain.blockByNumber(0);
+  return selector === "pending" ? chain.pending().executed : chain.head();
+}
+
+/**
+ * As `findByNumber`, by hash too.
+ * @throws BlockNotCanonicalError
+ */
+export function findBlock(chain: ChainReader, selector: BlockSelector): ExecutedBlock | undefined {
+  if (typeof selector !== "object") return findByNumber(chain, selector);
+  const executed = chain.blockByHash(selector.blockHash);
+  if (executed && selector.requireCanonical) {
+    const canonical = chain.blockByNumber(executed.block.header.number);
+    if (canonical?.block.hash !== selector.blockHash) throw new BlockNotCanonicalError();
+  }
+  return executed;
+}
+
+/**
+ * The state after the block a caller means.
+ * @throws UnknownBlockError, BlockNotCanonicalError
+ */
+export function resolveState(chain: ChainReader, selector: BlockSelector): ResolvedState {
+  if (selector === "pending") return chain.pending();
+  const executed = findBlock(chain, selector);
+  if (!executed) {
+    throw new UnknownBlockError(
+      typeof selector === "object" ? "header for hash not found" : "header not found",
+    );
+  }
+  return { executed, state: chain.stateAt(executed.block.header.number) };
+}

@@ -1,0 +1,83 @@
+import { InvariantError } from "../../errors.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { json, quantity, rawJson, string } from "../codec.ts";
+import { InvalidRequestError } from "../errors.ts";
+import { createRegistry, defineMethod } from "../method.ts";
+import type { NodeInfo } from "../node-info.ts";
+
+/** Methods that do what a test of the dispatcher or of a transport needs done. */
+export const TEST_METHODS = [
+  defineMethod({
+    name: "test_echo",
+    params: { value: json },
+    result: json,
+    handle: ({ value }) => value,
+  }),
+  defineMethod({
+    name: "test_add",
+    params: { a: quantity, b: quantity },
+    result: quantity,
+    handle: async ({ a, b }) => a + b,
+  }),
+  defineMethod({
+    name: "test_big",
+    params: { length: quantity },
+    result: rawJson,
+    handle: ({ length }) => Buffer.from(`"${"x".repeat(Number(length))}"`),
+  }),
+  defineMethod({
+    name: "test_crash",
+    params: {},
+    result: string,
+    handle() {
+      throw new InvariantError("a bug");
+    },
+  }),
+  defineMethod({
+    name: "test_reject",
+    params: {},
+    result: string,
+    async handle() {
+      throw new InvalidRequestError("no");
+    },
+  }),
+  defineMethod({
+    name: "test_never",
+    params: {},
+    result: string,
+    handle: () => new Promise<string>(() => {}),
+  }),
+  defineMethod({
+    name: "test_private",
+    params: {},
+    result: string,
+    private: true,
+    handle: () => "secret",
+  }),
+  defineMethod({
+    name: "test_notify",
+    params: { count: quantity, text: string },
+    result: string,
+    needsConnection: true,
+    handle({ count, text }, _modules, context) {
+      context.afterReply(() => {
+        for (let i = 0n; i < count; i++)
+          context.connection?.notify(JSON.stringify({ notice: text }));
+      });
+      return "done";
+    },
+  }),
+];
+
+export const TEST_REGISTRY = createRegistry(TEST_METHODS);
+
+/** A node that says of itself what a test expects. */
+export const TEST_NODE: NodeInfo = {
+  clientVersion: "Evmint/v0.1.0/test",
+  networkId: 1337n,
+  protocolVersion: 68,
+  peerCount: () => 0,
+  isListening: () => true,
+  coinbase: () => ZERO_ADDRESS,
+  syncProgress: () => undefined,
+};

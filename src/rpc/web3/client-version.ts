@@ -1,0 +1,11 @@
+import { string } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { NodeInfo } from "../node-info.ts";
+
+/** `web3_clientVersion`: name, version, system and runtime of this node, separated by slashes. */
+export const clientVersion = defineMethod({
+  name: "web3_clientVersion",
+  params: {},
+  result: string,
+  handle: (_params, { node }: { node: NodeInfo }) => node.clientVersion,
+});

@@ -1,0 +1,256 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type RawData, WebSocket, WebSocketServer } from "ws";
+import { type Caller, type Connection, RequestContext } from "./context.ts";
+import type { Reply } from "./dispatcher.ts";
+import { type ListenerModules, type ListenerOptions, refusalBody } from "./http.ts";
+import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+
+/** Takes WebSocket connections handed over by an HTTP server. */
+export type WsAcceptor = {
+  readonly acceptUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Closes every connection with 1001; what is left after `graceMs` is cut. */
+  close(graceMs?: number): Promise<void>;
+};
+
+const STATUS_TEXT: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  503: "Service Unavailable",
+};
+
+/** RFC 6455: the server goes away; try again later. */
+const GOING_AWAY = 1001;
+const TRY_AGAIN_LATER = 1013;
+const UNSUPPORTED_DATA = 1003;
+
+export function createWsAcceptor(options: ListenerOptions, modules: ListenerModules): WsAcceptor {
+  const { limits } = options;
+  const { observer } = modules;
+  const connections = new Set<WsConnection>();
+  // Compression costs memory by connection: 10,000 of them would take 700 MB for one broadcast.
+  const server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: limits.wsMessageBytesMax,
+    clientTracking: false,
+  });
+  const pinger = setInterval(() => {
+    for (const connection of connections) connection.checkAlive();
+  }, limits.wsPingIntervalMs);
+  pinger.unref();
+
+  function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on("error", () => socket.destroy());
+    const refuse = (status: number, reason: string, message: string) => {
+      observer.refused("ws", reason);
+      refuseUpgrade(socket, status, message);
+    };
+    const { host, origin, authorization } = request.headers;
+    if (!isHostAllowed(host, options.allowedHosts)) {
+      refuse(403, "host", "invalid host specified");
+      return;
+    }
+    if (!isOriginAllowed(origin, host, options.allowedOrigins)) {
+      refuse(403, "origin", "origin not allowed");
+      return;
+    }
+    if (connections.size >= limits.wsConnectionsMax) {
+      refuse(503, "connections", "too many connections");
+      return;
+    }
+    const authentication = modules.authenticate?.(authorization) ?? "none";
+    if (authentication === "invalid") {
+      refuse(401, "token", "unauthorized");
+      return;
+    }
+    server.handleUpgrade(request, socket, head, (ws) => {
+      const connection = new WsConnection(ws, options, modules, authentication === "valid");
+      connections.add(connection);
+      observer.connections("ws", connections.size);
+      connection.onClose(() => {
+        connections.delete(connection);
+        observer.connections("ws", connections.size);
+      });
+    });
+  }
+
+  async function close(graceMs = 1000): Promise<void> {
+    clearInterval(pinger);
+    const gone = [...connections].map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          connection.onClose(resolve);
+          connection.close(GOING_AWAY, "the node stops");
+        }),
+    );
+    const timer = setTimeout(() => {
+      for (const connection of connections) connection.terminate();
+    }, graceMs);
+    await Promise.all(gone);
+    clearTimeout(timer);
+  }
+
+  return { acceptUpgrade, close };
+}
+
+/** One client: its calls run at the same time, its answers go out as they are ready. */
+class WsConnection implements Connection {
+  readonly #ws: WebSocket;
+  readonly #options: ListenerOptions;
+  readonly #modules: ListenerModules;
+  readonly #caller: Caller;
+  readonly #running = new Set<RequestContext>();
+  readonly #closeTasks: (() => void)[] = [];
+  #notificationBytes = 0;
+  #bufferedAtCheck = 0;
+  #isAlive = true;
+  #isClosed = false;
+
+  constructor(
+    ws: WebSocket,
+    options: ListenerOptions,
+    modules: ListenerModules,
+    isAuthenticated: boolean,
+  ) {
+    this.#ws = ws;
+    this.#options = options;
+    this.#modules = modules;
+    this.#caller = { transport: "ws", access: options.access, isAuthenticated, connection: this };
+    ws.on("message", (message, isBinary) => this.#receive(message, isBinary));
+    ws.on("pong", () => {
+      this.#isAlive = true;
+    });
+    // ws closes by itself after an error (frame too large: 1009, bad UTF-8: 1007); "close" follows.
+    ws.on("error", () => modules.observer.refused("ws", "frame"));
+    ws.on("close", () => this.#closed());
+  }
+
+  notify(json: string): void {
+    if (this.#isClosed) return;
+    this.#notificationBytes += json.length;
+    if (this.#notificationBytes > this.#options.limits.notificationBufferBytesMax) {
+      this.#cut("notifications");
+      return;
+    }
+    this.#ws.send(json, () => {
+      this.#notificationBytes -= json.length;
+    });
+  }
+
+  onClose(task: () => void): void {
+    if (this.#isClosed) task();
+    else this.#closeTasks.push(task);
+  }
+
+  /** Pings; a peer that did not answer the last ping, or read nothing of what is waiting for it, is gone. */
+  checkAlive(): void {
+    const { bufferedAmount, isPaused } = this.#ws;
+    const isStuck = bufferedAmount > 0 && bufferedAmount === this.#bufferedAtCheck;
+    this.#bufferedAtCheck = bufferedAmount;
+    if (isStuck) {
+      this.terminate();
+      return;
+    }
+    // Its pong could not be read while we hold it back.
+    if (isPaused) return;
+    if (!this.#isAlive) {
+      this.terminate();
+      return;
+    }
+    this.#isAlive = false;
+    this.#ws.ping();
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#ws.terminate();
+  }
+
+  #receive(message: RawData, isBinary: boolean): void {
+    if (isBinary) {
+      this.close(UNSUPPORTED_DATA, "text frames only");
+      return;
+    }
+    const context = new RequestContext(this.#caller);
+    const reply = this.#modules.dispatcher.dispatch(message as Buffer, context);
+    if (!(reply instanceof Promise)) {
+      this.#reply(reply, context);
+      return;
+    }
+    this.#running.add(context);
+    this.#holdBack();
+    void reply.then((done) => {
+      this.#running.delete(context);
+      this.#reply(done, context);
+    });
+  }
+
+  #reply(reply: Reply | undefined, context: RequestContext): void {
+    if (this.#isClosed) return;
+    if (reply) {
+      const { parts } = reply;
+      const only = parts.length === 1 ? parts[0]! : undefined;
+      this.#ws.send(only ?? Buffer.concat(parts.map(toBuffer)), { binary: false }, () =>
+        this.#holdBack(),
+      );
+    }
+    context.replied();
+    if (reply?.isParseError) {
+      this.close(UNSUPPORTED_DATA, "parse error");
+      return;
+    }
+    if (this.#ws.bufferedAmount > this.#options.limits.socketSendBufferBytesMax) {
+      this.#cut("sendBuffer");
+      return;
+    }
+    this.#holdBack();
+  }
+
+  /** Reads on only while the client reads too and not too many of its calls are open. */
+  #holdBack(): void {
+    const { limits } = this.#options;
+    const isBusy =
+      this.#running.size >= limits.socketCallsMax ||
+      this.#ws.bufferedAmount > limits.socketPauseBytes;
+    if (isBusy === this.#ws.isPaused || this.#ws.readyState !== WebSocket.OPEN) return;
+    if (isBusy) this.#ws.pause();
+    else this.#ws.resume();
+  }
+
+  /** The peer does not read: a close frame would wait behind everything it has not read. */
+  #cut(reason: string): void {
+    this.#modules.observer.refused("ws", reason);
+    this.close(TRY_AGAIN_LATER, "too slow");
+    this.#closed();
+    setTimeout(() => this.terminate(), 1000).unref();
+  }
+
+  #closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const context of this.#running) context.abort();
+    for (const task of this.#closeTasks.splice(0)) task();
+  }
+}
+
+function refuseUpgrade(socket: Duplex, status: number, message: string): void {
+  const body = refusalBody(status, message);
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
+      "connection: close",
+      "content-type: application/json",
+      `content-length: ${Buffer.byteLength(body)}`,
+      "",
+      body,
+    ].join("\r\n"),
+  );
+}
+
+function toBuffer(part: string | Uint8Array): Uint8Array {
+  return typeof part === "string" ? Buffer.from(part) : part;
+}

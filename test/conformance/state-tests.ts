@@ -1,0 +1,210 @@
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { parseArgs } from "node:util";
+import { NodeError } from "../../src/errors.ts";
+import type { BlockContext, Evm } from "../../src/evm/evm.ts";
+import { applyMessage } from "../../src/execution/apply-message.ts";
+import { messageFromTransaction } from "../../src/execution/message.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
+import type { BlobParams } from "../../src/params/chain-config.ts";
+import { blobBaseFee } from "../../src/params/fees.ts";
+import { GAS_PER_BLOB } from "../../src/params/gas.ts";
+import { type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { addressToBytes } from "../../src/primitives/address.ts";
+import { type Hash, hashFromBigint, hashToBytes } from "../../src/primitives/hash.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import { keccak256Hash } from "../../src/primitives/keccak.ts";
+import { encodeRlp } from "../../src/primitives/rlp.ts";
+import { EMPTY_ACCOUNT } from "../../src/state/account.ts";
+import { changesOfAlloc } from "../../src/state/genesis-alloc.ts";
+import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
+import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import type { Log } from "../../src/types/receipt.ts";
+import { decodeTransaction } from "../../src/types/transaction/decode.ts";
+import { recoverSender } from "../../src/types/transaction/sender.ts";
+import { jsonFiles } from "../support/fixtures.ts";
+import { allocFromJson, type JsonAlloc, numberOf } from "./alloc.ts";
+import { createEngine } from "./engines.ts";
+import { codesOf } from "./exceptions.ts";
+import { FORKS } from "./forks.ts";
+import type { Suite } from "./suite.ts";
+
+/** A filled state test: one transaction in many shapes on one state, with the state root each leads to. */
+type Vector = {
+  readonly env: {
+    readonly currentCoinbase: string;
+    readonly currentDifficulty: string;
+    readonly currentGasLimit: string;
+    readonly currentNumber: string;
+    readonly currentTimestamp: string;
+    readonly currentBaseFee?: string;
+    readonly currentRandom?: string;
+    readonly currentExcessBlobGas?: string;
+  };
+  readonly pre: JsonAlloc;
+  readonly post: Readonly<Record<string, readonly Expectation[]>>;
+  readonly config?: { readonly blobSchedule?: Readonly<Record<string, Record<string, string>>> };
+};
+type Expectation = {
+  readonly hash: string;
+  readonly logs: string;
+  readonly txbytes: string;
+  readonly expectException?: string;
+  readonly indexes: { readonly data: number; readonly gas: number; readonly value: number };
+};
+
+/** What one expectation came to; no `fault` is a pass. */
+export type CaseResult = { readonly name: string; readonly fault?: string };
+
+/** Vectors that were filled with rules that never came to be. */
+const OUTDATED: readonly { readonly path: string; readonly reason: string }[] = [
+  {
+    path: "EIPTests/stEIP2537",
+    reason: "filled with a draft of EIP-2537 of April 2024: other addresses and gas costs",
+  },
+];
+
+const USAGE = "usage: state-tests DIR … [--engine NAME] [--only SUBSTRING]";
+
+/** ethereum/tests and execution-spec-tests, state tests: one transaction against the state root and the logs it leads to. */
+export const run: Suite = async (args) => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { engine: { type: "string" }, only: { type: "string", default: "" } },
+  });
+  if (positionals.length === 0) throw new Error(USAGE);
+  const evm = await createEngine(values.engine);
+  let passed = 0;
+  let failed = 0;
+  for (const dir of positionals) {
+    const files = jsonFiles(dir);
+    for (const { path, reason } of OUTDATED) {
+      const count = files.filter((file) => file.includes(path)).length;
+      if (count > 0) console.log(`left out: ${count} files of ${path}, ${reason}`);
+    }
+    for (const file of files) {
+      if (OUTDATED.some(({ path }) => file.includes(path))) continue;
+      for (const { name, fault } of stateTestCases(file, evm, values.only)) {
+        if (fault === undefined) passed++;
+        else {
+          failed++;
+          console.log(`${relative(dir, file)} ${name}: ${fault}`);
+        }
+      }
+    }
+  }
+  return { passed, failed };
+};
+
+/** Runs the cases of `file` when its path or the case's name contains `only`. */
+export function* stateTestCases(file: string, evm: Evm, only = ""): Generator<CaseResult> {
+  const vectors = JSON.parse(readFileSync(file, "utf8")) as Record<string, Vector>;
+  for (const [test, vector] of Object.entries(vectors)) {
+    for (const [fork, expectations] of Object.entries(vector.post)) {
+      for (const expected of expectations) {
+        const { data, gas, value } = expected.indexes;
+        const name = `${test} ${fork} d${data} g${gas} v${value}`;
+        if (!file.includes(only) && !name.includes(only)) continue;
+        const fault = faultOf(vector, fork, expected, evm);
+        yield fault === undefined ? { name } : { name, fault };
+      }
+    }
+  }
+}
+
+/** What differs from the expectation, or undefined. */
+function faultOf(
+  vector: Vector,
+  fork: string,
+  expected: Expectation,
+  evm: Evm,
+): string | undefined {
+  const hardfork = FORKS[fork];
+  if (!hardfork) return "unknown fork";
+  const blobParams = blobParamsOf(vector, fork, hardfork);
+  const block = blockOf(vector, hardfork, blobParams);
+  const alloc = allocFromJson(vector.pre);
+  const state = createWorldState(createMemoryState(alloc));
+  let logs: readonly Log[] = [];
+  let refusal: string | undefined;
+  try {
+    const tx = decodeTransaction(hexToBytes(expected.txbytes));
+    const sender = recoverSender(tx, hardfork);
+    const message = messageFromTransaction(tx, sender, block.baseFeePerGas);
+    const blobGas = BigInt(blobParams?.max ?? 0) * GAS_PER_BLOB;
+    const gasPool = { gas: block.gasLimit, blobGas };
+    logs = applyMessage(message, { evm, block, state, gasPool }).logs;
+  } catch (error) {
+    if (!(error instanceof NodeError)) return `threw ${(error as Error).stack}`;
+    refusal = error.code;
+  }
+  const { expectException } = expected;
+  if ((refusal !== undefined) !== (expectException !== undefined)) {
+    return `refused with ${refusal}, want ${expectException}`;
+  }
+  if (refusal && !codesOf(expectException).includes(refusal)) {
+    return `refused with ${refusal}, want ${expectException}`;
+  }
+  touchCoinbase(state, block);
+  const root = stateRoot(alloc, state);
+  if (root !== expected.hash) return `state root ${root}, want ${expected.hash}`;
+  const logsHash = keccak256Hash(encodeRlp(logs.map(logItem)));
+  return logsHash === expected.logs ? undefined : `logs ${logsHash}, want ${expected.logs}`;
+}
+
+/** State tests end with a mining reward of 0, which shows only where a touched account may stay empty. */
+function touchCoinbase(state: WorldState, { coinbase, hardfork }: BlockContext): void {
+  state.setAccount(coinbase, state.account(coinbase) ?? EMPTY_ACCOUNT);
+  state.finalizeTransaction({
+    selfDestructs: [],
+    deleteEmptyTouched: isAtLeast(hardfork, "spuriousDragon"),
+  });
+}
+
+function stateRoot(alloc: ReturnType<typeof allocFromJson>, state: WorldState): Hash {
+  const nodes = createMemoryNodes();
+  const trie = createStateTrie(nodes, { cachedNodesMax: 256 });
+  const before = trie.update(EMPTY_TRIE_ROOT, changesOfAlloc(alloc));
+  nodes.keep(before.nodes);
+  return trie.update(before.root, state.changes()).root;
+}
+
+function logItem({ address, topics, data }: Log) {
+  return [addressToBytes(address), topics.map(hashToBytes), data];
+}
+
+function blockOf({ env }: Vector, hardfork: Hardfork, blobParams?: BlobParams): BlockContext {
+  return {
+    hardfork,
+    chainId: 1n,
+    number: Number(env.currentNumber),
+    timestamp: Number(env.currentTimestamp),
+    coinbase: env.currentCoinbase.toLowerCase() as Address,
+    gasLimit: numberOf(env.currentGasLimit),
+    difficulty: numberOf(env.currentDifficulty),
+    prevRandao: hashFromBigint(numberOf(env.currentRandom ?? env.currentDifficulty)),
+    baseFeePerGas: isAtLeast(hardfork, "london") ? numberOf(env.currentBaseFee ?? "0x0a") : 0n,
+    blobBaseFee: blobParams
+      ? blobBaseFee(numberOf(env.currentExcessBlobGas ?? "0x"), blobParams)
+      : 0n,
+    blockHash: (number) => keccak256Hash(Buffer.from(String(number))),
+  };
+}
+
+/** Blob limits the vector names, else those of mainnet. */
+function blobParamsOf(vector: Vector, fork: string, hardfork: Hardfork): BlobParams | undefined {
+  const given = vector.config?.blobSchedule?.[fork];
+  if (given) {
+    return {
+      target: Number(given["target"]),
+      max: Number(given["max"]),
+      baseFeeUpdateFraction: numberOf(given["baseFeeUpdateFraction"] ?? "0x"),
+    };
+  }
+  return isAtLeast(hardfork, "cancun") ? DEFAULT_BLOB_SCHEDULE[hardfork] : undefined;
+}

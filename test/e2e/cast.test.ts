@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { foundryBinary } from "../../bench/support/peers.ts";
+import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { contract } from "../support/contracts.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const token = contract("Token");
+const binary = foundryBinary("cast");
+const skip = binary ? false : "no cast binary for this platform on npm";
+let node: TestNode;
+
+before(async () => {
+  node = await startTestNode({ dev: true });
+});
+after(() => node.stop());
+
+async function cast(...args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(binary!, [...args, "--rpc-url", node.url], {
+    env: { ...process.env, FOUNDRY_DISABLE_NIGHTLY_WARNING: "1" },
+  });
+  return stdout.trim();
+}
+
+test("cast deploys, sends, calls and shows a custom error", { skip }, async () => {
+  const key = ["--private-key", DEV_KEYS[0]];
+  const supply = "3e8".padStart(64, "0");
+  const deployed = JSON.parse(
+    await cast("send", ...key, "--json", "--create", token.bytecode + supply),
+  ) as { contractAddress: string; status: string };
+  assert.equal(deployed.status, "0x1");
+
+  const transfer = [deployed.contractAddress, "transfer(address,uint256)", DEV_ADDRESSES[1]];
+  const sent = JSON.parse(await cast("send", ...key, "--json", ...transfer, "400")) as {
+    status: string;
+    logs: unknown[];
+  };
+  assert.equal(sent.status, "0x1");
+  assert.equal(sent.logs.length, 1);
+
+  const balance = await cast(
+    "call",
+    deployed.contractAddress,
+    "balanceOf(address)(uint256)",
+    DEV_ADDRESSES[1],
+  );
+  assert.equal(balance, "400");
+  assert.equal(await cast("chain-id"), "31337");
+
+  await assert.rejects(
+    cast("call", "--from", DEV_ADDRESSES[0], ...transfer, "601"),
+    (error: Error & { stderr?: string }) => {
+      assert.match(error.stderr ?? "", /execution reverted|InsufficientBalance/);
+      return true;
+    },
+  );
+});
+
+test("cast reads a whole block", { skip }, async () => {
+  const block = JSON.parse(await cast("block", "latest", "--full", "--json")) as { hash: string };
+  assert.match(block.hash, /^0x[0-9a-f]{64}$/);
+});

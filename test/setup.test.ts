@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const modules = join(root, "node_modules");
+/** What the compiler needs to run, and the record npm leaves. */
+const NEEDED = ["typescript", "@typescript", "@types", "undici-types", ".package-lock.json"];
+
+let clone: string;
+beforeEach(() => {
+  clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
+  for (const folder of ["scripts", "src", "fake-bin"]) mkdirSync(join(clone, folder));
+  for (const file of [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "scripts/setup.mjs",
+  ]) {
+    copyFileSync(join(root, file), join(clone, file));
+  }
+  writeFileSync(
+    join(clone, "src/a.ts"),
+    'import { b } from "./b.ts";\nexport const a: number = b;\n',
+  );
+  writeFileSync(join(clone, "src/b.ts"), "export const b = 1;\n");
+  // An npm that installs from the folder beside it, and says that it ran.
+  const npm = join(clone, "fake-bin/npm");
+  const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);
+  writeFileSync(
+    npm,
+    `#!/bin/sh\nrm -rf node_modules; mkdir node_modules\n${links.join("\n")}\necho "$@" >> npm-calls\n`,
+  );
+  chmodSync(npm, 0o755);
+});
+afterEach(() => rmSync(clone, { recursive: true, force: true }));
+
+function setup(...args: string[]) {
+  const path = [join(clone, "fake-bin"), process.env["PATH"]].join(delimiter);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(clone, "scripts/setup.mjs"), ...args],
+    { encoding: "utf8", cwd: tmpdir(), env: { ...process.env, PATH: path } },
+  );
+  assert.equal(stdout, "");
+  return { status, stderr };
+}
+
+const built = (file: string) => readFileSync(join(clone, "dist", file), "utf8");
+const npmCalls = () => readFileSync(join(clone, "npm-calls"), "utf8").trim().split("\n");
+
+test("setup on a bare clone installs and builds once, then has nothing to do and says nothing", () => {
+  const first = setup();
+  assert.equal(first.status, 0, first.stderr);
+  assert.notEqual(first.stderr, "");
+  assert.match(npmCalls()[0]!, /^ci .*--include=dev/);
+  assert.ok(built("a.js").includes('"./b.js"'));
+  assert.deepEqual(setup(), { status: 0, stderr: "" });
+  assert.equal(npmCalls().length, 1);
+});
+
+test("setup rebuilds for a changed, a new and a removed source, and for --build", () => {
+  setup();
+  writeFileSync(join(clone, "src/b.ts"), "export const b = 22;\n");
+  assert.notEqual(setup().stderr, "");
+  assert.ok(built("b.js").includes("22"));
+  writeFileSync(join(clone, "src/c.ts"), "export const c = 3;\n");
+  setup();
+  assert.ok(built("c.js").includes("3"));
+  rmSync(join(clone, "src/c.ts"));
+  setup();
+  assert.ok(!existsSync(join(clone, "dist/c.js")));
+  assert.equal(setup().stderr, "");
+  assert.notEqual(setup("--build").stderr, "");
+  // Tests are not built, so they do not make a build stale.
+  writeFileSync(join(clone, "src/b.test.ts"), "");
+  assert.equal(setup().stderr, "");
+});
+
+test("setup fails when the sources do not compile, and leaves the last build as it was", () => {
+  setup();
+  writeFileSync(join(clone, "src/b.ts"), 'export const b = "text";\n');
+  const { status, stderr } = setup();
+  assert.equal(status, 1);
+  assert.ok(stderr.includes("src/a.ts"));
+  assert.ok(built("b.js").includes("1"));
+  assert.equal(setup().status, 1);
+});
+
+test("setup installs anew when package-lock.json changes, not when somebody installed by hand", () => {
+  setup();
+  rmSync(join(clone, "node_modules/.evmint-installed"));
+  assert.deepEqual(setup(), { status: 0, stderr: "" });
+  assert.equal(npmCalls().length, 1);
+  const lock = join(clone, "package-lock.json");
+  writeFileSync(lock, `${readFileSync(lock, "utf8")}\n`);
+  assert.equal(setup().status, 0);
+  assert.equal(npmCalls().length, 2);
+});
+
+test("setup never installs into a linked node_modules", () => {
+  symlinkSync(modules, join(clone, "node_modules"));
+  const { status } = setup();
+  assert.equal(status, 0);
+  assert.ok(!existsSync(join(clone, "npm-calls")));
+  assert.equal(setup().stderr, "");
+});
+
+test("package-lock.json holds every optional package of every platform, or npm ci refuses it", () => {
+  type Package = { optionalDependencies?: Record<string, string> };
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const packages = lock.packages as Record<string, Package>;
+  const present = new Set(
+    Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, "")),
+  );
+  const wanted = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+    Object.keys(optionalDependencies),
+  );
+  assert.deepEqual(
+    wanted.filter((name) => !present.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,50 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { genesisPath } from "../../src/config/home.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { nodeOperations } from "../../src/node/operations.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+
+export type RecordedChain = { readonly url: string; stop(): Promise<void> };
+
+/** Starts a node that has imported the RLP chain file on the geth genesis file, on a free port and in a home of its own. */
+export async function startRecordedChain(options: {
+  readonly genesisFile: string;
+  readonly chainFile: string;
+}): Promise<RecordedChain> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-recorded-"));
+  try {
+    mkdirSync(dirname(genesisPath(home)), { recursive: true });
+    cpSync(options.genesisFile, genesisPath(home));
+    const { config } = loadConfig({
+      home,
+      dev: false,
+      flags: {
+        "json-rpc.enable": true,
+        "json-rpc.address": "127.0.0.1:0",
+        "json-rpc.ws-address": "127.0.0.1:0",
+        "json-rpc.api": "all",
+        "consensus.block-time": "manual",
+      },
+      environment: {},
+    });
+    await nodeOperations.importChain(config, SILENT_LOGGER, {
+      file: options.chainFile,
+      onProgress() {},
+      signal: AbortSignal.timeout(120_000),
+    });
+    const node = await nodeOperations.startNode(config, SILENT_LOGGER);
+    const { url } = node.listeners.find(({ kind }) => kind === "http")!;
+    return {
+      url,
+      async stop() {
+        await node.stop();
+        rmSync(home, { recursive: true });
+      },
+    };
+  } catch (error) {
+    rmSync(home, { recursive: true });
+    throw error;
+  }
+}

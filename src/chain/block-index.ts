@@ -38,6 +38,7 @@ export type Applied = {
 export type IndexedBlock = {
   readonly number: number;
   readonly hash: Hash;
+  readonly stateRoot: Hash;
   readonly transactionHashes: readonly Hash[];
   readonly rows: ChangeRows;
   /** of its record in the log */
@@ -68,6 +69,9 @@ const MERGE_LIMITS: MergeLimits = {
   blocksMin: 1_000,
   keysMax: 2_000,
 };
+
+/** So much of a state root names it. */
+const STATE_ROOT_LENGTH = 16;
 
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex {
@@ -147,6 +151,11 @@ export class BlockIndex {
     return readVarint(this.#kv.get(tableKey(TABLE.blockByHash, hashToBytes(blockHash))));
   }
 
+  /** A block that has this state root. */
+  numberOfState(stateRoot: Hash): number | undefined {
+    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
+  }
+
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
     const row = this.#kv.get(tableKey(TABLE.transaction, hashToBytes(hash)));
     if (row === undefined) return undefined;
@@ -161,6 +170,7 @@ export class BlockIndex {
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
   write(writer: KvWriter, block: IndexedBlock): void {
     const { number, hash, position, end, rows } = block;
+    const rootKey = stateRootKey(block.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
     for (const [index, txHash] of block.transactionHashes.entries()) {
@@ -169,6 +179,7 @@ export class BlockIndex {
     for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
+    if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
     if (number === 0) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
     writeApplied(writer, { number, hash, end });
   }
@@ -190,7 +201,9 @@ export class BlockIndex {
     this.#kv.transaction((writer) => {
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
-      for (const { number, hash, transactionHashes, rows } of removed) {
+      for (const { number, hash, stateRoot, transactionHashes, rows } of removed) {
+        const rootKey = stateRootKey(stateRoot);
+        if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
         writer.remove(tableKey(TABLE.position, numberKey(number)));
         writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
         for (const hash of transactionHashes) {
@@ -271,6 +284,10 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: BlockLog.payloadPosition(position, offset) };
+}
+
+function stateRootKey(root: Hash): Uint8Array {
+  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
 }
 
 function metaKey(name: string): Uint8Array {

@@ -21,6 +21,8 @@ export interface BlockStore {
   append(record: BlockRecord, nodes: readonly TrieNode[]): void;
   block(number: number): ExecutedBlock | undefined;
   numberOf(blockHash: Hash): number | undefined;
+  /** A block after which the state has this root. */
+  numberOfState(stateRoot: Hash): number | undefined;
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined;
   /** The state after block `number`, which must be known. */
   stateAt(number: number): StateReader;

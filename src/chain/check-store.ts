@@ -65,6 +65,10 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
 
     faults.unless("index", number, "position", () => index.position(number) === logRecord.position);
     faults.unless("index", number, "block hash", () => index.numberOf(hash) === number);
+    faults.unless("index", number, "state root", () => {
+      const first = index.numberOfState(header.stateRoot);
+      return first !== undefined && first <= number;
+    });
     for (const [i, tx] of transactions.entries()) {
       faults.unless("index", number, `transaction ${tx.hash}`, () => {
         const found = index.transaction(tx.hash);

@@ -205,6 +205,10 @@ export class LogBlockStore implements BlockStore {
     return this.#index.numberOf(blockHash);
   }
 
+  numberOfState(stateRoot: Hash): number | undefined {
+    return this.#index.numberOfState(stateRoot);
+  }
+
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
     return this.#index.transaction(hash);
   }
@@ -431,6 +435,7 @@ function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord
   return {
     number: block.header.number,
     hash: block.hash,
+    stateRoot: block.header.stateRoot,
     transactionHashes: block.transactions.map(({ hash }) => hash),
     rows: decodeChangeRows(record.payload),
     position: record.position,

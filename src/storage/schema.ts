@@ -34,6 +34,8 @@ export const TABLE = {
   storageTrieNode: 0x0b,
   /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge */
   checkpoint: 0x0c,
+  /** first 16 bytes of a state root → number of the first block that has it; each block */
+  stateRoot: 0x0d,
 } as const;
 
 /** Rows of the `meta` table. */

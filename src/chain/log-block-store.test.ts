@@ -386,4 +386,24 @@ describe("LogBlockStore", () => {
       });
     }
   });
+
+  test("takes no block without space on the disk, reads on, and goes on once there is some", () => {
+    const disk = createDisk();
+    let freeBytes = Infinity;
+    const store = disk.open({ freeBytes: () => freeBytes });
+    const chain = new RandomChain(14);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) {
+      const block = chain.next();
+      freeBytes = 1_000_000;
+      assert.throws(() => store.append(block.record, block.nodes), { code: "STORE_DISK_FULL" });
+      disk.deferred.shift()?.();
+      freeBytes = 1_000_000_000;
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    freeBytes = 0;
+    model.assertEqual(store);
+    model.assertEqual(disk.open());
+  });
 });

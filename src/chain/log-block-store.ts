@@ -42,6 +42,12 @@ const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
+/**
+ * Below this much space no block is taken. The index is a writable memory map of a file with holes:
+ * where the disk has no page to fill one with, the system ends the process.
+ */
+const FREE_BYTES_MIN = 64 << 20;
+
 /** The steps at which `failPoint` is called, for tests that die at each of them. */
 export const FAIL_POINTS = [
   "append:begin",
@@ -62,6 +68,17 @@ export class StoreBrokenError extends NodeError {
   readonly code = "STORE_BROKEN";
 }
 
+/** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
+export class DiskFullError extends NodeError {
+  readonly code = "STORE_DISK_FULL";
+  constructor(details: { readonly freeBytes: number; readonly neededBytes: number }) {
+    super(
+      `${details.freeBytes} bytes of disk are left, ${details.neededBytes} are needed`,
+      details,
+    );
+  }
+}
+
 /** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
 export class IndexMismatchError extends NodeError {
   readonly code = "STORE_INDEX_MISMATCH";
@@ -80,6 +97,8 @@ export type LogBlockStoreOptions = {
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Space left where the store is; without limit if not given. */
+  readonly freeBytes?: () => number;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -100,6 +119,7 @@ export class LogBlockStore implements BlockStore {
   readonly #failPoint: (name: string) => void;
   readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
+  readonly #freeBytes: () => number;
   readonly #createTrie: LogBlockStoreOptions["createTrie"];
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
@@ -117,6 +137,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint = failPoint;
     this.#defer = defer;
     this.#createTrie = options.createTrie;
+    this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
@@ -157,9 +178,10 @@ export class LogBlockStore implements BlockStore {
     return this.#head?.number;
   }
 
-  /** @throws LogWriteError, LogBrokenError, StoreBrokenError; after LogWriteError it may be tried again */
+  /** @throws DiskFullError, LogWriteError: it may be tried again; LogBrokenError, StoreBrokenError */
   append(record: BlockRecord, nodes: readonly TrieNode[]): void {
     this.#assertUsable();
+    this.#assertSpace();
     const { number, parentHash } = record.block.header;
     invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
     invariant(
@@ -260,9 +282,8 @@ export class LogBlockStore implements BlockStore {
     try {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
-      while (head !== undefined && this.#broken === undefined && this.#index.mergedBlocks <= head) {
-        this.#index.mergeSome(head);
-      }
+      const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
+      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
     } finally {
       this.#log.close();
       this.#kv.close();
@@ -400,6 +421,15 @@ export class LogBlockStore implements BlockStore {
     throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
   }
 
+  #hasSpace(): boolean {
+    return this.#freeBytes() >= FREE_BYTES_MIN;
+  }
+
+  #assertSpace(): void {
+    if (this.#hasSpace()) return;
+    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
+  }
+
   #orBreak(work: () => void): void {
     try {
       work();
@@ -417,7 +447,8 @@ export class LogBlockStore implements BlockStore {
     this.#mergeIsDeferred = true;
     this.#defer(() => {
       this.#mergeIsDeferred = false;
-      if (this.#closed || this.#broken !== undefined) return;
+      // Without space the merge waits: the next append that finds some begins it again.
+      if (this.#closed || this.#broken !== undefined || !this.#hasSpace()) return;
       try {
         this.#failPoint("merge:begin");
         const isMoreLeft = this.#index.mergeSome(this.head()!);

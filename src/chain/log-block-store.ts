@@ -1,4 +1,4 @@
-import { invariant, NodeError } from "../errors.ts";
+import { invariant } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -16,7 +16,6 @@ import type { LogDirectory } from "../storage/log-file.ts";
 import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
-import type { Header } from "../types/header.ts";
 import {
   type Applied,
   BlockIndex,
@@ -34,6 +33,12 @@ import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import {
+  DiskFullError,
+  IndexMismatchError,
+  StateRootMismatchError,
+  StoreBrokenError,
+} from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
@@ -62,27 +67,6 @@ export const FAIL_POINTS = [
   "merge:begin",
   "merge:end",
 ] as const;
-
-/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
-export class StoreBrokenError extends NodeError {
-  readonly code = "STORE_BROKEN";
-}
-
-/** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
-export class DiskFullError extends NodeError {
-  readonly code = "STORE_DISK_FULL";
-  constructor(details: { readonly freeBytes: number; readonly neededBytes: number }) {
-    super(
-      `${details.freeBytes} bytes of disk are left, ${details.neededBytes} are needed`,
-      details,
-    );
-  }
-}
-
-/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
-export class IndexMismatchError extends NodeError {
-  readonly code = "STORE_INDEX_MISMATCH";
-}
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -331,7 +315,7 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /** Computes the trie nodes of blocks `first` to `last`, each block's on those that `keep` put where `known` finds them. */
+  /** Computes the trie nodes of blocks `first` to `last`; `keep` puts them where `known` finds them. */
   #computeNodes(
     first: number,
     last: number,
@@ -341,25 +325,10 @@ export class LogBlockStore implements BlockStore {
     const trie = this.#createTrie(known);
     let root = this.#record(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
     for (let number = first; number <= last; number++) {
-      const { block, changes } = this.#knownRecord(number);
-      keep(this.#updateTrie(trie, root, changes, block.header));
-      root = block.header.stateRoot;
+      const record = this.#knownRecord(number);
+      keep(trieNodesOf(record, trie, root));
+      root = record.block.header.stateRoot;
     }
-  }
-
-  /** @throws LogCorruptionError when the root is not the header's */
-  #updateTrie(
-    trie: Pick<StateTrie, "update">,
-    parentRoot: Hash,
-    changes: StateChanges,
-    { number, stateRoot }: Header,
-  ): readonly TrieNode[] {
-    const { root, nodes } = trie.update(parentRoot, changes);
-    if (root === stateRoot) return nodes;
-    throw new LogCorruptionError({
-      position: this.#index.position(number) ?? this.#log.end,
-      reason: `changes of block ${number} give state root ${root}`,
-    });
   }
 
   /**
@@ -378,11 +347,12 @@ export class LogBlockStore implements BlockStore {
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
           const { position, payload } = next.value;
-          const { block, changes } = decodeBlockRecord(payload);
+          const record = decodeBlockRecord(payload);
+          const { block } = record;
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
           trie ??= this.#createTrie(this.trieNodes);
-          const nodes = this.#updateTrie(trie, root, changes, block.header);
+          const nodes = trieNodesOf(record, trie, root);
           root = stateRoot;
           const indexed = indexedBlock({ block }, next.value);
           if (number > applied) this.#index.write(writer, indexed);
@@ -460,6 +430,18 @@ export class LogBlockStore implements BlockStore {
       }
     });
   }
+}
+
+/** @throws StateRootMismatchError */
+function trieNodesOf(
+  { block, changes }: Pick<BlockRecord, "block" | "changes">,
+  trie: Pick<StateTrie, "update">,
+  parentRoot: Hash,
+): readonly TrieNode[] {
+  const { number, stateRoot } = block.header;
+  const { root, nodes } = trie.update(parentRoot, changes);
+  if (root === stateRoot) return nodes;
+  throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
 }
 
 function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {

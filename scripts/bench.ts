@@ -2,7 +2,10 @@
 const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
+  evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
+  mempool: () => import("../bench/micro/mempool.ts"),
+  precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   trie: () => import("../bench/micro/trie.ts"),

@@ -82,7 +82,8 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     faults.unless("index", number, "root node of the state trie", () =>
       header.stateRoot === EMPTY_TRIE_ROOT
         ? true
-        : index.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(header.stateRoot)) !== undefined,
+        : index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(header.stateRoot)) !==
+          undefined,
     );
   });
   for (const { position, reason } of logCheck.faults) {

@@ -40,6 +40,21 @@ const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
+/** The steps at which `failPoint` is called, for tests that die at each of them. */
+export const FAIL_POINTS = [
+  "append:begin",
+  "log:segment",
+  "log:write",
+  "log:sync",
+  "log:synced",
+  "append:index",
+  "append:commit",
+  "append:committed",
+  "append:end",
+  "merge:begin",
+  "merge:end",
+] as const;
+
 /** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
 export class StoreBrokenError extends NodeError {
   readonly code = "STORE_BROKEN";
@@ -108,7 +123,6 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.#rememberHistory();
       this.replayedBlocks = this.#replay(options.createTrie);
     } catch (error) {
       this.#log.close();
@@ -117,7 +131,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   get trieNodes(): TrieNodeReader {
-    return this.#index;
+    return this.#index.trieNodes;
   }
 
   head(): number | undefined {
@@ -140,7 +154,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:index");
     try {
       this.#kv.transaction((writer) => {
-        this.#index.write(writer, block, nodes);
+        this.#index.write(writer, block);
         this.#failPoint("append:commit");
       });
     } catch (error) {
@@ -149,7 +163,7 @@ export class LogBlockStore implements BlockStore {
       throw error;
     }
     this.#failPoint("append:committed");
-    this.#index.remember(block);
+    this.#index.remember(block, nodes);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#decoded.addHead(number, record, payload.length);
     this.#scheduleMerge();
@@ -197,7 +211,7 @@ export class LogBlockStore implements BlockStore {
     for (const record of this.#log.records(kept.end)) {
       removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
     }
-    const last = { number, hash: hashOf(kept), end: kept.end };
+    const last = lastBlock(number, kept);
     this.#orBreak(() => {
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
@@ -216,9 +230,17 @@ export class LogBlockStore implements BlockStore {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#log.close();
-    this.#kv.close();
-    this.#onClosed();
+    try {
+      // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
+      const head = this.head();
+      while (head !== undefined && this.#broken === undefined && this.#index.mergedBlocks <= head) {
+        this.#index.mergeSome(head);
+      }
+    } finally {
+      this.#log.close();
+      this.#kv.close();
+      this.#onClosed();
+    }
   }
 
   #nextNumber(): number {
@@ -261,33 +283,26 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /** Puts in memory again where the changes are that no history row holds yet. */
-  #rememberHistory(): void {
-    const first = this.#index.historyBlocks;
-    if (this.#head === undefined || first > this.#head.number) return;
-    let number = first;
-    for (const { position, payload } of this.#log.records(this.#position(first))) {
-      if (number > this.#head.number) break;
-      this.#index.remember({ number, position, rows: decodeChangeRows(payload) });
-      number++;
-    }
-  }
-
-  /** Indexes what the log holds behind the last applied block; how many blocks that were. */
+  /**
+   * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
+   * memory again what waited there for a merge. How many blocks had to be indexed.
+   */
   #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
-    const applied = this.#head;
-    const trie = createTrie(this.#index);
-    const records = this.#log.records(applied?.end ?? 0);
-    let root = this.#record(applied?.number ?? -1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
-    let replayed = 0;
+    const applied = this.#head?.number ?? -1;
+    const first = this.#index.mergedBlocks;
+    const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
+    const records = this.#log.records(before?.end ?? 0);
+    let trie: Pick<StateTrie, "update"> | undefined;
+    this.#head = before && lastBlock(first - 1, before);
+    let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
     for (let next = records.next(); !next.done; ) {
-      const done: IndexedBlock[] = [];
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
-          const { position, payload, end } = next.value;
+          const { position, payload } = next.value;
           const { block, changes } = decodeBlockRecord(payload);
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
+          trie ??= createTrie(this.#index.trieNodes);
           const update = trie.update(root, changes);
           if (update.root !== stateRoot) {
             const reason = `changes of block ${number} give state root ${update.root}`;
@@ -295,29 +310,23 @@ export class LogBlockStore implements BlockStore {
           }
           root = stateRoot;
           const indexed = indexedBlock({ block }, next.value);
-          this.#index.write(writer, indexed, update.nodes);
-          this.#head = { number, hash: block.hash, end };
-          done.push(indexed);
+          if (number > applied) this.#index.write(writer, indexed);
+          this.#index.remember(indexed, update.nodes);
+          this.#head = lastBlock(number, next.value);
           bytes += payload.length;
         }
       });
-      for (const block of done) this.#index.remember(block);
-      replayed += done.length;
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
     }
-    return replayed;
+    return this.#nextNumber() - 1 - applied;
   }
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
     const position = this.#index.position(number);
-    if (position !== undefined && position < this.#log.end) {
-      const record = this.#log.record(position);
-      if (hashOf(record) === hash && record.end === end) return;
-    }
-    throw new IndexMismatchError(`index is of another log: block ${number} is not ${hash} there`, {
-      number,
-      hash,
-    });
+    const record = position === undefined ? undefined : this.#log.recordAt(position);
+    if (record?.end === end && hashOf(record) === hash) return;
+    const details = { number, hash };
+    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
   }
 
   #assertFollows({ header }: Block, position: number): void {
@@ -346,7 +355,7 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  /** History goes to its rows between blocks, a slice at a time, or before the next when it piles up. */
+  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
   #scheduleMerge(): void {
     const head = this.head()!;
     while (this.#index.isMergeLate()) this.#orBreak(() => this.#index.mergeSome(head));
@@ -356,7 +365,10 @@ export class LogBlockStore implements BlockStore {
       this.#mergeIsDeferred = false;
       if (this.#closed || this.#broken !== undefined) return;
       try {
-        if (this.#index.mergeSome(this.head()!)) this.#scheduleMerge();
+        this.#failPoint("merge:begin");
+        const isMoreLeft = this.#index.mergeSome(this.head()!);
+        this.#failPoint("merge:end");
+        if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
         // There is no caller to tell: the next append does.
         this.#broken = error;
@@ -374,6 +386,14 @@ function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord
     position: record.position,
     end: record.end,
   };
+}
+
+function lastBlock(number: number, record: LogRecord): Applied {
+  return { number, hash: hashOf(record), end: record.end };
+}
+
+function stateRootOf({ payload }: LogRecord): Hash {
+  return decodeBlockRecord(payload).block.header.stateRoot;
 }
 
 function hashOf({ payload }: LogRecord): Hash {

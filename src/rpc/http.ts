@@ -339,10 +339,13 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
     "content-type": "application/json",
     "content-length": length,
   });
-  response.cork();
-  for (const part of parts) response.write(part);
-  response.end();
-  response.uncork();
+  if (parts.length <= 1) response.end(parts[0]);
+  else {
+    response.cork();
+    for (const part of parts) response.write(part);
+    response.end();
+    response.uncork();
+  }
   if (response.writableLength > 0) cutSlowReader(response, limits.httpReplyTimeoutMs);
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, open } from "lmdb";
@@ -36,6 +36,7 @@ class LmdbKv implements Kv, KvWriter {
 
   constructor(directory: string) {
     this.#dataFile = join(directory, "data.mdb");
+    assertIsLmdb(this.#dataFile);
     this.#db = translatingErrors(() =>
       open<Buffer, Uint8Array>({
         path: directory,
@@ -128,6 +129,24 @@ function translatingErrors<T>(work: () => T): T {
   } catch (error) {
     if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) throw error;
     throw new KvDamagedError("index files are damaged", {}, { cause: error });
+  }
+}
+
+/** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
+const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
+const MAGIC_OFFSETS = [16, 24];
+
+/** LMDB dies of a file that is not its own where it should say so. A missing or empty one is new. */
+function assertIsLmdb(path: string): void {
+  if (!existsSync(path)) return;
+  const file = openSync(path, "r");
+  try {
+    const head = Buffer.alloc(32);
+    if (readSync(file, head, 0, head.length, 0) === 0) return;
+    const isLmdb = MAGIC_OFFSETS.some((at) => head.subarray(at, at + MAGIC.length).equals(MAGIC));
+    if (!isLmdb) throw new KvDamagedError("index is not an LMDB file", { path });
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -22,15 +22,15 @@ export const TABLE = {
   account: 0x05,
   /** address ‖ slot → number of the last change ‖ slot value; each block; absent: 0 */
   slot: 0x06,
-  /** address → posting list of the newest changes; address ‖ first number → a full one; history flush */
+  /** address → posting list of the newest changes; address ‖ first number → a full one; merge */
   accountHistory: 0x07,
-  /** address ‖ slot → as account history; history flush */
+  /** address ‖ slot → as account history; merge */
   slotHistory: 0x08,
   /** code hash → code; each block */
   code: 0x09,
-  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; each block */
+  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; merge */
   accountTrieNode: 0x0a,
-  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; each block */
+  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
   storageTrieNode: 0x0b,
 } as const;
 
@@ -40,8 +40,8 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position behind the record of the last block that is in the index */
   applied: "applied",
-  /** number of blocks, from genesis, whose changes are in the history tables */
-  historyBlocks: "history-blocks",
+  /** number of blocks, from genesis, whose rows in tables written by merges are all there */
+  mergedBlocks: "merged-blocks",
 } as const;
 
 /** Stands in the header of every segment of the block log. */
@@ -82,7 +82,7 @@ export function numberFromKey(key: Uint8Array, offset: number): number {
 }
 
 /** Key of a row: the table's prefix, then the parts in order. */
-export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array {
+export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 1;
   for (const part of parts) length += part.length;
   const key = new Uint8Array(length);

@@ -2,6 +2,7 @@
 const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
+  evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),

@@ -1,14 +1,26 @@
+import { createEvm } from "../../src/evm/engine.ts";
 import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
-import type { Evm } from "../../src/evm/evm.ts";
+import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
+import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
 /** The engines vectors can judge, by the name behind `--engine`. */
 const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
-  ethereumjs: () => createEthereumjsEvm(),
+  evmint: () => createEvm(),
+  ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
   "ethereumjs-eip2537-draft": () => createEthereumjsEvm({ precompilesOf: eip2537DraftPrecompiles }),
 };
+
+const POINT_EVALUATION = `0x${"0a".padStart(40, "0")}` as Address;
+
+/** The one precompile the library has not by itself; all others stay its own, as a second opinion on ours. */
+function pointEvaluationAt(hardfork: Hardfork): ReadonlyMap<Address, Precompile> {
+  const precompile = precompilesAt(hardfork).get(POINT_EVALUATION);
+  return new Map(precompile ? [[POINT_EVALUATION, precompile]] : []);
+}
 
 /** @throws when there is no such engine */
 export async function createEngine(name = "ethereumjs"): Promise<Evm> {

@@ -5,6 +5,8 @@
 const ALSO_BROKEN: Readonly<Record<string, readonly string[]>> = {
   // More blobs than a block may hold are more than a transaction may carry (EIP-7594).
   TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED: ["TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED"],
+  // Before EIP-7594 the block's limit was the only one for a transaction.
+  TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED: ["TX_TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED"],
   // A block is read without knowing its fork, so that withdrawals are missing is found after decoding.
   BLOCK_RLP_WITHDRAWALS_NOT_READ: ["BLOCK_INCORRECT_BLOCK_FORMAT"],
 };

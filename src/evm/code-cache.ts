@@ -1,0 +1,106 @@
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { keccak256Hash } from "../primitives/keccak.ts";
+import { writeSegments } from "./analyse.ts";
+import { CODE, CODE_END } from "./layout.ts";
+import type { LinearMemory } from "./linear-memory.ts";
+import type { Opcode } from "./opcodes.ts";
+
+/** Contract code and, once it was called, where it stands in linear memory. */
+export type Code = {
+  readonly id: number;
+  readonly hash: Hash;
+  readonly bytes: Uint8Array;
+  /** 0: not in the code region */
+  address: number;
+  /** Address of its segment table less 8·address, modulo 2^32 */
+  segments: number;
+};
+
+/** PUSH reads up to 16 bytes at once around its immediate, and behind the last byte follow STOPs. */
+const MARGIN = 64;
+
+/** How many codes are remembered before all are forgotten; a forgotten one is read and analysed again. */
+const CODES_MAX = 20_000;
+
+export const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
+
+/** Code by hash, with numbers for records to name it by. Analysed for one set of opcodes. */
+export class CodeCache {
+  readonly #memory: LinearMemory;
+  readonly #opcodes: readonly (Opcode | undefined)[];
+  readonly #byHash = new Map<Hash, Code>();
+  #codes: Code[] = [];
+  #end = CODE;
+
+  constructor(memory: LinearMemory, opcodes: readonly (Opcode | undefined)[]) {
+    this.#memory = memory;
+    this.#opcodes = opcodes;
+    this.forget();
+  }
+
+  /** To be called between executions: forgets everything when much has come together. */
+  tidy(): void {
+    if (this.#codes.length > CODES_MAX || this.#end > CODE + ((CODE_END - CODE) * 3) / 4) {
+      this.forget();
+    }
+  }
+
+  forget(): void {
+    this.#byHash.clear();
+    this.#codes = [];
+    this.#end = CODE;
+    this.add(EMPTY_CODE_HASH, EMPTY_BYTES);
+  }
+
+  byId(id: number): Code {
+    return this.#codes[id]!;
+  }
+
+  /** The code of `hash`, read with `read` when it is new here. */
+  byHash(hash: Hash, read: (hash: Hash) => Uint8Array): Code {
+    return this.#byHash.get(hash) ?? this.add(hash, read(hash));
+  }
+
+  add(hash: Hash, bytes: Uint8Array): Code {
+    const known = this.#byHash.get(hash);
+    if (known) return known;
+    const code = { id: this.#codes.length, hash, bytes, address: 0, segments: 0 };
+    this.#codes.push(code);
+    this.#byHash.set(hash, code);
+    return code;
+  }
+
+  /** Brings `code` into the code region; false when that is full. */
+  load(code: Code): boolean {
+    if (code.address !== 0) return true;
+    if (this.#end + placedSize(code.bytes.length) > CODE_END) return false;
+    const placed = this.place(code.bytes, this.#end);
+    code.address = placed.address;
+    code.segments = placed.segments;
+    this.#end = placed.end;
+    return true;
+  }
+
+  /** Writes code and segment table from `at` on, which must have `placedSize` bytes. */
+  place(code: Uint8Array, at: number): { address: number; segments: number; end: number } {
+    const { bytes } = this.#memory;
+    const address = at + MARGIN;
+    const table = align8(address + code.length + MARGIN);
+    const end = table + 8 * (code.length + 1);
+    bytes.fill(0, at, address);
+    bytes.set(code, address);
+    bytes.fill(0, address + code.length, end);
+    writeSegments(code, this.#opcodes, new Uint32Array(bytes.buffer, table, 2 * (code.length + 1)));
+    return { address, segments: (table - 8 * address) | 0, end };
+  }
+}
+
+/** Bytes that code of `length` bytes takes with its margins and table. */
+export function placedSize(length: number): number {
+  return align8(length + 2 * MARGIN) + 8 * (length + 1) + 8;
+}
+
+function align8(address: number): number {
+  return (address + 7) & ~7;
+}

@@ -1,0 +1,138 @@
+import { CODE_SIZE_MAX } from "../params/gas.ts";
+import { keccak256Hash } from "../primitives/keccak.ts";
+import { create2Address, createAddress } from "./create-address.ts";
+import type { Halt } from "./evm.ts";
+import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
+import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
+import { accountOf, CREATE2, copyWord, type Ending, halted, type Session } from "./session.ts";
+import { traceEnter } from "./trace-frames.ts";
+
+/** G_codedeposit, for each byte */
+const CODE_DEPOSIT_GAS = 200n;
+const NONCE_MAX = (1n << 64n) - 1n;
+
+/** CREATE and CREATE2: finds the new address, raises the creator's nonce, and begins the creation. */
+export function create(session: Session): void {
+  const { memory, journal, records, rules } = session;
+  const creator = memory.get32(frame.account);
+  const nonce = memory.get64(creator + record.nonce);
+  const address =
+    memory.get32(request.opcode) === CREATE2
+      ? create2Address(records.addressOf(creator), memory.hash(request.salt), initCode(session))
+      : createAddress(records.addressOf(creator), nonce);
+  memory.set32(request.output, 0);
+  memory.set32(request.outputSize, 0);
+  memory.set32(request.target, accountOf(session, address));
+  if (session.tracer?.onEnter) traceEnter(session);
+
+  const refusal = refusalOf(session, creator, nonce);
+  if (refusal) {
+    endAtOnce(session, halted(refusal), memory.get64(request.gas));
+    return;
+  }
+  journal.save(creator + record.meta);
+  memory.set64(creator + record.nonce, nonce + 1n);
+  journal.mark(creator, flag.dirty | flag.touched);
+  // The address stays warm when the creation fails (EIP-2929).
+  if (rules.eip2929) journal.mark(memory.get32(request.target), flag.warm);
+  beginCreation(session);
+}
+
+/** The creation of a transaction: its address is known and the sender's nonce raised. */
+export function enterCreation(session: Session): void {
+  const { memory } = session;
+  if (session.tracer?.onEnter) traceEnter(session);
+  if (!session.journal.hasBalance(memory.get32(frame.account), request.value)) {
+    endAtOnce(session, halted({ kind: "insufficientBalance" }), memory.get64(request.gas));
+    return;
+  }
+  beginCreation(session);
+}
+
+function refusalOf({ journal, depth }: Session, creator: number, nonce: bigint) {
+  if (depth >= DEPTH_MAX) return { kind: "callDepth" } as const;
+  if (!journal.hasBalance(creator, request.value)) return { kind: "insufficientBalance" } as const;
+  return nonce === NONCE_MAX ? ({ kind: "nonceOverflow" } as const) : undefined;
+}
+
+function beginCreation(session: Session): void {
+  const { memory, journal, rules } = session;
+  const creator = memory.get32(frame.account);
+  const created = memory.get32(request.target);
+  if (isTaken(session, created)) {
+    endAtOnce(session, halted({ kind: "addressCollision" }), 0n);
+    return;
+  }
+  const snapshot = memory.get32(globals.undoTop);
+  journal.mark(created, flag.exists | flag.dirty | flag.touched | flag.created);
+  if (rules.eip158) {
+    journal.save(created + record.meta);
+    memory.set64(created + record.nonce, 1n);
+  }
+  if (!memory.isZeroWord(request.value)) {
+    journal.subBalance(creator, request.value);
+    journal.addBalance(created, request.value);
+  }
+  const code = initCode(session);
+  pushFrame(session, snapshot);
+  memory.set32(frame.inputSize, 0);
+  memory.set32(frame.account, created);
+  copyWord(session, creator + record.key, frame.caller);
+  copyWord(session, request.value, frame.value);
+  useOwnCode(session, code);
+}
+
+/** EIP-684 and EIP-7610: there is a nonce, code or storage. */
+function isTaken({ memory, records, state }: Session, created: number): boolean {
+  return (
+    memory.get64(created + record.nonce) !== 0n ||
+    memory.get32(created + record.codeSize) !== 0 ||
+    state.hasStorage(records.addressOf(created))
+  );
+}
+
+function initCode({ memory }: Session): Uint8Array {
+  const begin = memory.get32(request.input);
+  return memory.bytes.slice(begin, begin + memory.get32(request.inputSize));
+}
+
+/** Ends a frame of a creation: what a successful one returns becomes the code of the account. */
+export function endCreation(session: Session, ending: Ending): void {
+  if (ending.outcome !== "success") {
+    popFrame(session, ending, false);
+    return;
+  }
+  const { memory } = session;
+  const code = memory.bytes.slice(ending.output, ending.output + ending.outputSize);
+  const halt = haltOfDeposit(session, code);
+  if (halt === undefined) {
+    const cost = CODE_DEPOSIT_GAS * BigInt(code.length);
+    memory.set64(frame.gas, memory.get64(frame.gas) - cost);
+    if (code.length > 0) deposit(session, memory.get32(frame.account), code);
+    popFrame(session, ending, true);
+  } else if (halt.kind === "codeStoreOutOfGas" && !session.rules.homestead) {
+    // In Frontier the account stays, without code.
+    popFrame(session, { ...ending, outputSize: 0 }, true);
+  } else {
+    popFrame(session, halted(halt), false);
+  }
+}
+
+/** Why `code` cannot be deployed: EIP-3541, then its price, then its size (EIP-170). */
+function haltOfDeposit({ memory, rules }: Session, code: Uint8Array): Halt | undefined {
+  if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
+  if (CODE_DEPOSIT_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
+    return { kind: "codeStoreOutOfGas" };
+  }
+  const isTooLong = rules.eip158 && code.length > CODE_SIZE_MAX;
+  return isTooLong ? { kind: "codeSizeExceeded", size: code.length } : undefined;
+}
+
+function deposit({ memory, journal, codes }: Session, account: number, bytes: Uint8Array): void {
+  const code = codes.add(keccak256Hash(bytes), bytes);
+  journal.save(account + record.meta);
+  journal.save(account + record.original);
+  memory.set32(account + record.codeId, code.id);
+  memory.set32(account + record.codeSize, bytes.length);
+  memory.setHex(account + record.original, code.hash);
+}

@@ -1,0 +1,308 @@
+import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
+import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { CodeCache } from "./code-cache.ts";
+import { create, endCreation, enterCreation } from "./contract-creation.ts";
+import type {
+  BlockContext,
+  ExecuteOptions,
+  ExecutionResult,
+  Halt,
+  Message,
+  Precompile,
+} from "./evm.ts";
+import { popFrame } from "./frames.ts";
+import { exit, haltOf } from "./halts.ts";
+import { createHost, delegateOf } from "./host.ts";
+import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
+import {
+  BLOB_HASHES,
+  BLOB_HASHES_MAX,
+  environment,
+  flag,
+  frame,
+  globals,
+  MEMORY,
+  record,
+  request,
+  STACK_TOP,
+  WORD,
+} from "./layout.ts";
+import type { LinearMemory } from "./linear-memory.ts";
+import { enterCall } from "./message-call.ts";
+import { opcodesOf } from "./opcodes.ts";
+import { Records, type WarmSet } from "./records.ts";
+import { rulesOf } from "./rules.ts";
+import { selfDestruct } from "./self-destruct.ts";
+import {
+  accountOf,
+  align32,
+  CALL,
+  CREATE,
+  CREATE2,
+  EMPTY_SUCCESS,
+  type Ending,
+  halted,
+  LinearMemoryExhausted,
+  type Session,
+} from "./session.ts";
+import type { State } from "./state.ts";
+import { stepOf } from "./step.ts";
+
+/** The interpreter counts gas as a signed number of 64 bits. */
+const GAS_MAX = (1n << 63n) - 1n;
+
+/** Gas a frame with a deadline runs on between two looks at the clock: a few milliseconds. */
+const SLICE_GAS = 1_000_000n;
+
+/** Linear memory ends here, below 2^32 so that every end of a range fits 32 bits. */
+const LINEAR_MEMORY_END = 0xffff0000;
+
+const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
+
+/**
+ * Executions under the rules of one fork. Frames run one above the other without recursion: the interpreter runs the top
+ * one until it ends or asks for another (Yellow Paper 8 and 9; the order of checks is go-ethereum's).
+ */
+export class Driver {
+  readonly hardfork: Hardfork;
+  readonly #memory: LinearMemory;
+  readonly #host: HostFunctions;
+  readonly #fast: Interpreter;
+  #perOpcode: Interpreter | undefined;
+  readonly #precompiles: ReadonlyMap<Address, Precompile>;
+  #session: Session;
+  #block: BlockContext | undefined;
+
+  constructor(
+    hardfork: Hardfork,
+    memory: LinearMemory,
+    precompiles: ReadonlyMap<Address, Precompile>,
+  ) {
+    this.hardfork = hardfork;
+    this.#memory = memory;
+    this.#precompiles = precompiles;
+    this.#host = createHost(() => this.#session);
+    this.#fast = createInterpreter(hardfork, "fast", memory.memory, this.#host);
+    this.#session = {
+      memory,
+      rules: rulesOf(hardfork),
+      records: new Records(memory),
+      codes: new CodeCache(memory, opcodesOf(hardfork)),
+      journal: this.#fast,
+    } as Session;
+  }
+
+  execute(
+    message: Message,
+    block: BlockContext,
+    state: State,
+    options: ExecuteOptions,
+  ): ExecutionResult {
+    const gas = message.gas > GAS_MAX ? GAS_MAX : message.gas;
+    this.#begin(message, block, state, options);
+    const session = this.#session;
+    try {
+      this.#enter(message, gas);
+      if (session.depth >= 0) this.#run(options.tracer?.onStep !== undefined);
+    } catch (error) {
+      if (!(error instanceof LinearMemoryExhausted)) throw error;
+      session.ending = halted({ kind: "memoryLimit" });
+    }
+    return this.#result(message.gas - gas);
+  }
+
+  #begin(message: Message, block: BlockContext, state: State, options: ExecuteOptions): void {
+    const memory = this.#memory;
+    const { records, codes, rules, journal } = this.#session;
+    const precompiles = options.precompiles ?? this.#precompiles;
+    this.#session = {
+      memory,
+      rules,
+      records,
+      codes,
+      journal,
+      state,
+      block,
+      precompiles,
+      tracer: options.tracer,
+      deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
+      logs: [],
+      depth: -1,
+      ending: EMPTY_SUCCESS,
+      gasAtEntry: [],
+      touchedRipemd: false,
+    };
+    codes.tidy();
+    records.reset({
+      state,
+      codes,
+      warm: warmSet(message),
+      precompiles,
+      hasDelegations: rules.eip7702,
+    });
+    memory.set64(globals.slice, options.deadlineMs === undefined ? GAS_MAX : SLICE_GAS);
+    const end =
+      options.memoryBytesMax === undefined ? LINEAR_MEMORY_END : MEMORY + options.memoryBytesMax;
+    memory.set32(globals.memoryLimit, Math.min(end, LINEAR_MEMORY_END));
+    this.#setEnvironment(message, block);
+  }
+
+  #setEnvironment(message: Message, block: BlockContext): void {
+    const memory = this.#memory;
+    memory.setHex(environment.origin, message.origin);
+    memory.setWord(environment.gasPrice, message.gasPrice);
+    const hashes = message.blobVersionedHashes.slice(0, BLOB_HASHES_MAX);
+    memory.set32(globals.blobHashCount, hashes.length);
+    hashes.forEach((hash, i) => {
+      memory.setHex(BLOB_HASHES + i * WORD, hash);
+    });
+    if (block === this.#block) return;
+    this.#block = block;
+    memory.setHex(environment.coinbase, block.coinbase);
+    memory.setWord(environment.timestamp, BigInt(block.timestamp));
+    memory.setWord(environment.number, BigInt(block.number));
+    // EIP-4399: PREVRANDAO takes the place of DIFFICULTY.
+    if (isAtLeast(this.hardfork, "paris")) {
+      memory.setHex(environment.difficulty, block.prevRandao);
+    } else {
+      memory.setWord(environment.difficulty, block.difficulty);
+    }
+    memory.setWord(environment.gasLimit, block.gasLimit);
+    memory.setWord(environment.chainId, block.chainId);
+    memory.setWord(environment.baseFee, block.baseFeePerGas);
+    memory.setWord(environment.blobBaseFee, block.blobBaseFee);
+  }
+
+  /** Puts the message as if a frame with nothing in it asked for it. */
+  #enter(message: Message, gas: bigint): void {
+    const memory = this.#memory;
+    const session = this.#session;
+    const { data } = message;
+    const inputEnd = align32(MEMORY + data.length);
+    if (inputEnd > LINEAR_MEMORY_END || !memory.reserve(inputEnd + 1024)) {
+      throw new LinearMemoryExhausted();
+    }
+    memory.bytes.set(data, MEMORY);
+    memory.bytes.fill(0, frame.begin, frame.begin + frame.size);
+    memory.set32(frame.sp, STACK_TOP);
+    memory.set32(frame.memory, inputEnd);
+    memory.set32(frame.account, accountOf(session, message.caller));
+
+    memory.set64(request.gas, gas);
+    memory.setWord(request.value, message.value);
+    memory.set32(request.input, MEMORY);
+    memory.set32(request.inputSize, data.length);
+    memory.set32(request.output, 0);
+    memory.set32(request.outputSize, 0);
+    if (message.to === null) {
+      memory.set32(request.opcode, CREATE);
+      memory.set32(request.target, accountOf(session, message.createAddress!));
+      enterCreation(session);
+      return;
+    }
+    const target = accountOf(session, message.to);
+    const isDelegated = memory.get32(target + record.flags) & flag.delegated;
+    memory.set32(request.opcode, CALL);
+    memory.set32(request.target, target);
+    memory.set32(request.codeAccount, isDelegated ? delegateOf(session, target) : target);
+    enterCall(session);
+  }
+
+  #run(isTraced: boolean): void {
+    const session = this.#session;
+    const memory = this.#memory;
+    const interpreter = isTraced ? this.#perOpcodeInterpreter() : this.#fast;
+    while (session.depth >= 0) {
+      let status = interpreter.run();
+      if (status === exit.checkFailed) status = this.#perOpcodeInterpreter().run();
+      switch (status) {
+        case exit.call:
+          enterCall(session);
+          break;
+        case exit.create:
+          create(session);
+          break;
+        case exit.selfDestruct:
+          selfDestruct(session);
+          end(session, EMPTY_SUCCESS);
+          break;
+        case exit.halt:
+          this.#halt(isTraced);
+          break;
+        default: {
+          const outputSize = memory.get32(globals.outputSize);
+          end(session, {
+            outcome: status === exit.revert ? "revert" : "success",
+            output: outputSize === 0 ? 0 : memory.get32(globals.output),
+            outputSize,
+          });
+        }
+      }
+    }
+  }
+
+  #halt(isTraced: boolean): void {
+    const session = this.#session;
+    const memory = this.#memory;
+    const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
+    if (isTraced && memory.get32(globals.stepped) === 0) {
+      session.tracer?.onStep?.(stepOf(session, halt));
+    }
+    end(session, halted(halt));
+    // Out of time or memory ends everything, not only the frame.
+    if (isFinal(halt)) while (session.depth >= 0) end(session, halted(halt));
+  }
+
+  #result(gasBeyond: bigint): ExecutionResult {
+    const session = this.#session;
+    const memory = this.#memory;
+    const { outcome, halt, output, outputSize } = session.ending;
+    const succeeded = outcome === "success";
+    if (succeeded) session.records.writeBack();
+    if (session.touchedRipemd) session.state.touch(RIPEMD160);
+    const result: ExecutionResult = {
+      outcome,
+      returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
+      gasLeft: outcome === "halt" ? 0n : memory.get64(frame.gas) + gasBeyond,
+      gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
+      logs: succeeded ? session.logs : [],
+      selfDestructs: succeeded ? session.records.selfDestructs() : [],
+    };
+    return halt === undefined ? result : { ...result, halt };
+  }
+
+  #perOpcodeInterpreter(): Interpreter {
+    this.#perOpcode ??= createInterpreter(
+      this.hardfork,
+      "perOpcode",
+      this.#memory.memory,
+      this.#host,
+    );
+    return this.#perOpcode;
+  }
+}
+
+function end(session: Session, ending: Ending): void {
+  const opcode = session.memory.get32(frame.kind);
+  if (opcode === CREATE || opcode === CREATE2) endCreation(session, ending);
+  else popFrame(session, ending, ending.outcome === "success");
+}
+
+function isFinal(halt: Halt): boolean {
+  return halt.kind === "timeout" || halt.kind === "memoryLimit";
+}
+
+function warmSet(message: Message): WarmSet {
+  const addresses = new Set(message.warmAddresses);
+  addresses.add(message.caller);
+  const own = message.to ?? message.createAddress;
+  if (own) addresses.add(own);
+  const slots = new Map<Address, Set<string>>();
+  for (const [address, slot] of message.warmSlots) {
+    const known = slots.get(address);
+    if (known) known.add(slot);
+    else slots.set(address, new Set([slot]));
+  }
+  return { addresses, slots };
+}

@@ -1,0 +1,35 @@
+import { Driver } from "./driver.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
+import { LinearMemory } from "./linear-memory.ts";
+import { precompilesAt } from "./precompiles/index.ts";
+import type { State } from "./state.ts";
+
+/** Linear memory that once grew beyond this is given back after the execution. */
+const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;
+
+/**
+ * The engine of this project: an interpreter emitted as WebAssembly for each fork at its first use. It keeps some 230 MB
+ * of address space, most of it never touched, so make one per thread. Not re-entrant: a tracer must not execute on it.
+ */
+export function createEvm(): Evm {
+  let memory = new LinearMemory();
+  let driver: Driver | undefined;
+  return {
+    execute(
+      message: Message,
+      block: BlockContext,
+      state: State,
+      options: ExecuteOptions = {},
+    ): ExecutionResult {
+      if (driver?.hardfork !== block.hardfork) {
+        driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork));
+      }
+      const result = driver.execute(message, block, state, options);
+      if (memory.bytes.length > MEMORY_BYTES_KEPT) {
+        memory = new LinearMemory();
+        driver = undefined;
+      }
+      return result;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { placedSize } from "./code-cache.ts";
+import { FRAME_STRIDE, FRAMES, frame, globals, record, request } from "./layout.ts";
+import {
+  align32,
+  CREATE,
+  CREATE2,
+  copyWord,
+  type Ending,
+  LinearMemoryExhausted,
+  memoryEnd,
+  revertFrame,
+  type Session,
+} from "./session.ts";
+import { traceExit } from "./trace-frames.ts";
+
+/**
+ * Saves the running frame and begins one above it for `request`. Account, caller, value and static are as in the parent
+ * until they are set; the code comes with `useCachedCode` or `useOwnCode`.
+ */
+export function pushFrame(session: Session, snapshot: number): void {
+  const { memory } = session;
+  const floor = align32(memoryEnd(session));
+  if (session.depth >= 0) {
+    const saved = FRAMES + session.depth * FRAME_STRIDE;
+    memory.bytes.copyWithin(saved, frame.begin, frame.begin + frame.size);
+  }
+  session.depth++;
+  if (session.tracer) session.gasAtEntry[session.depth] = memory.get64(request.gas);
+  memory.set32(frame.stackBase, memory.get32(frame.sp));
+  memory.set32(frame.memory, floor);
+  memory.set32(frame.memorySize, 0);
+  memory.set64(frame.gas, memory.get64(request.gas));
+  memory.set32(frame.snapshot, snapshot);
+  memory.set32(frame.logCount, session.logs.length);
+  memory.set64(frame.refund, memory.get64(globals.refund));
+  memory.set32(frame.returnDataSize, 0);
+  memory.set32(frame.outputTarget, memory.get32(request.output));
+  memory.set32(frame.outputTargetSize, memory.get32(request.outputSize));
+  memory.set32(frame.kind, memory.get32(request.opcode));
+}
+
+/** The frame runs the contract code with number `id`. */
+export function useCachedCode(session: Session, id: number): void {
+  const { memory, codes } = session;
+  const code = codes.byId(id);
+  if (!codes.load(code)) {
+    useOwnCode(session, code.bytes);
+    return;
+  }
+  memory.set32(frame.code, code.address);
+  memory.set32(frame.pc, code.address);
+  memory.set32(frame.segments, code.segments);
+  memory.set32(frame.codeSize, code.bytes.length);
+}
+
+/** The frame runs code that nobody else will: it stands below the frame's memory and goes with it. */
+export function useOwnCode(session: Session, bytes: Uint8Array): void {
+  const { memory, codes } = session;
+  const floor = memory.get32(frame.memory);
+  const end = floor + placedSize(bytes.length) + 1024;
+  if (end > memory.get32(globals.memoryLimit) || !memory.reserve(end)) {
+    throw new LinearMemoryExhausted();
+  }
+  const placed = codes.place(bytes, floor);
+  memory.set32(frame.code, placed.address);
+  memory.set32(frame.pc, placed.address);
+  memory.set32(frame.segments, placed.segments);
+  memory.set32(frame.codeSize, bytes.length);
+  memory.set32(frame.memory, align32(placed.end));
+}
+
+/** Ends the running frame: undoes it unless it succeeded, goes back to its parent and hands that the result. */
+export function popFrame(session: Session, ending: Ending, keepsChanges: boolean): void {
+  const { memory } = session;
+  if (!keepsChanges) revertFrame(session);
+  const gasLeft = ending.outcome === "halt" ? 0n : memory.get64(frame.gas);
+  const opcode = memory.get32(frame.kind);
+  const created = memory.get32(frame.account);
+  const target = memory.get32(frame.outputTarget);
+  const targetSize = memory.get32(frame.outputTargetSize);
+  if (session.tracer?.onExit) {
+    traceExit(session, ending, session.gasAtEntry[session.depth]! - gasLeft, session.depth);
+  }
+  session.depth--;
+  if (session.depth >= 0) {
+    const saved = FRAMES + session.depth * FRAME_STRIDE;
+    memory.bytes.copyWithin(frame.begin, saved, saved + frame.size);
+  }
+  hand(session, ending, gasLeft, opcode, created, target, targetSize);
+}
+
+/** A call or creation ends before it became a frame. `gasLeft` is what comes back of its gas. */
+export function endAtOnce(session: Session, ending: Ending, gasLeft: bigint): void {
+  const { memory, tracer } = session;
+  if (tracer?.onExit) {
+    traceExit(session, ending, memory.get64(request.gas) - gasLeft, session.depth + 1);
+  }
+  hand(
+    session,
+    ending,
+    gasLeft,
+    memory.get32(request.opcode),
+    memory.get32(request.target),
+    memory.get32(request.output),
+    memory.get32(request.outputSize),
+  );
+}
+
+/** Gives the running frame gas, return data, output and result word of what it called; without one, that was all. */
+function hand(
+  session: Session,
+  ending: Ending,
+  gasLeft: bigint,
+  opcode: number,
+  created: number,
+  target: number,
+  targetSize: number,
+): void {
+  const { memory } = session;
+  if (session.depth < 0) {
+    session.ending = ending;
+    memory.set64(frame.gas, gasLeft);
+    return;
+  }
+  if (gasLeft !== 0n) memory.set64(frame.gas, memory.get64(frame.gas) + gasLeft);
+  const isCreation = opcode === CREATE || opcode === CREATE2;
+  // A creation leaves return data only when it reverts (EIP-211).
+  const size = isCreation && ending.outcome !== "revert" ? 0 : ending.outputSize;
+  memory.set32(frame.returnDataSize, size);
+  if (size > 0) {
+    const { bytes } = memory;
+    const returnData = memoryEnd(session);
+    bytes.copyWithin(returnData, ending.output, ending.output + size);
+    memory.set32(frame.returnData, returnData);
+    if (targetSize > 0) {
+      bytes.copyWithin(target, returnData, returnData + Math.min(size, targetSize));
+    }
+  }
+  const result = memory.get32(frame.sp);
+  memory.bytes.fill(0, result, result + 32);
+  if (ending.outcome === "success") {
+    if (isCreation) copyWord(session, created + record.key, result);
+    else memory.bytes[result] = 1;
+  }
+}

@@ -1,0 +1,75 @@
+import type { Halt } from "./evm.ts";
+
+/** How `run` came back to the driver. */
+export const exit = {
+  stop: 0,
+  return: 1,
+  revert: 2,
+  selfDestruct: 3,
+  halt: 4,
+  /** A segment cannot run to its end: run it per opcode to learn why. */
+  checkFailed: 5,
+  call: 6,
+  create: 7,
+} as const;
+
+/** Numbers the emitted code gives to the reasons of a halt. */
+export const haltCode = {
+  none: 0,
+  outOfGas: 1,
+  /** A memory size that costs more than 2^64 gas */
+  outOfGasOverflow: 2,
+  outOfGasWriteProtection: 3,
+  outOfGasSentry: 4,
+  outOfGasInitCodeSize: 5,
+  gasUintOverflow: 6,
+  invalidJump: 7,
+  writeProtection: 8,
+  returnDataOutOfBounds: 9,
+  stackUnderflow: 10,
+  stackOverflow: 11,
+  invalidOpcode: 12,
+  timeout: 13,
+  memoryLimit: 14,
+} as const;
+
+export type HaltName = keyof typeof haltCode;
+
+const OUT_OF_GAS: Halt = { kind: "outOfGas" };
+
+/** The halt of `code`; `detail` is the opcode, the size, or (stack) words had and opcode bounds. */
+export function haltOf(code: number, detail: number): Halt {
+  switch (code) {
+    case haltCode.outOfGas:
+      return OUT_OF_GAS;
+    case haltCode.outOfGasOverflow:
+      return { kind: "outOfGas", reason: "gas uint64 overflow" };
+    case haltCode.outOfGasWriteProtection:
+      return { kind: "outOfGas", reason: "write protection" };
+    case haltCode.outOfGasSentry:
+      return { kind: "outOfGas", reason: "not enough gas for reentrancy sentry" };
+    case haltCode.outOfGasInitCodeSize:
+      return {
+        kind: "outOfGas",
+        reason: `max initcode size exceeded: code size ${detail} limit 49152`,
+      };
+    case haltCode.gasUintOverflow:
+      return { kind: "gasUintOverflow" };
+    case haltCode.invalidJump:
+      return { kind: "invalidJump" };
+    case haltCode.writeProtection:
+      return { kind: "writeProtection" };
+    case haltCode.returnDataOutOfBounds:
+      return { kind: "returnDataOutOfBounds" };
+    case haltCode.stackUnderflow:
+      return { kind: "stackUnderflow", have: detail >>> 16, need: detail & 0xffff };
+    case haltCode.stackOverflow:
+      return { kind: "stackOverflow", have: detail >>> 16, limit: detail & 0xffff };
+    case haltCode.invalidOpcode:
+      return { kind: "invalidOpcode", opcode: detail };
+    case haltCode.timeout:
+      return { kind: "timeout" };
+    default:
+      return { kind: "memoryLimit" };
+  }
+}

@@ -1,0 +1,71 @@
+import { addressFromBytes } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { HostFunctions } from "./interpreters.ts";
+import { frame, record, WORD } from "./layout.ts";
+import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
+import { stepOf } from "./step.ts";
+
+/** What the emitted code asks of TypeScript; `current` gives the execution it belongs to. */
+export function createHost(current: () => Session): HostFunctions {
+  return {
+    isOutOfTime: () => (performance.now() > current().deadlineMs ? 1 : 0),
+    load: (entry) => current().records.load(entry),
+    access: (entry) => {
+      const session = current();
+      if (session.tracer?.onAccess) traceAccess(session, entry);
+    },
+    delegate: (account) => delegateOf(current(), account),
+    exhausted: () => {
+      throw new LinearMemoryExhausted();
+    },
+    blockHash: (word) => {
+      const { memory, block } = current();
+      const number = memory.word(word);
+      const latest = BigInt(block.number);
+      const isKnown = number < latest && number + 256n >= latest;
+      const hash = isKnown ? block.blockHash(Number(number)) : undefined;
+      if (hash === undefined) memory.setWord(word, 0n);
+      else memory.setHex(word, hash);
+    },
+    extCodeCopy: (account, target, offset, size) => {
+      const { memory, codes } = current();
+      const { bytes: code } = codes.byId(memory.get32(account + record.codeId));
+      const begin = memory.word(offset);
+      const part =
+        begin >= code.length ? undefined : code.subarray(Number(begin)).subarray(0, size);
+      const { bytes } = memory;
+      if (part) bytes.set(part, target);
+      bytes.fill(0, target + (part?.length ?? 0), target + size);
+    },
+    log: (topicCount, topics, data, size) => {
+      const session = current();
+      const { memory, records } = session;
+      const log = {
+        address: records.addressOf(memory.get32(frame.account)),
+        topics: Array.from({ length: topicCount }, (_, i): Hash => memory.hash(topics + i * WORD)),
+        data: memory.bytes.slice(data, data + size),
+      };
+      session.logs.push(log);
+      session.tracer?.onLog?.(log, session.depth);
+    },
+    step: () => {
+      const session = current();
+      session.tracer?.onStep?.(stepOf(session));
+    },
+  };
+}
+
+/** The account whose code a delegated account runs (EIP-7702); a delegation of that one is not followed. */
+export function delegateOf(session: Session, account: number): number {
+  const { memory, codes } = session;
+  const { bytes } = codes.byId(memory.get32(account + record.codeId));
+  const target = accountOf(session, addressFromBytes(bytes.subarray(3)));
+  // Code that is itself a delegation does not run: 0xef is no opcode.
+  return target;
+}
+
+function traceAccess({ memory, records, tracer }: Session, entry: number): void {
+  const owner = memory.get32(entry + record.owner);
+  if (owner === 0) tracer?.onAccess?.(records.addressOf(entry), null);
+  else tracer?.onAccess?.(records.addressOf(owner), memory.hash(entry + record.key));
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import type { Hardfork } from "../params/hardforks.ts";
+import { emitInterpreter } from "./gen/interpreter.ts";
+import type { Build } from "./gen/loop.ts";
+import { rulesOf } from "./rules.ts";
+
+/** What an interpreter module exports; every argument is an address in linear memory. */
+export type Interpreter = {
+  run(): number;
+  find(owner: number, key: number): number;
+  save(cell: number): void;
+  mark(record: number, flags: number): void;
+  revert(undoTop: number): void;
+  addBalance(record: number, value: number): void;
+  subBalance(record: number, value: number): void;
+  hasBalance(record: number, value: number): number;
+  isEmpty(record: number): number;
+  keccak(bytes: number, size: number, target: number): void;
+};
+
+/** What it imports, as `gen/runtime.ts` declares it. */
+export type HostFunctions = {
+  isOutOfTime(): number;
+  load(record: number): void;
+  access(record: number): void;
+  delegate(record: number): number;
+  exhausted(): void;
+  blockHash(word: number): void;
+  extCodeCopy(record: number, target: number, offset: number, size: number): void;
+  log(topicCount: number, topics: number, data: number, size: number): void;
+  step(): void;
+};
+
+const modules = new Map<string, WebAssembly.Module>();
+
+/** The same for all interpreters of a process, since they share indexes; unknown to whoever writes contracts. */
+const seed = Array.from({ length: 4 }, () => randomBytes(8).readBigUInt64LE()) as [
+  bigint,
+  bigint,
+  bigint,
+  bigint,
+];
+
+export function createInterpreter(
+  hardfork: Hardfork,
+  build: Build,
+  memory: WebAssembly.Memory,
+  host: HostFunctions,
+): Interpreter {
+  const instance = new WebAssembly.Instance(moduleOf(hardfork, build), {
+    host: { ...host, memory },
+  });
+  return instance.exports as unknown as Interpreter;
+}
+
+/** The compiled interpreter of `hardfork`, emitted at its first use. */
+function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
+  const key = `${hardfork} ${build}`;
+  let module = modules.get(key);
+  if (module === undefined) {
+    const bytes = emitInterpreter(rulesOf(hardfork), build, seed);
+    module = build === "fast" ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
+    modules.set(key, module);
+  }
+  return module;
+}
+
+/**
+ * V8 cannot replace a running baseline function, so a first long call would stay slow. Compiling optimised code at once
+ * takes some 20 ms. The flags are for the whole process and put back at once.
+ */
+function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  setFlagsFromString("--no-liftoff");
+  setFlagsFromString("--no-wasm-lazy-compilation");
+  try {
+    return new WebAssembly.Module(bytes);
+  } finally {
+    setFlagsFromString("--liftoff");
+    setFlagsFromString("--wasm-lazy-compilation");
+  }
+}

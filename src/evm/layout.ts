@@ -1,0 +1,191 @@
+/**
+ * What stands where in the linear memory that all frames and builds of one engine share. All numbers are bytes.
+ * Words (256 bits) are 32 bytes with the low limb first, so an address is a word with its last byte first.
+ *
+ *     0x000400  frame       registers of the running frame
+ *     0x000600  globals     journal and refund counters, requests to the driver
+ *     0x000800  environment words the environment opcodes push
+ *     0x001000  scratch     operands of the long arithmetic, state of Keccak
+ *     0x010000  frames      registers of the frames that wait for a call
+ *               stacks      growing downward; a child's stack begins where its parent's ends
+ *               index       open-addressing table of record addresses
+ *               records     accounts and slots of this execution
+ *               undo        journal: cells to put back on a revert
+ *               code        code by hash with its segment table, kept between executions
+ *               memory      input of the top call, then each frame's memory behind its parent's
+ */
+
+export const WORD = 32;
+export const PAGE = 0x10000;
+
+/** Depth of the deepest frame; the top call has depth 0 (Yellow Paper, I_e). */
+export const DEPTH_MAX = 1024;
+/** Words on one frame's stack (Yellow Paper 9.1). */
+export const STACK_WORDS_MAX = 1024;
+
+const FRAME = 0x400;
+
+/** Addresses of the running frame's registers. The whole block is saved when it calls. */
+export const frame = {
+  begin: FRAME,
+  pc: FRAME + 0,
+  sp: FRAME + 4,
+  stackBase: FRAME + 8,
+  memory: FRAME + 12,
+  /** Active bytes of memory, a multiple of 32 */
+  memorySize: FRAME + 16,
+  code: FRAME + 20,
+  codeSize: FRAME + 24,
+  /** Address of the segment of code address `pc`, less 8·pc */
+  segments: FRAME + 28,
+  gas: FRAME + 32,
+  input: FRAME + 40,
+  inputSize: FRAME + 44,
+  /** Record of the account whose storage and address this is (I_a) */
+  account: FRAME + 48,
+  isStatic: FRAME + 52,
+  /** Undo entries before this frame */
+  snapshot: FRAME + 56,
+  logCount: FRAME + 60,
+  refund: FRAME + 64,
+  returnData: FRAME + 72,
+  returnDataSize: FRAME + 76,
+  /** Where the parent wants the output */
+  outputTarget: FRAME + 80,
+  outputTargetSize: FRAME + 84,
+  kind: FRAME + 88,
+  codeId: FRAME + 92,
+  /** First byte of linear memory that belongs to this frame alone */
+  floor: FRAME + 96,
+  caller: FRAME + 128,
+  value: FRAME + 160,
+  size: 192,
+} as const;
+
+export const FRAME_STRIDE = 256;
+
+const GLOBALS = 0x600;
+
+export const globals = {
+  /** Gas of the running frame that it gets only after a look at the clock */
+  reserve: GLOBALS + 0,
+  /** Most gas a frame runs on without a look at the clock */
+  slice: GLOBALS + 8,
+  refund: GLOBALS + 16,
+  undoTop: GLOBALS + 24,
+  recordTop: GLOBALS + 28,
+  indexMask: GLOBALS + 32,
+  /** End of the linear memory frames may use */
+  memoryLimit: GLOBALS + 36,
+  /** Why the frame halted; see halts.ts */
+  halt: GLOBALS + 40,
+  haltDetail: GLOBALS + 44,
+  output: GLOBALS + 48,
+  outputSize: GLOBALS + 52,
+  /** Per-opcode build: gas, cost and memory size before the opcode, and whether the hook wants to know */
+  stepGas: GLOBALS + 56,
+  stepCost: GLOBALS + 64,
+  stepMemorySize: GLOBALS + 72,
+  /** 1 when the hook has seen the opcode that runs */
+  stepped: GLOBALS + 84,
+  blobHashCount: GLOBALS + 76,
+  recordCount: GLOBALS + 80,
+} as const;
+
+const REQUEST = GLOBALS + 0x80;
+
+/** What CALL, CREATE and SELFDESTRUCT ask of the driver. */
+export const request = {
+  gas: REQUEST + 0,
+  opcode: REQUEST + 8,
+  target: REQUEST + 12,
+  input: REQUEST + 16,
+  inputSize: REQUEST + 20,
+  output: REQUEST + 24,
+  outputSize: REQUEST + 28,
+  /** Record whose code runs: `target`, or what its delegation names (EIP-7702) */
+  codeAccount: REQUEST + 32,
+  value: REQUEST + 64,
+  salt: REQUEST + 96,
+} as const;
+
+const ENVIRONMENT = 0x800;
+
+export const environment = {
+  origin: ENVIRONMENT + 0,
+  gasPrice: ENVIRONMENT + 32,
+  coinbase: ENVIRONMENT + 64,
+  timestamp: ENVIRONMENT + 96,
+  number: ENVIRONMENT + 128,
+  /** DIFFICULTY, from Paris PREVRANDAO (EIP-4399) */
+  difficulty: ENVIRONMENT + 160,
+  gasLimit: ENVIRONMENT + 192,
+  chainId: ENVIRONMENT + 224,
+  baseFee: ENVIRONMENT + 256,
+  blobBaseFee: ENVIRONMENT + 288,
+} as const;
+
+export const SCRATCH = 0x1000;
+export const KECCAK_STATE = 0x1800;
+export const KECCAK_ROUND_CONSTANTS = 0x1900;
+/** Key of the account being looked up */
+export const ADDRESS_KEY = 0x1a00;
+export const BLOB_HASHES = 0x4000;
+export const BLOB_HASHES_MAX = 1024;
+
+export const FRAMES = 0x10000;
+const STACKS = 0x60000;
+/** First stack; it grows downward. */
+export const STACK_TOP = STACKS + (DEPTH_MAX + 1) * STACK_WORDS_MAX * WORD + 0x8000;
+export const INDEX = STACK_TOP + PAGE;
+export const INDEX_SLOTS_MIN = 1 << 12;
+export const INDEX_SLOTS_MAX = 1 << 20;
+export const RECORDS = INDEX + INDEX_SLOTS_MAX * 4;
+export const RECORD_SIZE = 128;
+export const RECORDS_END = RECORDS + (INDEX_SLOTS_MAX / 2) * RECORD_SIZE;
+export const UNDO = RECORDS_END;
+export const UNDO_SIZE = 48;
+export const UNDO_END = UNDO + 64 * 1024 * 1024;
+export const CODE = UNDO_END;
+export const CODE_END = CODE + 48 * 1024 * 1024;
+export const MEMORY = CODE_END;
+export const MEMORY_PAGES_MIN = Math.ceil(MEMORY / PAGE) + 64;
+
+/**
+ * A record: an account, or a slot of one. Four cells of 32 bytes, each saved whole by the journal.
+ * `owner` is 0 for an account, the account's record for a slot, that plus 1 for a transient slot (EIP-1153).
+ */
+export const record = {
+  key: 0,
+  /** Current value of a slot, balance of an account */
+  value: 32,
+  /** Value of a slot before the transaction (EIP-2200), code hash of an account */
+  original: 64,
+  meta: 96,
+  flags: 96,
+  owner: 100,
+  nonce: 104,
+  codeId: 112,
+  codeSize: 116,
+} as const;
+
+export const TRANSIENT = 1;
+
+/** Bits of `record.flags`. */
+export const flag = {
+  exists: 1,
+  /** EIP-2929 */
+  warm: 2,
+  /** Deleted at the end of the transaction when empty (EIP-161) */
+  touched: 4,
+  /** Created in this transaction (EIP-6780) */
+  created: 8,
+  selfDestructed: 16,
+  /** To be written back */
+  dirty: 32,
+  /** The tracer was told */
+  accessed: 64,
+  /** The code is a delegation (EIP-7702) */
+  delegated: 128,
+  precompile: 256,
+} as const;

@@ -1,0 +1,116 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { hexToBytes } from "../primitives/hex.ts";
+import { keccakRoundConstants } from "./gen/keccak.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE } from "./layout.ts";
+
+const MASK_64 = (1n << 64n) - 1n;
+
+/** The memory all builds of an engine share, and TypeScript's views of it, which each growth makes anew. */
+export class LinearMemory {
+  readonly memory = new WebAssembly.Memory({ initial: MEMORY_PAGES_MIN, maximum: 0x10000 });
+  #bytes = new Uint8Array(this.memory.buffer);
+  #u32 = new Uint32Array(this.memory.buffer);
+  #u64 = new BigUint64Array(this.memory.buffer);
+
+  constructor() {
+    keccakRoundConstants().forEach((constant, i) => {
+      this.set64(KECCAK_ROUND_CONSTANTS + 8 * i, constant);
+    });
+  }
+
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#renew();
+    return this.#bytes;
+  }
+
+  get u32(): Uint32Array {
+    if (this.#u32.length === 0) this.#renew();
+    return this.#u32;
+  }
+
+  get u64(): BigUint64Array {
+    if (this.#u64.length === 0) this.#renew();
+    return this.#u64;
+  }
+
+  #renew(): void {
+    this.#bytes = new Uint8Array(this.memory.buffer);
+    this.#u32 = new Uint32Array(this.memory.buffer);
+    this.#u64 = new BigUint64Array(this.memory.buffer);
+  }
+
+  /** Makes addresses below `end` usable; false when there is not so much. */
+  reserve(end: number): boolean {
+    const missing = end - this.bytes.length;
+    if (missing <= 0) return true;
+    try {
+      this.memory.grow(Math.ceil(missing / PAGE) + 16);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  get32(address: number): number {
+    return this.u32[address >>> 2]!;
+  }
+
+  set32(address: number, value: number): void {
+    this.u32[address >>> 2] = value;
+  }
+
+  get64(address: number): bigint {
+    return this.u64[address >>> 3]!;
+  }
+
+  set64(address: number, value: bigint): void {
+    this.u64[address >>> 3] = value;
+  }
+
+  /** The word at `address`, a multiple of 8. */
+  word(address: number): bigint {
+    const { u64 } = this;
+    const at = address >>> 3;
+    const low = u64[at]! | (u64[at + 1]! << 64n);
+    const high = u64[at + 2]! | (u64[at + 3]! << 64n);
+    return high === 0n ? low : low | (high << 128n);
+  }
+
+  setWord(address: number, value: bigint): void {
+    const { u64 } = this;
+    const at = address >>> 3;
+    u64[at] = value & MASK_64;
+    u64[at + 1] = (value >> 64n) & MASK_64;
+    u64[at + 2] = (value >> 128n) & MASK_64;
+    u64[at + 3] = value >> 192n;
+  }
+
+  isZeroWord(address: number): boolean {
+    const { u32 } = this;
+    const at = address >>> 2;
+    for (let i = 0; i < 8; i++) if (u32[at + i] !== 0) return false;
+    return true;
+  }
+
+  /** The address in the low 160 bits of a word. */
+  address(at: number): Address {
+    return this.#hex(at, 20) as Address;
+  }
+
+  hash(at: number): Hash {
+    return this.#hex(at, 32) as Hash;
+  }
+
+  /** Writes an address or a hash as a word. */
+  setHex(at: number, hex: Address | Hash): void {
+    const source = hexToBytes(hex);
+    const { bytes } = this;
+    for (let i = 0; i < 32; i++) bytes[at + i] = source[source.length - 1 - i] ?? 0;
+  }
+
+  #hex(at: number, length: number): string {
+    const reversed = Buffer.from(this.bytes.subarray(at, at + length));
+    return `0x${reversed.reverse().toString("hex")}`;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Address } from "../primitives/address.ts";
+import type { Precompile } from "./evm.ts";
+import { endAtOnce, pushFrame, useCachedCode } from "./frames.ts";
+import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
+import {
+  CALL,
+  CALLCODE,
+  copyWord,
+  DELEGATECALL,
+  EMPTY_SUCCESS,
+  halted,
+  LinearMemoryExhausted,
+  memoryEnd,
+  type Session,
+  STATICCALL,
+} from "./session.ts";
+import { traceEnter } from "./trace-frames.ts";
+
+const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
+
+/** Message call (Yellow Paper 8): what CALL and its kin, or a transaction, put into `request`. */
+export function enterCall(session: Session): void {
+  const { memory } = session;
+  if (session.tracer?.onEnter) traceEnter(session);
+  const opcode = memory.get32(request.opcode);
+  const target = memory.get32(request.target);
+  const hasValue = (opcode === CALL || opcode === CALLCODE) && !memory.isZeroWord(request.value);
+  if (session.depth >= DEPTH_MAX) {
+    refuse(session, "callDepth");
+    return;
+  }
+  if (hasValue && !session.journal.hasBalance(memory.get32(frame.account), request.value)) {
+    refuse(session, "insufficientBalance");
+    return;
+  }
+  const snapshot = memory.get32(globals.undoTop);
+  const isThere = arrive(session, opcode, target, hasValue);
+  const codeAccount = memory.get32(request.codeAccount);
+  if (isThere && memory.get32(target + record.flags) & flag.precompile) {
+    runPrecompile(session, target, snapshot);
+  } else if (!isThere || memory.get32(codeAccount + record.codeSize) === 0) {
+    endAtOnce(session, EMPTY_SUCCESS, memory.get64(request.gas));
+  } else {
+    beginFrame(session, opcode, target, snapshot);
+  }
+}
+
+/**
+ * What a call does to the account it goes to before any code runs: it comes to be, takes the value, is touched. False
+ * where nothing is there and nothing comes (EIP-158).
+ */
+function arrive(session: Session, opcode: number, target: number, hasValue: boolean): boolean {
+  const { memory, journal, rules } = session;
+  const flags = memory.get32(target + record.flags);
+  const exists = (flags & flag.exists) !== 0;
+  if (opcode === STATICCALL && exists) touch(session, target);
+  if (opcode !== CALL) return true;
+  if (!exists) {
+    if (!hasValue && rules.eip158 && (flags & flag.precompile) === 0) return false;
+    journal.mark(target, flag.exists | flag.dirty | flag.touched);
+  }
+  if (hasValue) {
+    journal.subBalance(memory.get32(frame.account), request.value);
+    journal.addBalance(target, request.value);
+  } else {
+    touch(session, target);
+  }
+  return true;
+}
+
+function beginFrame(session: Session, opcode: number, target: number, snapshot: number): void {
+  const { memory } = session;
+  const caller = memory.get32(frame.account);
+  const codeAccount = memory.get32(request.codeAccount);
+  pushFrame(session, snapshot);
+  memory.set32(frame.input, memory.get32(request.input));
+  memory.set32(frame.inputSize, memory.get32(request.inputSize));
+  copyWord(session, request.value, frame.value);
+  if (opcode !== DELEGATECALL) copyWord(session, caller + record.key, frame.caller);
+  if (opcode === CALL || opcode === STATICCALL) memory.set32(frame.account, target);
+  if (opcode === STATICCALL) memory.set32(frame.isStatic, 1);
+  useCachedCode(session, memory.get32(codeAccount + record.codeId));
+}
+
+/** The caller gets the gas back. */
+function refuse(session: Session, kind: "callDepth" | "insufficientBalance"): void {
+  endAtOnce(session, halted({ kind }), session.memory.get64(request.gas));
+}
+
+function touch(session: Session, account: number): void {
+  session.journal.mark(account, flag.touched);
+  if (session.records.addressOf(account) === RIPEMD160) session.touchedRipemd = true;
+}
+
+function runPrecompile(session: Session, target: number, snapshot: number): void {
+  const { memory, journal, precompiles, records } = session;
+  const contract = precompiles.get(records.addressOf(target))!;
+  const begin = memory.get32(request.input);
+  const input = memory.bytes.slice(begin, begin + memory.get32(request.inputSize));
+  const gas = memory.get64(request.gas);
+  const cost = contract.gas(input);
+  const output = cost > gas ? undefined : contract.run(input);
+  if (output instanceof Uint8Array) {
+    endAtOnce(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
+    return;
+  }
+  journal.revert(snapshot);
+  endAtOnce(session, halted(haltOfPrecompile(output)), 0n);
+}
+
+function haltOfPrecompile(failure: Exclude<ReturnType<Precompile["run"]>, Uint8Array> | undefined) {
+  return failure === undefined
+    ? ({ kind: "outOfGas" } as const)
+    : ({ kind: "precompile", reason: failure.reason } as const);
+}
+
+/** Brings the output to where the caller's return data belongs. */
+function place(session: Session, output: Uint8Array): { output: number; outputSize: number } {
+  const { memory } = session;
+  const at = memoryEnd(session);
+  const end = at + output.length + 64;
+  if (end > memory.get32(globals.memoryLimit) || !memory.reserve(end)) {
+    throw new LinearMemoryExhausted();
+  }
+  memory.bytes.set(output, at);
+  return { output: at, outputSize: output.length };
+}

@@ -1,0 +1,168 @@
+import type { Address } from "../primitives/address.ts";
+import type { CodeCache } from "./code-cache.ts";
+import type { Precompile } from "./evm.ts";
+import {
+  flag,
+  globals,
+  INDEX,
+  INDEX_SLOTS_MIN,
+  RECORD_SIZE,
+  RECORDS,
+  record,
+  TRANSIENT,
+  UNDO,
+} from "./layout.ts";
+import type { LinearMemory } from "./linear-memory.ts";
+import type { State } from "./state.ts";
+
+/** What is warm before the first opcode (EIP-2929). */
+export type WarmSet = {
+  readonly addresses: ReadonlySet<Address>;
+  readonly slots: ReadonlyMap<Address, ReadonlySet<string>>;
+};
+
+/** The accounts and slots of one execution in linear memory: read from `State` when first looked at, written back at the end. */
+export class Records {
+  readonly #memory: LinearMemory;
+  #addresses: (Address | undefined)[] = [];
+  #state!: State;
+  #codes!: CodeCache;
+  #warm!: WarmSet;
+  #precompiles!: ReadonlyMap<Address, Precompile>;
+  #hasDelegations = false;
+
+  constructor(memory: LinearMemory) {
+    this.#memory = memory;
+  }
+
+  /** Begins an execution with no records. */
+  reset(options: {
+    readonly state: State;
+    readonly codes: CodeCache;
+    readonly warm: WarmSet;
+    readonly precompiles: ReadonlyMap<Address, Precompile>;
+    readonly hasDelegations: boolean;
+  }): void {
+    this.#state = options.state;
+    this.#codes = options.codes;
+    this.#warm = options.warm;
+    this.#precompiles = options.precompiles;
+    this.#hasDelegations = options.hasDelegations;
+    this.#addresses = [];
+    const memory = this.#memory;
+    memory.bytes.fill(0, INDEX, INDEX + INDEX_SLOTS_MIN * 4);
+    memory.set32(globals.indexMask, INDEX_SLOTS_MIN - 1);
+    memory.set32(globals.recordTop, RECORDS);
+    memory.set32(globals.recordCount, 0);
+    memory.set32(globals.undoTop, UNDO);
+    memory.set64(globals.refund, 0n);
+  }
+
+  addressOf(account: number): Address {
+    const index = (account - RECORDS) / RECORD_SIZE;
+    let address = this.#addresses[index];
+    if (address === undefined) {
+      address = this.#memory.address(account + record.key);
+      this.#addresses[index] = address;
+    }
+    return address;
+  }
+
+  /** Fills a new record. */
+  load(entry: number): void {
+    const memory = this.#memory;
+    const owner = memory.get32(entry + record.owner);
+    if (owner === 0) this.#loadAccount(entry);
+    else if ((owner & TRANSIENT) === 0) this.#loadSlot(entry, this.addressOf(owner));
+  }
+
+  #loadAccount(entry: number): void {
+    const memory = this.#memory;
+    const address = this.addressOf(entry);
+    const account = this.#state.account(address);
+    let flags = 0;
+    if (this.#precompiles.has(address)) flags |= flag.precompile | flag.warm;
+    else if (this.#warm.addresses.has(address)) flags |= flag.warm;
+    if (account !== undefined) {
+      flags |= flag.exists;
+      const code = this.#codes.byHash(account.codeHash, (hash) => this.#state.code(hash));
+      if (this.#hasDelegations && isDelegation(code.bytes)) flags |= flag.delegated;
+      memory.setWord(entry + record.value, account.balance);
+      memory.set64(entry + record.nonce, account.nonce);
+      memory.setHex(entry + record.original, account.codeHash);
+      memory.set32(entry + record.codeId, code.id);
+      memory.set32(entry + record.codeSize, code.bytes.length);
+    } else {
+      memory.setHex(entry + record.original, this.#codes.byId(0).hash);
+    }
+    memory.set32(entry + record.flags, flags);
+  }
+
+  #loadSlot(entry: number, address: Address): void {
+    const memory = this.#memory;
+    const slot = memory.hash(entry + record.key);
+    if (this.#warm.slots.size > 0 && this.#warm.slots.get(address)?.has(slot)) {
+      memory.set32(entry + record.flags, flag.warm);
+    }
+    const value = this.#state.storage(address, slot);
+    if (value === 0n) return;
+    memory.setWord(entry + record.value, value);
+    memory.setWord(entry + record.original, value);
+  }
+
+  /** Writes every change to the state. */
+  writeBack(): void {
+    const memory = this.#memory;
+    const state = this.#state;
+    const end = memory.get32(globals.recordTop);
+    for (let entry = RECORDS; entry < end; entry += RECORD_SIZE) {
+      if (memory.get32(entry + record.owner) !== 0) continue;
+      const flags = memory.get32(entry + record.flags);
+      if ((flags & (flag.dirty | flag.touched)) === 0 || (flags & flag.exists) === 0) continue;
+      const address = this.addressOf(entry);
+      if (flags & flag.dirty) {
+        const code = this.#codes.byId(memory.get32(entry + record.codeId));
+        if (flags & flag.created && code.id !== 0) state.putCode(code.bytes);
+        state.setAccount(address, {
+          nonce: memory.get64(entry + record.nonce),
+          balance: memory.word(entry + record.value),
+          codeHash: code.hash,
+        });
+      }
+      if (flags & flag.touched) state.touch(address);
+    }
+    for (let entry = RECORDS; entry < end; entry += RECORD_SIZE) {
+      const owner = memory.get32(entry + record.owner);
+      if (owner === 0 || owner & TRANSIENT || !this.#isChanged(entry)) continue;
+      const slot = memory.hash(entry + record.key);
+      state.setStorage(this.addressOf(owner), slot, memory.word(entry + record.value));
+    }
+  }
+
+  /** The accounts to be deleted at the end of the transaction. */
+  selfDestructs(): Address[] {
+    const memory = this.#memory;
+    const found: Address[] = [];
+    const end = memory.get32(globals.recordTop);
+    for (let entry = RECORDS; entry < end; entry += RECORD_SIZE) {
+      if (memory.get32(entry + record.owner) !== 0) continue;
+      if (memory.get32(entry + record.flags) & flag.selfDestructed) {
+        found.push(this.addressOf(entry));
+      }
+    }
+    return found;
+  }
+
+  #isChanged(entry: number): boolean {
+    const { u32 } = this.#memory;
+    const value = (entry + record.value) >>> 2;
+    const original = (entry + record.original) >>> 2;
+    for (let i = 0; i < 8; i++) if (u32[value + i] !== u32[original + i]) return true;
+    return false;
+  }
+}
+
+/** EIP-7702: 0xef0100 and an address */
+export function isDelegation(code: Uint8Array): boolean {
+  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00;
+}

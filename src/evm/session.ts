@@ -1,0 +1,87 @@
+import type { Address } from "../primitives/address.ts";
+import type { Log } from "../types/receipt.ts";
+import type { CodeCache } from "./code-cache.ts";
+import type { BlockContext, Halt, Precompile } from "./evm.ts";
+import type { Interpreter } from "./interpreters.ts";
+import { ADDRESS_KEY, frame, globals, WORD } from "./layout.ts";
+import type { LinearMemory } from "./linear-memory.ts";
+import type { Records } from "./records.ts";
+import type { Rules } from "./rules.ts";
+import type { State } from "./state.ts";
+import type { Tracer } from "./tracer.ts";
+
+/** Opcodes that begin a frame; a frame remembers its own. */
+export const CREATE = 0xf0;
+export const CALL = 0xf1;
+export const CALLCODE = 0xf2;
+export const DELEGATECALL = 0xf4;
+export const CREATE2 = 0xf5;
+export const STATICCALL = 0xfa;
+
+/** How a frame, or a call that never became one, ended. Its output stands in linear memory. */
+export type Ending = {
+  readonly outcome: "success" | "revert" | "halt";
+  readonly halt?: Halt;
+  readonly output: number;
+  readonly outputSize: number;
+};
+
+export const EMPTY_SUCCESS: Ending = { outcome: "success", output: 0, outputSize: 0 };
+
+export function halted(halt: Halt): Ending {
+  return { outcome: "halt", halt, output: 0, outputSize: 0 };
+}
+
+/** A region of linear memory is full: the execution ends with "memoryLimit". */
+export class LinearMemoryExhausted extends Error {}
+
+/** One execution: what its frames share. */
+export type Session = {
+  readonly memory: LinearMemory;
+  readonly rules: Rules;
+  readonly records: Records;
+  readonly codes: CodeCache;
+  /** Its journal functions; any build has the same. */
+  readonly journal: Interpreter;
+  state: State;
+  block: BlockContext;
+  precompiles: ReadonlyMap<Address, Precompile>;
+  tracer: Tracer | undefined;
+  deadlineMs: number;
+  logs: Log[];
+  /** Depth of the running frame; −1 before the first and after the last */
+  depth: number;
+  /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
+  ending: Ending;
+  /** Gas each frame began with, kept for a tracer only */
+  readonly gasAtEntry: bigint[];
+  /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
+  touchedRipemd: boolean;
+};
+
+export function align32(address: number): number {
+  return (address + WORD - 1) & -WORD;
+}
+
+/** The record of `address`. */
+export function accountOf({ memory, journal }: Session, address: Address): number {
+  memory.setHex(ADDRESS_KEY, address);
+  return journal.find(0, ADDRESS_KEY);
+}
+
+export function copyWord({ memory }: Session, from: number, to: number): void {
+  memory.bytes.copyWithin(to, from, from + WORD);
+}
+
+/** Where the running frame's memory ends: what lies behind is free, but for return data. */
+export function memoryEnd({ memory }: Session): number {
+  return memory.get32(frame.memory) + memory.get32(frame.memorySize);
+}
+
+/** Puts back everything since `snapshot`, with the logs and the refund counter the running frame began with. */
+export function revertFrame(session: Session): void {
+  const { memory, journal } = session;
+  journal.revert(memory.get32(frame.snapshot));
+  session.logs.length = memory.get32(frame.logCount);
+  memory.set64(globals.refund, memory.get64(frame.refund));
+}

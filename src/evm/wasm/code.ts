@@ -1,0 +1,176 @@
+import { pushSigned, pushUnsigned, unsigned } from "./leb128.ts";
+
+/**
+ * Expressions of WebAssembly as bytes, written the way they are read: `i64.add(a, i64.mul(b, 3n))`.
+ * An expression leaves one value; the instructions are those of the specification, section 5.4.
+ */
+export type Code = readonly number[];
+export type ValueType = "i32" | "i64" | "v128";
+
+/** A parameter or a local variable of the function being built. */
+export type Local = { readonly index: number; readonly type: ValueType };
+
+/** Where a value is wanted: an expression, a variable, or a constant. */
+export type Operand = Code | Local | number | bigint;
+
+function constant(type: ValueType, value: number | bigint): Code {
+  const out: number[] = [type === "i64" ? 0x42 : 0x41];
+  // A 32-bit constant above 2^31 is written as the negative number with the same bits.
+  pushSigned(out, type === "i64" ? BigInt.asIntN(64, BigInt(value)) : Number(value) | 0);
+  return out;
+}
+
+/** The bytes that leave `operand` on WebAssembly's stack; `type` is for constants. */
+export function codeOf(operand: Operand, type: ValueType): Code {
+  if (typeof operand === "number" || typeof operand === "bigint") return constant(type, operand);
+  return isLocal(operand) ? get(operand) : operand;
+}
+
+function isLocal(operand: Code | Local): operand is Local {
+  return "index" in operand;
+}
+
+export function get(local: Local): Code {
+  return [0x20, ...unsigned(local.index)];
+}
+
+const unary = (type: ValueType, opcode: number) => (a: Operand) =>
+  [...codeOf(a, type), opcode] as Code;
+
+const binary = (type: ValueType, opcode: number) => (a: Operand, b: Operand) =>
+  [...codeOf(a, type), ...codeOf(b, type), opcode] as Code;
+
+const load =
+  (...opcode: readonly number[]) =>
+  (address: Operand, offset = 0): Code => {
+    // Alignment is a hint only; 0 promises nothing.
+    const out = [...codeOf(address, "i32"), ...opcode, 0];
+    pushUnsigned(out, offset);
+    return out;
+  };
+
+/** `store(address, value, offset)` is a statement: it leaves nothing. */
+const store =
+  (type: ValueType, ...opcode: readonly number[]) =>
+  (address: Operand, value: Operand, offset = 0): Code => {
+    const out = [...codeOf(address, "i32"), ...codeOf(value, type), ...opcode, 0];
+    pushUnsigned(out, offset);
+    return out;
+  };
+
+/** `condition ? a : b`, both evaluated. */
+const select = (type: ValueType) => (condition: Operand, a: Operand, b: Operand) =>
+  [...codeOf(a, type), ...codeOf(b, type), ...codeOf(condition, "i32"), 0x1b] as Code;
+
+export const i32 = {
+  of: (operand: Operand) => codeOf(operand, "i32"),
+  eqz: unary("i32", 0x45),
+  eq: binary("i32", 0x46),
+  ne: binary("i32", 0x47),
+  ltS: binary("i32", 0x48),
+  ltU: binary("i32", 0x49),
+  gtU: binary("i32", 0x4b),
+  leU: binary("i32", 0x4d),
+  geU: binary("i32", 0x4f),
+  clz: unary("i32", 0x67),
+  add: binary("i32", 0x6a),
+  sub: binary("i32", 0x6b),
+  mul: binary("i32", 0x6c),
+  and: binary("i32", 0x71),
+  or: binary("i32", 0x72),
+  xor: binary("i32", 0x73),
+  shl: binary("i32", 0x74),
+  shrU: binary("i32", 0x76),
+  /** The low half of a 64-bit value. */
+  wrap: unary("i64", 0xa7),
+  load: load(0x28),
+  load8: load(0x2d),
+  load16: load(0x2f),
+  store: store("i32", 0x36),
+  select: select("i32"),
+} as const;
+
+export const i64 = {
+  of: (operand: Operand) => codeOf(operand, "i64"),
+  eqz: unary("i64", 0x50),
+  eq: binary("i64", 0x51),
+  ne: binary("i64", 0x52),
+  ltS: binary("i64", 0x53),
+  ltU: binary("i64", 0x54),
+  gtS: binary("i64", 0x55),
+  gtU: binary("i64", 0x56),
+  leU: binary("i64", 0x58),
+  geU: binary("i64", 0x5a),
+  clz: unary("i64", 0x79),
+  add: binary("i64", 0x7c),
+  sub: binary("i64", 0x7d),
+  mul: binary("i64", 0x7e),
+  divS: binary("i64", 0x7f),
+  divU: binary("i64", 0x80),
+  remS: binary("i64", 0x81),
+  remU: binary("i64", 0x82),
+  and: binary("i64", 0x83),
+  or: binary("i64", 0x84),
+  xor: binary("i64", 0x85),
+  shl: binary("i64", 0x86),
+  shrS: binary("i64", 0x87),
+  shrU: binary("i64", 0x88),
+  rotl: binary("i64", 0x89),
+  extendS: unary("i32", 0xac),
+  extendU: unary("i32", 0xad),
+  load: load(0x29),
+  load8: load(0x31),
+  load32: load(0x35),
+  store: store("i64", 0x37),
+  store8: store("i64", 0x3c),
+  store32: store("i64", 0x3e),
+  select: select("i64"),
+} as const;
+
+/** The two 16-byte halves of a word are moved, masked and turned round as vectors. */
+export const v128 = {
+  load: load(0xfd, 0x00),
+  store: store("v128", 0xfd, 0x0b),
+  zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
+  bytes: (bytes: readonly number[]): Code => [0xfd, 0x0c, ...bytes],
+  /** Byte i of the result is byte `lanes[i]` of `a`. */
+  shuffle: (a: Local, lanes: readonly number[]): Code => [
+    ...get(a),
+    ...get(a),
+    0xfd,
+    0x0d,
+    ...lanes,
+  ],
+  and: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x4e],
+  or: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x50],
+  xor: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x51],
+  not: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x4d],
+  /** 1 when any bit is set. */
+  anyTrue: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x53],
+} as const;
+
+export const memory = {
+  /** Size in pages of 64 KiB. */
+  size: [0x3f, 0x00] as Code,
+  /** Leaves the former size, or −1. */
+  grow: (pages: Operand): Code => [...codeOf(pages, "i32"), 0x40, 0x00],
+  /** Statement; regions may overlap. */
+  copy: (to: Operand, from: Operand, length: Operand): Code => [
+    ...codeOf(to, "i32"),
+    ...codeOf(from, "i32"),
+    ...codeOf(length, "i32"),
+    0xfc,
+    0x0a,
+    0x00,
+    0x00,
+  ],
+  /** Statement. */
+  fill: (to: Operand, byte: Operand, length: Operand): Code => [
+    ...codeOf(to, "i32"),
+    ...codeOf(byte, "i32"),
+    ...codeOf(length, "i32"),
+    0xfc,
+    0x0b,
+    0x00,
+  ],
+} as const;

@@ -1,0 +1,28 @@
+/** Appends the unsigned LEB128 form of `value` (WebAssembly specification 5.2.2); `value` < 2^53. */
+export function pushUnsigned(out: number[], value: number): void {
+  let rest = value;
+  while (rest >= 0x80) {
+    out.push((rest % 0x80) | 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  out.push(rest);
+}
+
+/** Appends the signed LEB128 form of `value`. */
+export function pushSigned(out: number[], value: number | bigint): void {
+  let rest = BigInt(value);
+  for (;;) {
+    const byte = Number(rest & 0x7fn);
+    rest >>= 7n;
+    const isLast = byte & 0x40 ? rest === -1n : rest === 0n;
+    out.push(isLast ? byte : byte | 0x80);
+    if (isLast) return;
+  }
+}
+
+/** The unsigned LEB128 form of `value`. */
+export function unsigned(value: number): number[] {
+  const out: number[] = [];
+  pushUnsigned(out, value);
+  return out;
+}

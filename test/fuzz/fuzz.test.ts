@@ -10,7 +10,7 @@ import { shrink } from "./shrink.ts";
 
 /** Another seed than the one a longer run begins with. */
 const SEED = 1_000_000;
-const PROGRAMS = 40;
+const PROGRAMS = 24;
 
 const engine = await createEngine("evmint");
 const oracle = await createEngine("ethereumjs-own-precompiles");

@@ -5,11 +5,14 @@ import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { sidecarFault } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block-execution.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submit } from "../rpc/ports.ts";
 import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
@@ -51,6 +54,7 @@ export function composeChain(
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
     now: Date.now,
+    verifySidecar,
   });
   const submissionRules: SubmissionRules = {
     txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
@@ -131,6 +135,13 @@ function poolOptions({ mempool }: Config) {
     globalQueue: mempool.globalQueue,
     lifetimeMs: mempool.lifetimeMs,
   };
+}
+
+/** @returns what is wrong with the proofs of `sidecar`, if anything */
+function verifySidecar(sidecar: BlobSidecar): string | undefined {
+  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
+  if (fault === undefined) return undefined;
+  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
 }
 
 function now(): Time {

@@ -1,0 +1,19 @@
+/**
+ * The part of the WebAssembly JavaScript interface the node uses. The compiler has these types only in its `dom` library,
+ * which would bring `window` and `document` along; the types of Node 20 leave them out.
+ */
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array<ArrayBuffer>);
+  }
+  class Instance {
+    constructor(module: Module, imports?: Imports);
+    readonly exports: Record<string, unknown>;
+  }
+  class Memory {
+    constructor(descriptor: { initial: number; maximum?: number; shared?: boolean });
+    readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
+  }
+  type Imports = Record<string, Record<string, unknown>>;
+}

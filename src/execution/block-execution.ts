@@ -24,8 +24,7 @@ import { receiptOf } from "./receipt.ts";
 import { depositsOf, requestList, requestsHash } from "./requests.ts";
 import { applyRewards } from "./rewards.ts";
 import {
-  storeBeaconRoot,
-  storeParentHash,
+  storeAncestry,
   takeConsolidationRequests,
   takeWithdrawalRequests,
 } from "./system-calls.ts";
@@ -142,10 +141,7 @@ export function beginBlockOn(
   const bloom = new Uint8Array(BLOOM_LENGTH);
   const trieUpdate = () => stateTrie.update(baseRoot, state.changes());
 
-  if (header.parentBeaconBlockRoot !== undefined) {
-    storeBeaconRoot(header.parentBeaconBlockRoot, environment);
-  }
-  if (isAtLeast(hardfork, "prague")) storeParentHash(header.parentHash, environment);
+  storeAncestry(header, environment);
 
   const takeRequests = (): readonly Uint8Array[] =>
     requestList({

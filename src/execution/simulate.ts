@@ -1,6 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
-import { createWorldState, type WorldState } from "../state/world-state.ts";
+import { replayChanges } from "../state/replay-changes.ts";
+import { createWorldState } from "../state/world-state.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import type { BlockHashes } from "./block-context.ts";
@@ -70,16 +71,4 @@ export function simulate(
     hashes.set(parent.header.number, parent.hash);
   }
   return simulated;
-}
-
-/** Makes `state`, which stands before `changes`, stand after them. */
-function replayChanges({ accounts, codes }: StateChanges, state: WorldState): void {
-  for (const code of codes.values()) state.putCode(code);
-  for (const { address, account, storage, storageCleared } of accounts) {
-    if (storageCleared) state.deleteAccount(address);
-    if (account === null) continue;
-    state.setAccount(address, account);
-    for (const [slot, value] of storage) state.setStorage(address, slot, value);
-  }
-  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: false });
 }

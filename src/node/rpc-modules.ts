@@ -10,6 +10,7 @@ import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createFeeReader } from "./fee-reader.ts";
 import { createSimulator } from "./simulator.ts";
+import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
@@ -43,6 +44,7 @@ export function createRpcModules(
     submit: core.submit,
     submissionRules: core.submissionRules,
     executor: createCallExecutor(callLimits, core, fees.suggestTip),
+    tracing: createTraceExecutor(callLimits, core),
     simulator: createSimulator(callLimits, core),
     fees,
     blockJson: new BlockJsonCache({

@@ -54,6 +54,7 @@ export const RPC_CODE_FAMILIES = {
   EXECUTION_: REJECTED,
   ESTIMATE_: REJECTED,
   SIMULATE_: REJECTED,
+  TRACE_: REJECTED,
   FEE_HISTORY_: REJECTED,
   BLOCK_: REJECTED,
   ACCOUNT_: REJECTED,
@@ -64,7 +65,7 @@ export const RPC_CODE_FAMILIES = {
   TRIE_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** Rejections whose `details.data`, bytes or their hex, is sent along as the error's `data`. */
+/** Rejections whose `details.data`, bytes, is sent along as the error's `data`. */
 const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED"]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
@@ -90,8 +91,8 @@ export function toErrorObject(error: unknown): ErrorObject {
   const code = rpcCodeOf(error.code) ?? REJECTED;
   const { message } = error;
   const { data } = error.details;
-  if (CODES_WITH_DATA.has(error.code)) {
-    return { code, message, data: data instanceof Uint8Array ? bytesToHex(data) : data };
+  if (CODES_WITH_DATA.has(error.code) && data instanceof Uint8Array) {
+    return { code, message, data: bytesToHex(data) };
   }
   return CORRUPTION.test(error.code)
     ? { code, message, data: { kind: "corruption" } }

@@ -2,6 +2,9 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
+import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
+import { traceCall } from "./debug/trace-call.ts";
+import { traceTransaction } from "./debug/trace-transaction.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
@@ -60,7 +63,14 @@ import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { personalSign } from "./personal/sign.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Simulator, Submit } from "./ports.ts";
+import type {
+  CallExecutor,
+  FeeReader,
+  PassphraseSigner,
+  Simulator,
+  Submit,
+  TraceExecutor,
+} from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -76,6 +86,7 @@ export type RpcModules = {
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
   readonly simulator: Simulator;
+  readonly tracing: TraceExecutor;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly signer: AccountSigner;
@@ -144,7 +155,17 @@ const eth: Namespace = [
   signTypedData,
 ];
 
-const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction];
+const debug: Namespace = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 

@@ -72,6 +72,11 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         gasUsed: 26_000n,
       }),
     },
+    tracing: {
+      traceTransaction: (_executed, index) => `{"index":${index}}`,
+      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
+      traceCall: () => "{}",
+    },
     simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,

@@ -1,6 +1,8 @@
 import type { ChainReader } from "../chain/reader.ts";
+import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
 import { traceCall } from "./debug/trace-call.ts";
@@ -10,8 +12,10 @@ import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
 import { blockNumber } from "./eth/block-number.ts";
 import { call } from "./eth/call.ts";
+import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
@@ -87,6 +91,7 @@ export type RpcModules = {
   readonly executor: CallExecutor;
   readonly simulator: Simulator;
   readonly tracing: TraceExecutor;
+  readonly blockTester: BlockTester;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly signer: AccountSigner;
@@ -108,6 +113,8 @@ const rpc: Namespace = [modules];
 const eth: Namespace = [
   protocolVersion,
   chainId,
+  config,
+  capabilities,
   syncing,
   blockNumber,
   coinbase,
@@ -167,6 +174,8 @@ const debug: Namespace = [
   traceCall,
 ];
 
+const testing: Namespace = [buildBlockV1, commitBlockV1];
+
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
 const personal: Namespace = [personalSign];
@@ -178,6 +187,7 @@ export const METHODS: Namespace = [
   ...rpc,
   ...eth,
   ...debug,
+  ...testing,
   ...txpool,
   ...personal,
 ];

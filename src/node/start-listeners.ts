@@ -11,6 +11,9 @@ import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
 import type { Listener } from "./types.ts";
 
+/** How long calls that run may go on when the node stops: a node is gone within five seconds. */
+const STOP_GRACE_MS = 2_000;
+
 export type OpenListeners = {
   readonly listeners: readonly Listener[];
   close(): Promise<void>;
@@ -78,7 +81,7 @@ export async function startListeners(
     listeners,
     close() {
       isListening = false;
-      return server.close();
+      return server.close(STOP_GRACE_MS);
     },
   };
 }

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { createJwtSecret, readJwtSecret } from "../config/jwt-secret.ts";
+import { nearest } from "../config/nearest.ts";
+import { NodeError } from "../errors.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
 import { startRpcServer } from "../rpc/server.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
@@ -19,16 +22,30 @@ export type OpenListeners = {
   close(): Promise<void>;
 };
 
+/** `json-rpc.api` names a namespace that this node has not. */
+export class UnknownNamespaceError extends NodeError {
+  readonly code = "CONFIG_UNKNOWN_NAMESPACE";
+  constructor(name: string, known: ReadonlySet<string>) {
+    const closest = nearest(name, [...known]);
+    super(`json-rpc.api: no namespace "${name}"${closest ? `, did you mean "${closest}"?` : ""}`, {
+      name,
+      known: [...known],
+    });
+  }
+}
+
 /** Opens every listener the configuration asks for, all or none. */
 export async function startListeners(
   config: Config,
   log: Logger,
   core: ChainCore,
+  metrics: Metrics,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry();
   const known = new Set([...registry.keys()].map(namespaceOf));
   const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
+  for (const name of namespaces) if (!known.has(name)) throw new UnknownNamespaceError(name, known);
   let isListening = false;
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
@@ -60,7 +77,7 @@ export async function startListeners(
     {
       registry,
       modules: createRpcModules(config, core, { isListening: () => isListening }),
-      observer: createRpcObserver(log.child("rpc")),
+      observer: createRpcObserver(log.child("rpc"), metrics),
       authenticate,
     },
   );

@@ -2,6 +2,7 @@
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { createKeccak } from "hash-wasm";
 import { keccak256, keccak256Message } from "../../src/primitives/keccak.ts";
+import { printTable, writeResult } from "../support/report.ts";
 
 const LENGTHS = [32, 110, 532, 1024, 65_536];
 const TURNS = 5;
@@ -25,12 +26,13 @@ export async function run(): Promise<void> {
       }
     }
     const ratio = (best["hash-wasm"]! / best["ours"]!).toFixed(2);
-    const times = Object.fromEntries(
-      Object.entries(best).map(([name, time]) => [`${name} ns`, Math.round(time)]),
+    const times: Record<string, string> = Object.fromEntries(
+      Object.entries(best).map(([name, time]) => [`${name} ns`, time.toFixed(0)]),
     );
-    return { bytes: length, ...times, "hash-wasm / ours": ratio };
+    return { bytes: String(length), ...times, "hash-wasm / ours": ratio };
   });
-  console.table(rows);
+  printTable(rows);
+  writeResult("keccak", rows);
 }
 
 function nanosecondsPerCall(

@@ -13,6 +13,7 @@ import { encodeTrieAccount } from "../../src/state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../src/trie/empty-root.ts";
 import type { TrieNode, TrieNodeReader } from "../../src/trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import { printTable, writeResult } from "../support/report.ts";
 
 const UPDATES = 10_000;
 const ORACLE_ACCOUNTS = 20_000;
@@ -23,11 +24,13 @@ const CHUNK = 2 ** 24;
 export async function run(args: readonly string[]): Promise<void> {
   const accounts = Number(args[0] ?? 1_000_000);
   const oracle = await oracleMs();
-  console.table([
+  const rows = [
     await row("all nodes cached", accounts, 2 ** 21, oracle),
     await row("default cache", accounts, undefined, oracle),
     await row("default cache", ORACLE_ACCOUNTS, undefined, oracle),
-  ]);
+  ];
+  printTable(rows);
+  writeResult("trie", rows);
   console.log(`@ethereumjs/mpt, ${ORACLE_ACCOUNTS} accounts: ${oracle.toFixed(0)} ms`);
 }
 

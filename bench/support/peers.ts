@@ -62,7 +62,10 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
 /** The native file of a Foundry tool that npm installed for this platform. */
 export function foundryBinary(tool: "anvil" | "cast"): string | undefined {
   const arch = process.arch === "x64" ? "amd64" : process.arch;
-  const file = join(root, `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`);
+  const file = join(
+    root,
+    `node_modules/@foundry-rs/${tool}-${process.platform}-${arch}/bin/${tool}`,
+  );
   return existsSync(file) ? file : undefined;
 }
 

@@ -22,7 +22,9 @@ export function printTable(rows: readonly Readonly<Record<string, string | numbe
     Math.max(column.length, ...text.map((cells) => cells[i]!.length)),
   );
   const line = (cells: readonly string[]) =>
-    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join("  ");
+    cells
+      .map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)))
+      .join("  ");
   console.log(line(columns));
   for (const cells of text) console.log(line(cells));
 }

@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { BlockLog, LogCorruptionError } from "../storage/block-log.ts";
@@ -7,12 +8,14 @@ import {
   assertKnownFormat,
   INDEX_FORMAT,
   META,
+  NUMBER_MAX,
+  numberFromKey,
   numberKey,
   TABLE,
   tableKey,
 } from "../storage/schema.ts";
 import { VersionedTable } from "../storage/versioned-table.ts";
-import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
+import type { TrieNode } from "../trie/node-store.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
@@ -21,6 +24,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "./changes-record.ts";
+import { TrieNodeTable } from "./trie-node-table.ts";
 
 /** The last block whose rows are in the index. */
 export type Applied = {
@@ -34,6 +38,7 @@ export type Applied = {
 export type IndexedBlock = {
   readonly number: number;
   readonly hash: Hash;
+  readonly stateRoot: Hash;
   readonly transactionHashes: readonly Hash[];
   readonly rows: ChangeRows;
   /** of its record in the log */
@@ -42,31 +47,41 @@ export type IndexedBlock = {
   readonly end: number;
 };
 
-/** When history that waits in memory goes to its rows. */
+/** When history and trie nodes, which wait in memory, go to their rows. */
 export type MergeLimits = {
   /** A merge begins when this many versions wait; twice as many hold up the next block. */
   readonly versionsMin: number;
+  /** The same for the bytes of trie nodes. */
+  readonly nodeBytesMin: number;
   /** Or when this many blocks wait, so that a restart has few records to read again. */
   readonly blocksMin: number;
   /** Keys merged in one transaction, during which nothing else runs. */
   readonly keysMax: number;
 };
 
-/** 50,000 versions take about 10 MB; 2,000 keys take some 10 ms. */
-const MERGE_LIMITS: MergeLimits = { versionsMin: 50_000, blocksMin: 1_000, keysMax: 2_000 };
+/**
+ * 50,000 versions take about 10 MB. 2,000 keys take some 10 ms. 16 MB of nodes are those of 40 blocks
+ * of 200 transfers, computed again in less than a second.
+ */
+const MERGE_LIMITS: MergeLimits = {
+  versionsMin: 50_000,
+  nodeBytesMin: 16 << 20,
+  blocksMin: 1_000,
+  keysMax: 2_000,
+};
 
-/** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
-const PATH_END = Uint8Array.of(0x10);
-const NODE_HASH_LENGTH = 16;
+/** So much of a state root names it. */
+const STATE_ROOT_LENGTH = 16;
 
 /** Everything that can be looked up without reading the log from its beginning. */
-export class BlockIndex implements TrieNodeReader {
+export class BlockIndex {
   readonly #kv: Kv;
   readonly #limits: MergeLimits;
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
-  /** Blocks from genesis whose changes are complete in the history rows. */
-  #historyBlocks: number;
+  readonly trieNodes: TrieNodeTable;
+  /** Blocks from genesis of which nothing waits for a merge. */
+  #mergedBlocks: number;
   /** Blocks that will be when the merge under way ends; undefined when there is none. */
   #mergingBlocks: number | undefined;
 
@@ -101,7 +116,8 @@ export class BlockIndex implements TrieNodeReader {
       keyLength: 52,
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
     });
-    this.#historyBlocks = readVarint(kv.get(metaKey(META.historyBlocks))) ?? 0;
+    this.trieNodes = new TrieNodeTable(kv);
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
   }
 
   /** undefined: no block yet */
@@ -109,9 +125,21 @@ export class BlockIndex implements TrieNodeReader {
     return readApplied(this.#kv);
   }
 
-  /** Blocks from genesis whose changes need not be remembered after a restart. */
-  get historyBlocks(): number {
-    return this.#historyBlocks;
+  /** Blocks from genesis of which nothing has to be remembered after a restart. */
+  get mergedBlocks(): number {
+    return this.#mergedBlocks;
+  }
+
+  /** The last checkpoint of at most `blocks` blocks: the trie nodes of its state are all in rows. */
+  checkpointUpTo(blocks: number): number {
+    const range = {
+      from: tableKey(TABLE.checkpoint),
+      to: tableKey(TABLE.checkpoint, numberKey(blocks + 1)),
+    };
+    for (const [key] of this.#kv.range({ ...range, reverse: true, limit: 1 })) {
+      return numberFromKey(key, 1);
+    }
+    return 0;
   }
 
   /** Position of a block's record. */
@@ -121,6 +149,11 @@ export class BlockIndex implements TrieNodeReader {
 
   numberOf(blockHash: Hash): number | undefined {
     return readVarint(this.#kv.get(tableKey(TABLE.blockByHash, hashToBytes(blockHash))));
+  }
+
+  /** A block that has this state root. */
+  numberOfState(stateRoot: Hash): number | undefined {
+    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
   }
 
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
@@ -134,13 +167,10 @@ export class BlockIndex implements TrieNodeReader {
     return this.#kv.get(tableKey(TABLE.code, hashToBytes(codeHash)));
   }
 
-  node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    return this.#kv.get(nodeKey(owner, path, hash));
-  }
-
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
-  write(writer: KvWriter, block: IndexedBlock, nodes: readonly TrieNode[]): void {
+  write(writer: KvWriter, block: IndexedBlock): void {
     const { number, hash, position, end, rows } = block;
+    const rootKey = stateRootKey(block.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
     for (const [index, txHash] of block.transactionHashes.entries()) {
@@ -149,23 +179,31 @@ export class BlockIndex implements TrieNodeReader {
     for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
-    for (const { owner, path, hash, rlp } of nodes) writer.put(nodeKey(owner, path, hash), rlp);
+    if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
     if (number === 0) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
     writeApplied(writer, { number, hash, end });
   }
 
-  /** Notes where the block's changes are. */
-  remember({ number, position, rows }: Pick<IndexedBlock, "number" | "position" | "rows">): void {
+  /** Notes where the block's changes are, and its trie nodes: what is written by a merge. */
+  remember({ number, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
+    this.trieNodes.remember(nodes);
     for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
     for (const row of rows.slots) this.slots.remember(number, placed(row, position));
   }
 
-  /** Makes `last` the last block; `removed` are all behind it. After an exception the index must be opened again. */
+  /**
+   * Makes `last` the last block; `removed` are all behind it. Afterwards the trie nodes of the blocks
+   * since the last checkpoint have to be remembered again. After an exception the index must be
+   * opened again.
+   */
   rollback(last: Applied, removed: readonly IndexedBlock[]): void {
+    while (this.#mergingBlocks !== undefined) this.mergeSome(last.number);
     this.#kv.transaction((writer) => {
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
-      for (const { number, hash, transactionHashes, rows } of removed) {
+      for (const { number, hash, stateRoot, transactionHashes, rows } of removed) {
+        const rootKey = stateRootKey(stateRoot);
+        if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
         writer.remove(tableKey(TABLE.position, numberKey(number)));
         writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
         for (const hash of transactionHashes) {
@@ -177,45 +215,54 @@ export class BlockIndex implements TrieNodeReader {
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
       writeApplied(writer, last);
-      const blocks = last.number + 1;
-      if (this.#mergingBlocks !== undefined) {
-        this.#mergingBlocks = Math.min(this.#mergingBlocks, blocks);
-      }
-      if (this.#historyBlocks > blocks) this.#setHistoryBlocks(writer, blocks);
+      const later = {
+        from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
+        to: tableKey(TABLE.checkpoint + 1),
+      };
+      for (const [key] of Array.from(writer.range(later))) writer.remove(key);
     });
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+    this.trieNodes.reset();
   }
 
-  /** True when history waits in memory for `mergeSome`; `number` is the last block. */
+  /** True when `mergeSome` has something to do; `number` is the last block. */
   needsMerge(number: number): boolean {
-    if (this.#mergingBlocks !== undefined) return true;
-    const versions = this.accounts.recentVersions + this.slots.recentVersions;
-    const blocks = number + 1 - this.#historyBlocks;
-    return versions >= this.#limits.versionsMin || blocks >= this.#limits.blocksMin;
+    const { blocksMin } = this.#limits;
+    const blocks = number + 1 - this.#mergedBlocks;
+    return this.#mergingBlocks !== undefined || this.#waits(1) || blocks >= blocksMin;
   }
 
-  /** True when so much history waits that the next block has to as well. */
+  /** True when so much waits that the next block has to as well. */
   isMergeLate(): boolean {
-    return this.accounts.recentVersions + this.slots.recentVersions >= 2 * this.#limits.versionsMin;
+    return this.#waits(2);
   }
 
-  /** Moves a part of the history up to block `number` into rows; true while there is more to do. */
+  /** True when what no merge has begun with is `times` the limit. */
+  #waits(times: number): boolean {
+    const { versionsMin, nodeBytesMin } = this.#limits;
+    const versions = this.accounts.recentVersions + this.slots.recentVersions;
+    return versions >= times * versionsMin || this.trieNodes.recentBytes >= times * nodeBytesMin;
+  }
+
+  /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
   mergeSome(number: number): boolean {
     if (this.#mergingBlocks === undefined) {
       this.accounts.beginMerge();
       this.slots.beginMerge();
+      this.trieNodes.beginMerge();
       this.#mergingBlocks = number + 1;
     }
     const { keysMax } = this.#limits;
-    if (this.accounts.mergeSome(keysMax) || this.slots.mergeSome(keysMax)) return true;
+    for (const table of [this.accounts, this.slots, this.trieNodes]) {
+      if (table.mergeSome(keysMax)) return true;
+    }
     const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) => this.#setHistoryBlocks(writer, blocks));
+    this.#kv.transaction((writer) =>
+      writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES),
+    );
+    this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
     return false;
-  }
-
-  #setHistoryBlocks(writer: KvWriter, blocks: number): void {
-    writer.put(metaKey(META.historyBlocks), varints(blocks));
-    this.#historyBlocks = blocks;
   }
 }
 
@@ -239,9 +286,8 @@ function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: BlockLog.payloadPosition(position, offset) };
 }
 
-function nodeKey(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array {
-  const table = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
-  return tableKey(table, owner, path, PATH_END, hash.subarray(0, NODE_HASH_LENGTH));
+function stateRootKey(root: Hash): Uint8Array {
+  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
 }
 
 function metaKey(name: string): Uint8Array {

@@ -1,6 +1,6 @@
 import { INITIAL_BASE_FEE } from "../params/fees.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
 import type { Genesis } from "../params/genesis.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { ZERO_HASH } from "../primitives/hash.ts";

@@ -1,4 +1,4 @@
-import { invariant, NodeError } from "../errors.ts";
+import { invariant } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -33,22 +33,40 @@ import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import {
+  DiskFullError,
+  IndexMismatchError,
+  StateRootMismatchError,
+  StoreBrokenError,
+} from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
+import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
 const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
-/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
-export class StoreBrokenError extends NodeError {
-  readonly code = "STORE_BROKEN";
-}
+/**
+ * Below this much space no block is taken. The index is a writable memory map of a file with holes:
+ * where the disk has no page to fill one with, the system ends the process.
+ */
+const FREE_BYTES_MIN = 64 << 20;
 
-/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
-export class IndexMismatchError extends NodeError {
-  readonly code = "STORE_INDEX_MISMATCH";
-}
+/** The steps at which `failPoint` is called, for tests that die at each of them. */
+export const FAIL_POINTS = [
+  "append:begin",
+  "log:segment",
+  "log:write",
+  "log:sync",
+  "log:synced",
+  "append:index",
+  "append:commit",
+  "append:committed",
+  "append:end",
+  "merge:begin",
+  "merge:end",
+] as const;
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -63,6 +81,8 @@ export type LogBlockStoreOptions = {
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Space left where the store is; without limit if not given. */
+  readonly freeBytes?: () => number;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -83,10 +103,14 @@ export class LogBlockStore implements BlockStore {
   readonly #failPoint: (name: string) => void;
   readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
+  readonly #freeBytes: () => number;
+  readonly #createTrie: LogBlockStoreOptions["createTrie"];
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
   #mergeIsDeferred = false;
   #broken: unknown;
+  /** The state that was last asked for between checkpoints. */
+  #oldNodes: { readonly root: Hash; readonly nodes: TrieNodeReader } | undefined;
   #closed = false;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
@@ -96,6 +120,8 @@ export class LogBlockStore implements BlockStore {
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
+    this.#createTrie = options.createTrie;
+    this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
@@ -108,8 +134,7 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.#rememberHistory();
-      this.replayedBlocks = this.#replay(options.createTrie);
+      this.replayedBlocks = this.#replay();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -117,16 +142,30 @@ export class LogBlockStore implements BlockStore {
   }
 
   get trieNodes(): TrieNodeReader {
-    return this.#index;
+    return this.#index.trieNodes;
+  }
+
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  trieNodesAt(number: number): TrieNodeReader {
+    const root = this.#knownRecord(number).block.header.stateRoot;
+    const first = this.#index.checkpointUpTo(number + 1);
+    if (number === this.head() || first === number + 1) return this.trieNodes;
+    if (this.#oldNodes?.root !== root) {
+      const computed = new TrieNodeOverlay(this.trieNodes);
+      this.#computeNodes(first, number, computed, (nodes) => computed.add(nodes));
+      this.#oldNodes = { root, nodes: computed };
+    }
+    return this.#oldNodes.nodes;
   }
 
   head(): number | undefined {
     return this.#head?.number;
   }
 
-  /** @throws LogWriteError, LogBrokenError, StoreBrokenError; after LogWriteError it may be tried again */
+  /** @throws DiskFullError, LogWriteError: it may be tried again; LogBrokenError, StoreBrokenError */
   append(record: BlockRecord, nodes: readonly TrieNode[]): void {
     this.#assertUsable();
+    this.#assertSpace();
     const { number, parentHash } = record.block.header;
     invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
     invariant(
@@ -140,7 +179,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:index");
     try {
       this.#kv.transaction((writer) => {
-        this.#index.write(writer, block, nodes);
+        this.#index.write(writer, block);
         this.#failPoint("append:commit");
       });
     } catch (error) {
@@ -149,7 +188,7 @@ export class LogBlockStore implements BlockStore {
       throw error;
     }
     this.#failPoint("append:committed");
-    this.#index.remember(block);
+    this.#index.remember(block, nodes);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#decoded.addHead(number, record, payload.length);
     this.#scheduleMerge();
@@ -170,6 +209,10 @@ export class LogBlockStore implements BlockStore {
 
   numberOf(blockHash: Hash): number | undefined {
     return this.#index.numberOf(blockHash);
+  }
+
+  numberOfState(stateRoot: Hash): number | undefined {
+    return this.#index.numberOfState(stateRoot);
   }
 
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
@@ -197,7 +240,7 @@ export class LogBlockStore implements BlockStore {
     for (const record of this.#log.records(kept.end)) {
       removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
     }
-    const last = { number, hash: hashOf(kept), end: kept.end };
+    const last = lastBlock(number, kept);
     this.#orBreak(() => {
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
@@ -205,6 +248,10 @@ export class LogBlockStore implements BlockStore {
     });
     this.#decoded.forgetAfter(number);
     this.#head = last;
+    const { trieNodes, mergedBlocks } = this.#index;
+    this.#orBreak(() =>
+      this.#computeNodes(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -216,9 +263,16 @@ export class LogBlockStore implements BlockStore {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#log.close();
-    this.#kv.close();
-    this.#onClosed();
+    try {
+      // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
+      const head = this.head();
+      const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
+      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
+    } finally {
+      this.#log.close();
+      this.#kv.close();
+      this.#onClosed();
+    }
   }
 
   #nextNumber(): number {
@@ -261,63 +315,63 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /** Puts in memory again where the changes are that no history row holds yet. */
-  #rememberHistory(): void {
-    const first = this.#index.historyBlocks;
-    if (this.#head === undefined || first > this.#head.number) return;
-    let number = first;
-    for (const { position, payload } of this.#log.records(this.#position(first))) {
-      if (number > this.#head.number) break;
-      this.#index.remember({ number, position, rows: decodeChangeRows(payload) });
-      number++;
+  /** Computes the trie nodes of blocks `first` to `last`; `keep` puts them where `known` finds them. */
+  #computeNodes(
+    first: number,
+    last: number,
+    known: TrieNodeReader,
+    keep: (nodes: readonly TrieNode[]) => void,
+  ): void {
+    const trie = this.#createTrie(known);
+    let root = this.#record(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    for (let number = first; number <= last; number++) {
+      const record = this.#knownRecord(number);
+      keep(trieNodesOf(record, trie, root));
+      root = record.block.header.stateRoot;
     }
   }
 
-  /** Indexes what the log holds behind the last applied block; how many blocks that were. */
-  #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
-    const applied = this.#head;
-    const trie = createTrie(this.#index);
-    const records = this.#log.records(applied?.end ?? 0);
-    let root = this.#record(applied?.number ?? -1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
-    let replayed = 0;
+  /**
+   * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
+   * memory again what waited there for a merge. How many blocks had to be indexed.
+   */
+  #replay(): number {
+    const applied = this.#head?.number ?? -1;
+    const first = this.#index.mergedBlocks;
+    const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
+    const records = this.#log.records(before?.end ?? 0);
+    let trie: Pick<StateTrie, "update"> | undefined;
+    this.#head = before && lastBlock(first - 1, before);
+    let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
     for (let next = records.next(); !next.done; ) {
-      const done: IndexedBlock[] = [];
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
-          const { position, payload, end } = next.value;
-          const { block, changes } = decodeBlockRecord(payload);
+          const { position, payload } = next.value;
+          const record = decodeBlockRecord(payload);
+          const { block } = record;
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
-          const update = trie.update(root, changes);
-          if (update.root !== stateRoot) {
-            const reason = `changes of block ${number} give state root ${update.root}`;
-            throw new LogCorruptionError({ position, reason });
-          }
+          trie ??= this.#createTrie(this.trieNodes);
+          const nodes = trieNodesOf(record, trie, root);
           root = stateRoot;
           const indexed = indexedBlock({ block }, next.value);
-          this.#index.write(writer, indexed, update.nodes);
-          this.#head = { number, hash: block.hash, end };
-          done.push(indexed);
+          if (number > applied) this.#index.write(writer, indexed);
+          this.#index.remember(indexed, nodes);
+          this.#head = lastBlock(number, next.value);
           bytes += payload.length;
         }
       });
-      for (const block of done) this.#index.remember(block);
-      replayed += done.length;
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
     }
-    return replayed;
+    return this.#nextNumber() - 1 - applied;
   }
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
     const position = this.#index.position(number);
-    if (position !== undefined && position < this.#log.end) {
-      const record = this.#log.record(position);
-      if (hashOf(record) === hash && record.end === end) return;
-    }
-    throw new IndexMismatchError(`index is of another log: block ${number} is not ${hash} there`, {
-      number,
-      hash,
-    });
+    const record = position === undefined ? undefined : this.#log.recordAt(position);
+    if (record?.end === end && hashOf(record) === hash) return;
+    const details = { number, hash };
+    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
   }
 
   #assertFollows({ header }: Block, position: number): void {
@@ -337,6 +391,15 @@ export class LogBlockStore implements BlockStore {
     throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
   }
 
+  #hasSpace(): boolean {
+    return this.#freeBytes() >= FREE_BYTES_MIN;
+  }
+
+  #assertSpace(): void {
+    if (this.#hasSpace()) return;
+    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
+  }
+
   #orBreak(work: () => void): void {
     try {
       work();
@@ -346,7 +409,7 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  /** History goes to its rows between blocks, a slice at a time, or before the next when it piles up. */
+  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
   #scheduleMerge(): void {
     const head = this.head()!;
     while (this.#index.isMergeLate()) this.#orBreak(() => this.#index.mergeSome(head));
@@ -354,9 +417,13 @@ export class LogBlockStore implements BlockStore {
     this.#mergeIsDeferred = true;
     this.#defer(() => {
       this.#mergeIsDeferred = false;
-      if (this.#closed || this.#broken !== undefined) return;
+      // Without space the merge waits: the next append that finds some begins it again.
+      if (this.#closed || this.#broken !== undefined || !this.#hasSpace()) return;
       try {
-        if (this.#index.mergeSome(this.head()!)) this.#scheduleMerge();
+        this.#failPoint("merge:begin");
+        const isMoreLeft = this.#index.mergeSome(this.head()!);
+        this.#failPoint("merge:end");
+        if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
         // There is no caller to tell: the next append does.
         this.#broken = error;
@@ -365,15 +432,36 @@ export class LogBlockStore implements BlockStore {
   }
 }
 
+/** @throws StateRootMismatchError */
+function trieNodesOf(
+  { block, changes }: Pick<BlockRecord, "block" | "changes">,
+  trie: Pick<StateTrie, "update">,
+  parentRoot: Hash,
+): readonly TrieNode[] {
+  const { number, stateRoot } = block.header;
+  const { root, nodes } = trie.update(parentRoot, changes);
+  if (root === stateRoot) return nodes;
+  throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
+}
+
 function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {
   return {
     number: block.header.number,
     hash: block.hash,
+    stateRoot: block.header.stateRoot,
     transactionHashes: block.transactions.map(({ hash }) => hash),
     rows: decodeChangeRows(record.payload),
     position: record.position,
     end: record.end,
   };
+}
+
+function lastBlock(number: number, record: LogRecord): Applied {
+  return { number, hash: hashOf(record), end: record.end };
+}
+
+function stateRootOf({ payload }: LogRecord): Hash {
+  return decodeBlockRecord(payload).block.header.stateRoot;
 }
 
 function hashOf({ payload }: LogRecord): Hash {

@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ import { bootId, type FileLock, lockFile } from "../storage/lock.ts";
 import { openLogDirectory, syncDirectory } from "../storage/log-file.ts";
 import { createMemoryKv } from "../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { readApplied } from "./block-index.ts";
 import {
   type LogBlockStore,
   type LogBlockStoreOptions,
@@ -33,6 +35,8 @@ export type DiskBlockStoreOptions = StoreOptions & {
 const STATE_FILE = "index.state";
 /** What it says after the index was closed with everything synced. */
 const CLEAN = "clean";
+/** And until LMDB has opened it. */
+const OPENING = "opening";
 
 /** Faults of an index that are no loss: it is made anew from the log. */
 const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
@@ -78,10 +82,18 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
 
 function openWithLock(options: DiskBlockStoreOptions, lock: FileLock): LogBlockStore {
   const { directory } = options;
-  writeState(directory, `open ${bootId() ?? ""}`);
+  // LMDB can take the whole process with it when its file is damaged. Dying here again and again
+  // is avoided by this state, which the next start takes for a damaged index.
+  writeState(directory, OPENING);
   const index = openLmdbKv(join(directory, "index"));
   try {
+    readApplied(index);
+    writeState(directory, `open ${bootId() ?? ""}`);
     return openLogBlockStore({
+      freeBytes() {
+        const { bavail, bsize } = statfsSync(directory);
+        return bavail * bsize;
+      },
       ...options,
       log: openLogDirectory(join(directory, "log")),
       index,

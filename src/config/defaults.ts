@@ -24,6 +24,10 @@ export const DEFAULTS = {
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
   rpcCallTimeoutMs: 5000,
+  /** 50 million gas pay for 5 MB; only calls without a gas cap come near this. */
+  rpcCallMemoryBytesMax: 128 * 2 ** 20,
+  /** Some 5,000 blocks of 200 transactions with full bodies. */
+  rpcBlockCacheBytes: 256 * 2 ** 20,
   /** Bytes one call may return; contracts return kilobytes, memory expansion can return gigabytes. */
   rpcReturnBytesMax: 2 ** 20,
   /** geth's: 1 ether for one transaction is a misplaced decimal point, not a fee. */

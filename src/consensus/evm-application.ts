@@ -9,10 +9,10 @@ import {
 import type { Mempool } from "../mempool/mempool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, equalBytes } from "../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../primitives/hash.ts";
+import { hashToBytes } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { decodeTransaction } from "../types/transaction/decode.ts";
+import { decodePooledTransaction, decodeTransaction } from "../types/transaction/decode.ts";
 import type { Application, BlockInput, Proposal, TxResult } from "./application.ts";
 import type { BeginBlock } from "./block-factory.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
@@ -36,7 +36,6 @@ export type EvmApplicationModules = {
   readonly chain: Chain;
   readonly mempool: Mempool;
   readonly beginBlock: BeginBlock;
-  readonly submit: (raw: Uint8Array) => Hash;
   readonly log: Logger;
 };
 
@@ -108,7 +107,7 @@ export function createEvmApplication(
 
     checkTx(tx) {
       try {
-        modules.submit(tx);
+        mempool.add(decodePooledTransaction(tx));
         return { code: 0, log: "" };
       } catch (error) {
         if (!(error instanceof NodeError)) throw error;

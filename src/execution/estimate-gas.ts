@@ -37,7 +37,7 @@ export function estimateGas(
   const withGas = { ...args, gas: args.gas ?? 0n };
   const prepared = prepareCall(withGas, target, modules, options, "check");
   const allowance = allowanceOf(prepared, options.gasCap ?? CALL_GAS_CAP);
-  if (isPlainTransfer(prepared) && succeeds(prepared, TX_BASE_GAS)) return TX_BASE_GAS;
+  if (isPlainTransfer(prepared) && isEnoughForTransfer(prepared)) return TX_BASE_GAS;
   const result = runWith(prepared, allowance);
   if (result === "tooLittleGas" || (result.halt && isOutOfGas(result.halt))) {
     throw new GasAllowanceError(allowance);
@@ -73,6 +73,16 @@ function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): b
 function isPlainTransfer({ message: { data, to }, state }: PreparedCall): boolean {
   if (data.length > 0 || to === null) return false;
   return (state.account(to) ?? EMPTY_ACCOUNT).codeHash === EMPTY_CODE_HASH;
+}
+
+/** Whatever goes wrong here goes wrong again, and is told, in the run that follows. */
+function isEnoughForTransfer(prepared: PreparedCall): boolean {
+  try {
+    return succeeds(prepared, TX_BASE_GAS);
+  } catch (error) {
+    if (error instanceof CallRefusedError) return false;
+    throw error;
+  }
 }
 
 /** Halves the range between a gas limit that fails and one that succeeds until it is narrow. */

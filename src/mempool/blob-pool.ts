@@ -121,7 +121,9 @@ export class BlobPool {
       throw reject("POOL_ADDRESS_RESERVED", "address already reserved");
     }
     if (old) this.#forget(old);
-    this.#accounts.set(sender, pooled.with(index, entry));
+    const next = [...pooled];
+    next[index] = entry;
+    this.#accounts.set(sender, next);
     this.#entries.set(tx.hash, entry);
     this.#bytes += entry.size;
     this.#announced.push(entry);

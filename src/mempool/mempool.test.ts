@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
@@ -9,7 +10,6 @@ import { signAuthorization, signTransaction } from "../types/transaction/sign.ts
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import type { Mempool } from "./mempool.ts";
 import type { PooledTransaction, Submission } from "./pool.ts";
-import { blobVersionedHash } from "./sidecar.ts";
 import {
   CHAIN_ID,
   createTestPool,
@@ -57,7 +57,7 @@ describe("admission", () => {
       "too large a transaction",
       () => transfer(alice, 0, { data: new Uint8Array(131_072) }),
       "POOL_OVERSIZED_DATA",
-      "oversized data: transaction size 131157, limit 131072",
+      "oversized data: transaction size 131125, limit 131072",
     ],
     [
       "too long init code",
@@ -231,18 +231,25 @@ describe("pending and queued", () => {
         "insufficient funds for gas * price + value: balance 1000000000000000000, queued cost 502100000000000000, tx cost 502100000000000000, overshot 4200000000000000",
       ),
     );
-    assert.throws(
-      () =>
-        pool.add(
-          transfer(alice, 0, {
-            value: ETHER - 10n ** 16n,
-            maxFeePerGas: 300n * GWEI,
-            maxPriorityFeePerGas: 5n * GWEI,
-          }),
-        ),
-      { code: "POOL_REPLACEMENT_UNDERPRICED" === "x" ? "" : "TX_INSUFFICIENT_ACCOUNT_FUNDS" },
-    );
     assert.deepEqual(standing(pool), { pending: [0], queued: [5] });
+  });
+
+  test("a replacement must be payable together with the rest", () => {
+    const { pool } = poolWithAccounts();
+    const third = { value: ETHER / 3n };
+    pool.add(transfer(alice, 0, third));
+    pool.add(transfer(alice, 1, third));
+    const fees = { maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
+    assert.throws(
+      () => pool.add(transfer(alice, 0, { ...fees, value: (ETHER * 2n) / 3n })),
+      rejection(
+        "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+        "insufficient funds for gas * price + value: balance 1000000000000000000, queued cost 670866666666666666, tx bumped 335433333333333333, overshot 6299999999999999",
+      ),
+    );
+    pool.add(transfer(alice, 0, { ...fees, ...third }));
+    // What the replaced one cost counts no longer.
+    pool.add(transfer(alice, 2, { value: ETHER / 4n }));
   });
 
   test("a replacement must raise both fees by a tenth", () => {
@@ -306,6 +313,19 @@ describe("pending and queued", () => {
       [undefined, undefined, "TX_INSUFFICIENT_ACCOUNT_FUNDS"],
     );
     assert.deepEqual(announced, [batch[1]!.tx.hash, batch[0]!.tx.hash]);
+  });
+
+  test("version changes with the pool and not with being read", () => {
+    const { pool, state } = poolWithAccounts();
+    const versions = [pool.version()];
+    pool.add(transfer(alice, 0));
+    versions.push(pool.version());
+    pool.onHead({ header: testHeader({ number: 2 }), state });
+    versions.push(pool.version());
+    pool.content();
+    pool.pendingForBlock({ baseFee: 0n, minimumTip: 0n }).next();
+    assert.equal(pool.version(), versions[2]);
+    assert.equal(new Set(versions).size, 3);
   });
 
   test("a listener that is taken off hears nothing more", () => {
@@ -619,7 +639,7 @@ describe("blob transactions", () => {
     assert.throws(() => pool.add(submission), { code: "POOL_ALREADY_KNOWN" });
   });
 
-  const wrong = "0x01" + "ab".repeat(31);
+  const wrong = `0x01${"ab".repeat(31)}`;
   for (const [name, options, code, message] of [
     [
       "no sidecar",

@@ -48,6 +48,7 @@ export class Mempool implements PoolReader {
   #rules: PoolRules;
   #minimumTip: bigint;
   #arrivals = 0;
+  #version = 0;
 
   constructor(options: Partial<MempoolOptions>, modules: MempoolModules) {
     const settings = { ...MEMPOOL_DEFAULTS, ...options };
@@ -101,13 +102,20 @@ export class Mempool implements PoolReader {
     const isRaised = tip > this.#minimumTip;
     this.#minimumTip = tip;
     if (!isRaised) return;
+    this.#version++;
     const isCheaper = ({ maxPriorityFeePerGas }: Entry) => maxPriorityFeePerGas < tip;
     this.#plain.removeWhere(isCheaper);
     this.#blobs.removeWhere(isCheaper);
   }
 
+  /** Another number after every change of what is pooled. */
+  version(): number {
+    return this.#version;
+  }
+
   /** Removes queued transactions whose lifetime is over; to be called every minute or so. */
   removeStale(): void {
+    this.#version++;
     this.#plain.removeStale();
     this.#blobs.removeStale();
   }
@@ -207,6 +215,7 @@ export class Mempool implements PoolReader {
   }
 
   #settle(): void {
+    this.#version++;
     const announced = [...this.#plain.settle(), ...this.#blobs.settle()];
     if (announced.length === 0) return;
     for (const listener of this.#listeners) listener(announced);

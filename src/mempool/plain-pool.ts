@@ -5,6 +5,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { checkFunds, checkNonce } from "./admission.ts";
+import { AuthorityCounts } from "./authority-counts.ts";
 import type { Entry } from "./entry.ts";
 import { planPendingCuts, planQueueCuts, slotsOf } from "./limits.ts";
 import { NonceList } from "./nonce-list.ts";
@@ -43,11 +44,12 @@ export class PlainPool {
   readonly #isReserved: (address: Address) => boolean;
   readonly #accounts = new Map<Address, AccountSlots>();
   readonly #entries = new Map<Hash, Entry>();
-  /** How many pooled transactions carry an authorization of an account (EIP-7702). */
-  readonly #authorities = new Map<Address, number>();
+  readonly #authorities = new AuthorityCounts();
   readonly #priceOrder = new PriceOrder(this.#entries);
   /** Accounts whose queue may have become executable since the last `settle`. */
   readonly #touched = new Set<Address>();
+  /** Accounts that had more than their slots pending when last promoted: the only ones that can be cut. */
+  readonly #large = new Set<Address>();
   /** Became pending since the last `settle`. */
   #announced: Entry[] = [];
   #rules: PoolRules;
@@ -290,6 +292,7 @@ export class PlainPool {
       this.#announced.push(entry);
     }
     this.#pendingCount += pending.size - pendingBefore;
+    if (pending.size > this.#options.accountSlots) this.#large.add(address);
     for (const entry of queued.truncate(this.#options.accountQueue)) this.#forget(entry);
     this.#queuedCount += queued.size - before;
     this.#closeIfEmpty(address, account);
@@ -300,8 +303,10 @@ export class PlainPool {
     const excess = this.#pendingCount - globalSlots;
     if (excess <= 0) return;
     const sizes: [Address, number][] = [];
-    for (const [address, { pending }] of this.#accounts) {
-      if (pending.size > accountSlots) sizes.push([address, pending.size]);
+    for (const address of this.#large) {
+      const size = this.#accounts.get(address)?.pending.size ?? 0;
+      if (size > accountSlots) sizes.push([address, size]);
+      else this.#large.delete(address);
     }
     for (const [address, size] of planPendingCuts(sizes, excess, accountSlots)) {
       const account = this.#accounts.get(address)!;
@@ -372,19 +377,13 @@ export class PlainPool {
     this.#entries.set(entry.tx.hash, entry);
     this.#slots += slotsOf(entry);
     this.#priceOrder.add(entry);
-    for (const authority of entry.authorities) {
-      this.#authorities.set(authority, (this.#authorities.get(authority) ?? 0) + 1);
-    }
+    this.#authorities.add(entry);
   }
 
   #forget(entry: Entry): void {
     this.#entries.delete(entry.tx.hash);
     this.#slots -= slotsOf(entry);
-    for (const authority of entry.authorities) {
-      const count = this.#authorities.get(authority)! - 1;
-      if (count === 0) this.#authorities.delete(authority);
-      else this.#authorities.set(authority, count);
-    }
+    this.#authorities.remove(entry);
   }
 
   #openAccount(address: Address): AccountSlots {
@@ -399,7 +398,9 @@ export class PlainPool {
   }
 
   #closeIfEmpty(address: Address, { pending, queued }: AccountSlots): void {
-    if (pending.size === 0 && queued.size === 0) this.#accounts.delete(address);
+    if (pending.size > 0 || queued.size > 0) return;
+    this.#accounts.delete(address);
+    this.#large.delete(address);
   }
 
   #stateNonce(address: Address): bigint {

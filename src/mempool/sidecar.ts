@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
-import { BLOB_HASH_VERSION_KZG, BLOBS_PER_TX_MAX } from "../params/gas.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { BLOBS_PER_TX_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
-import { type Hash, hashFromBytes } from "../primitives/hash.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
 import { reject } from "./rejection.ts";
 
@@ -45,13 +45,6 @@ export function checkSidecar(
   if (fault !== undefined) {
     throw reject("POOL_KZG_VERIFICATION_FAILED", `KZG verification error: ${fault}`);
   }
-}
-
-/** EIP-4844: the version byte in front of the last 31 bytes of the commitment's SHA-256. */
-export function blobVersionedHash(commitment: Uint8Array): Hash {
-  const digest = new Uint8Array(createHash("sha256").update(commitment).digest());
-  digest[0] = BLOB_HASH_VERSION_KZG;
-  return hashFromBytes(digest);
 }
 
 function checkCommitments(hashes: readonly Hash[], { blobs, commitments }: BlobSidecar): void {

@@ -86,7 +86,11 @@ function decode(bytes: Uint8Array, ordinal: number): Block {
     return decodeBlockAt(bytes, 0).block;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidChainFileError(`block ${ordinal} of the file: ${reason}`, { ordinal }, { cause });
+    throw new InvalidChainFileError(
+      `block ${ordinal} of the file: ${reason}`,
+      { ordinal },
+      { cause },
+    );
   }
 }
 

@@ -1,17 +1,20 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
-import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import type { Application, Time } from "../consensus/application.ts";
+import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { sidecarFault } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block-execution.ts";
 import { Mempool } from "../mempool/mempool.ts";
-import { createSubmit } from "../mempool/submit.ts";
-import type { Hash } from "../primitives/hash.ts";
+import type { Submit } from "../rpc/ports.ts";
+import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
-import { type OpenChain, openChain, type OpenChainOptions } from "./open-chain.ts";
+import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
 /** Milliseconds that packing one proposal may take, so that a full pool cannot hold up the blocks. */
 const PACKING_TIME_MS = 500;
@@ -26,8 +29,9 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: SoloEngine;
+  readonly submissionRules: SubmissionRules;
   /** Takes a transaction in network form into the pool. */
-  readonly submit: (raw: Uint8Array) => Hash;
+  readonly submit: Submit;
   start(): void;
   stop(): void;
 };
@@ -50,8 +54,16 @@ export function composeChain(
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
     now: Date.now,
+    verifySidecar,
   });
-  const submit = createSubmit({ feeCapWei: config.jsonRpc.txFeeWeiMax }, mempool);
+  const submissionRules: SubmissionRules = {
+    txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
+    allowUnprotected: config.jsonRpc.allowUnprotected,
+  };
+  const submit = createSubmit(submissionRules, (submission) => {
+    mempool.add(submission);
+    return submission.tx.hash;
+  });
   const minimumTip = () => config.mempool.minimumGasPriceWei;
   const gasLimitTarget = config.consensus.gasLimit;
   const pending = createPendingBlocks(
@@ -66,7 +78,7 @@ export function composeChain(
       gasLimitTarget,
       packingTimeMs: PACKING_TIME_MS,
     },
-    { chain, mempool, beginBlock, submit, log: log.child("consensus") },
+    { chain, mempool, beginBlock, log: log.child("consensus") },
   );
   const engine = createSoloEngine(
     {
@@ -99,6 +111,7 @@ export function composeChain(
     beginBlock,
     application,
     engine,
+    submissionRules,
     submit,
     start() {
       engine.start();
@@ -122,6 +135,13 @@ function poolOptions({ mempool }: Config) {
     globalQueue: mempool.globalQueue,
     lifetimeMs: mempool.lifetimeMs,
   };
+}
+
+/** @returns what is wrong with the proofs of `sidecar`, if anything */
+function verifySidecar(sidecar: BlobSidecar): string | undefined {
+  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
+  if (fault === undefined) return undefined;
+  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
 }
 
 function now(): Time {

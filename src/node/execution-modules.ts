@@ -1,8 +1,8 @@
 import type { Chain } from "../chain/chain.ts";
-import { createEthereumjsEvm } from "../evm/ethereumjs/evm.ts";
+import { createEvm } from "../evm/engine.ts";
 import type { ExecutionModules } from "../execution/block-execution.ts";
 
 /** What executes blocks on `chain`. */
 export function executionModules({ config, stateTrie }: Chain): ExecutionModules {
-  return { config, stateTrie, evm: createEthereumjsEvm() };
+  return { config, stateTrie, evm: createEvm() };
 }

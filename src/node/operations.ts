@@ -4,15 +4,19 @@ import type { Config } from "../config/config.ts";
 import { NodeError } from "../errors.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { chainFileSize, readChainFile, writeChainFile } from "./chain-file.ts";
-import { openChain } from "./open-chain.ts";
 import { executionModules } from "./execution-modules.ts";
+import { openChain } from "./open-chain.ts";
 import { startNode } from "./start-node.ts";
 import type { NodeOperations } from "./types.ts";
 
 /** A block of the file has a number we hold another block for. */
 export class ForkedImportError extends NodeError {
   readonly code = "IMPORT_FORKS";
-  constructor(details: { readonly number: number; readonly ours: string; readonly theirs: string }) {
+  constructor(details: {
+    readonly number: number;
+    readonly ours: string;
+    readonly theirs: string;
+  }) {
     super(
       `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
       details,
@@ -84,10 +88,19 @@ export const nodeOperations: NodeOperations = {
     }
   },
 
-  async checkStore(config, log, { onProgress, signal }) {
-    const { store } = openChain(config, log);
+  async checkStore(config, log) {
+    const { chain, store } = openChain(config, log);
     try {
-      return await store.check({ onProgress, signal });
+      const report = store.check();
+      const told = report.faults.map(
+        ({ kind, number, what }) =>
+          `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
+      );
+      const untold = report.faultCount - told.length;
+      return {
+        head: chain.head().block.header.number,
+        faults: untold > 0 ? [...told, `and ${untold} more`] : told,
+      };
     } finally {
       store.close();
     }
@@ -97,7 +110,8 @@ export const nodeOperations: NodeOperations = {
     const { chain, store } = openChain(config, log);
     try {
       const head = chain.head().block.header.number;
-      if (blocks > head) throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
+      if (blocks > head)
+        throw new UnknownRangeError(`cannot go back ${blocks} blocks from ${head}`);
       chain.rollbackTo(head - blocks);
       return { head: head - blocks };
     } finally {

@@ -1,6 +1,6 @@
 import type { RpcObserver } from "../rpc/observer.ts";
-import { createMetrics, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createMetrics, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 
 /** Counts what the JSON-RPC server does, and logs its crashes. */
 export function createRpcObserver(log: Logger, metrics: Metrics = createMetrics()): RpcObserver {

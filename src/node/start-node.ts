@@ -1,23 +1,40 @@
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { composeChain } from "./compose-chain.ts";
+import { type ChainCore, composeChain } from "./compose-chain.ts";
+import type { OpenChainOptions } from "./open-chain.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
 
-/** Starts a node: chain first, then its listeners; when a listener cannot open, the chain is closed again. */
-export async function startNode(config: Config, log: Logger): Promise<RunningNode> {
+/** A running node with its inside, for programs that hold one in process. */
+export type NodeInProcess = RunningNode & { readonly core: ChainCore };
+
+/**
+ * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
+ * @param hooks for tests that end the process at a named step
+ */
+export async function startNode(
+  config: Config,
+  log: Logger,
+  hooks: Pick<OpenChainOptions, "failPoint"> = {},
+): Promise<NodeInProcess> {
   let onFatal: (error: unknown) => void = () => {};
   const failure = new Promise<unknown>((resolve) => {
     onFatal = resolve;
   });
-  const core = composeChain(config, log, { onFatal });
+  const core = composeChain(config, log, { ...hooks, onFatal });
   try {
-    const server = await startListeners(config, log, core);
+    const { listeners, close } = await startListeners(config, log, core);
     const { header } = core.chain.head().block;
     core.start();
     let stopping: Promise<void> | undefined;
+    async function stop(): Promise<void> {
+      await close();
+      core.stop();
+      core.store.close();
+    }
     return {
-      listeners: server.listeners,
+      core,
+      listeners,
       chain: {
         chainId: core.chain.config.chainId,
         head: header.number,
@@ -26,11 +43,7 @@ export async function startNode(config: Config, log: Logger): Promise<RunningNod
       },
       failure,
       stop() {
-        stopping ??= (async () => {
-          await server.close();
-          core.stop();
-          core.store.close();
-        })();
+        stopping ??= stop();
         return stopping;
       },
     };

@@ -190,7 +190,8 @@ export function object<const M extends Members>(
       const decoded: Record<string, unknown> = {};
       for (const [given, member] of Object.entries(value)) {
         const known = byLowerName.get(given.toLowerCase());
-        if (known && member !== null) decoded[known.key] = known.codec.decode(member, known.field);
+        if (known && member !== null && member !== undefined)
+          decoded[known.key] = known.codec.decode(member, known.field);
       }
       return decoded as ObjectOf<M>;
     },

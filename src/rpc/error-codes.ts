@@ -1,11 +1,18 @@
 import { NodeError } from "../errors.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 
 /** What a plain rejection of a method gets, in geth and therefore here. */
 const REJECTED = -32000;
 
+/** A failure of ours: a bug, or a store that cannot be read. */
+const FAILED = -32603;
+
+/** geth and Nethermind's code for "ask again later": some bounded resource is taken. */
+const BUSY = -32005;
+
 /**
- * The JSON-RPC code of every rejection in `src/`, by its `code`; a test finds one that is missing.
- * The codes are those of JSON-RPC 2.0 and geth; where recorded execution-apis conversations differ they win.
+ * The JSON-RPC code of rejections whose code differs from their family's. The codes are those of JSON-RPC 2.0 and geth; where
+ * recorded execution-apis conversations differ they win.
  */
 export const RPC_CODES = {
   RPC_PARSE_ERROR: -32700,
@@ -17,12 +24,45 @@ export const RPC_CODES = {
   RPC_TIMEOUT: -32002,
   RPC_RESPONSE_TOO_LARGE: -32003,
   RPC_UNAUTHORIZED: -32001,
-  INVALID_HEX: REJECTED,
-  INVALID_RLP: REJECTED,
+  RPC_LIMIT_EXCEEDED: -38026,
+  KEY_DERIVATION_BUSY: BUSY,
+  EXECUTION_REVERTED: 3,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** Rejections whose `details.data` is sent along as the error's `data`. */
-const CODES_WITH_DATA: ReadonlySet<string> = new Set([]);
+/**
+ * The JSON-RPC code of every family of rejections, by what their `code` begins with. A test finds a rejection of `src/` that
+ * belongs to none.
+ */
+export const RPC_CODE_FAMILIES = {
+  RPC_: REJECTED,
+  TX_: REJECTED,
+  POOL_: REJECTED,
+  CALL_: REJECTED,
+  EXECUTION_: REJECTED,
+  ESTIMATE_: REJECTED,
+  FEE_HISTORY_: REJECTED,
+  BLOCK_: REJECTED,
+  ACCOUNT_: REJECTED,
+  KEY_: REJECTED,
+  RLP_: REJECTED,
+  INVALID_: REJECTED,
+  STORE_: FAILED,
+  TRIE_: FAILED,
+} as const satisfies Readonly<Record<string, number>>;
+
+/** Rejections whose `details.data`, bytes, is sent along as the error's `data`. */
+const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED"]);
+
+/** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
+const CORRUPTION = /^(?:STORE|TRIE)_/;
+
+/** The JSON-RPC code of a rejection's `code`; undefined when no table has it. */
+export function rpcCodeOf(code: string): number | undefined {
+  const exact = (RPC_CODES as Readonly<Record<string, number>>)[code];
+  if (exact !== undefined) return exact;
+  const family = `${code.split("_", 1)[0]}_`;
+  return (RPC_CODE_FAMILIES as Readonly<Record<string, number>>)[family];
+}
 
 export type ErrorObject = {
   readonly code: number;
@@ -30,19 +70,21 @@ export type ErrorObject = {
   readonly data?: unknown;
 };
 
-/** A bug, or an error nobody meant to throw: the caller learns nothing but that. */
-const CRASHED: ErrorObject = { code: -32603, message: "method handler crashed" };
-
-/** The error object for whatever a method threw. */
+/** The error object for whatever a method threw. Of a bug the caller learns nothing but that it is one. */
 export function toErrorObject(error: unknown): ErrorObject {
-  if (!(error instanceof NodeError)) return CRASHED;
-  const code = (RPC_CODES as Readonly<Record<string, number>>)[error.code] ?? REJECTED;
-  return CODES_WITH_DATA.has(error.code)
-    ? { code, message: error.message, data: error.details["data"] }
-    : { code, message: error.message };
+  if (!(error instanceof NodeError)) return { code: FAILED, message: "method handler crashed" };
+  const code = rpcCodeOf(error.code) ?? REJECTED;
+  const { message } = error;
+  const { data } = error.details;
+  if (CODES_WITH_DATA.has(error.code) && data instanceof Uint8Array) {
+    return { code, message, data: bytesToHex(data) };
+  }
+  return CORRUPTION.test(error.code)
+    ? { code, message, data: { kind: "corruption" } }
+    : { code, message };
 }
 
 /** True when `error` is not a rejection but a failure of ours that has to be looked into. */
 export function isCrash(error: unknown): boolean {
-  return !(error instanceof NodeError);
+  return !(error instanceof NodeError) || CORRUPTION.test(error.code);
 }

@@ -112,3 +112,8 @@ export class UnprotectedTransactionError extends NodeError {
 export class TypedDataError extends NodeError {
   readonly code = "RPC_TYPED_DATA";
 }
+
+/** One request asks for more than the method gives at once. */
+export class LimitExceededError extends NodeError {
+  readonly code = "RPC_LIMIT_EXCEEDED";
+}

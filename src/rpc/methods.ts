@@ -28,6 +28,7 @@ import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-
 import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
 import { getRawTransactionByHash } from "./eth/get-raw-transaction-by-hash.ts";
 import { getStorageAt } from "./eth/get-storage-at.ts";
+import { getStorageValues } from "./eth/get-storage-values.ts";
 import { getTransactionByBlockHashAndIndex } from "./eth/get-transaction-by-block-hash-and-index.ts";
 import {
   getTransactionByBlockNumberAndIndex,
@@ -105,6 +106,7 @@ const eth: Namespace = [
   blobBaseFee,
   getBalance,
   getStorageAt,
+  getStorageValues,
   getTransactionCount,
   getCode,
   getProof,

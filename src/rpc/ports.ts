@@ -14,8 +14,8 @@ export type Submit = (raw: Uint8Array) => Hash | Promise<Hash>;
 export type CallOptions = {
   readonly stateOverrides?: StateOverrides | undefined;
   readonly blockOverrides?: BlockOverrides | undefined;
-  /** Aborted when nobody waits for the result any more. */
-  readonly signal?: AbortSignal;
+  /** Aborted when nobody waits for the result any more. Asked for, because making one costs more than a small call. */
+  readonly signal?: () => AbortSignal;
 };
 
 /** Runs messages that are no transactions, on a state nobody else sees. Rejections carry geth's texts. */

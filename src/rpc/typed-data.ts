@@ -29,10 +29,12 @@ export function typedDataHash(value: unknown): Uint8Array {
 
 /** keccak256(typeHash ‖ encodeData) of a structure. */
 function hashStruct(type: string, value: unknown, types: Types, depth: number): Uint8Array {
+  const fields = types.get(type);
+  if (!fields) throw new TypedDataError(`type ${type} is not defined`);
   if (depth > DEPTH_MAX) throw new TypedDataError(`typed data nests deeper than ${DEPTH_MAX}`);
   const members = readObject(value, type);
   const parts = [keccak256(Buffer.from(encodeType(type, types)))];
-  for (const field of types.get(type)!) {
+  for (const field of fields) {
     parts.push(encodeValue(field.type, members[field.name], types, depth, field.name));
   }
   return keccak256(concatBytes(...parts));

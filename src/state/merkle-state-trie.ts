@@ -20,7 +20,7 @@ const CACHED_NODES_MAX = 131_072;
 
 /**
  * The state trie over kept nodes. `nodes` has to know the nodes of an update before anything is built on its root:
- * the caches here may forget at any time. Bytes that `nodes` gives are kept and must not change.
+ * the cache here may forget at any time.
  *
  * Its methods throw MissingTrieNodeError where the nodes of a root were pruned.
  */

@@ -143,11 +143,16 @@ export class BlockLog {
    * @throws LogCorruptionError
    */
   record(position: number): LogRecord {
+    const record = this.recordAt(position);
+    if (record !== undefined) return record;
+    throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
+  }
+
+  /** The undamaged record at `position`, if there is one. */
+  recordAt(position: number): LogRecord | undefined {
     const segment = this.#segmentAt(position);
     const payload = segment && readRecord(segment.file, segment.salt, position - segment.base);
-    if (payload === undefined) {
-      throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
-    }
+    if (payload === undefined) return undefined;
     return { position, payload, end: position + RECORD_HEADER_LENGTH + payload.length };
   }
 

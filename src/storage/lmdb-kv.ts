@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, open } from "lmdb";
@@ -20,7 +20,7 @@ import {
  * cache, but not a power cut. What is kept here must be derivable from elsewhere. The writable map
  * makes commits about three times cheaper than LMDB's default.
  *
- * A stored value ends in 4 bytes: crc32 of key and value, little-endian.
+ * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
  */
 export function openLmdbKv(directory: string): Kv {
   return new LmdbKv(directory);
@@ -36,6 +36,7 @@ class LmdbKv implements Kv, KvWriter {
 
   constructor(directory: string) {
     this.#dataFile = join(directory, "data.mdb");
+    assertIsLmdb(this.#dataFile);
     this.#db = translatingErrors(() =>
       open<Buffer, Uint8Array>({
         path: directory,
@@ -89,7 +90,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(this.#writing, "writes must happen inside a transaction");
     const stored = Buffer.allocUnsafe(value.length + CHECKSUM_LENGTH);
     stored.set(value);
-    stored.writeUInt32LE(crc32(value, crc32(key)), value.length);
+    stored.writeUInt32LE(checksum(key, value), value.length);
     this.#db.putSync(key, stored);
   }
 
@@ -131,6 +132,29 @@ function translatingErrors<T>(work: () => T): T {
   }
 }
 
+/** The value goes first: given no bytes at all, crc32 forgets what it was to continue. */
+function checksum(key: Uint8Array, value: Uint8Array): number {
+  return crc32(key, crc32(value));
+}
+
+/** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
+const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
+const MAGIC_OFFSETS = [16, 24];
+
+/** LMDB dies of a file that is not its own where it should say so. A missing or empty one is new. */
+function assertIsLmdb(path: string): void {
+  if (!existsSync(path)) return;
+  const file = openSync(path, "r");
+  try {
+    const head = Buffer.alloc(32);
+    if (readSync(file, head, 0, head.length, 0) === 0) return;
+    const isLmdb = MAGIC_OFFSETS.some((at) => head.subarray(at, at + MAGIC.length).equals(MAGIC));
+    if (!isLmdb) throw new KvDamagedError("index is not an LMDB file", { path });
+  } finally {
+    closeSync(file);
+  }
+}
+
 function verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
   const length = stored.length - CHECKSUM_LENGTH;
   if (length < 0) throw new KvCorruptionError({ key: hexDigits(key) });
@@ -141,6 +165,6 @@ function verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
       (stored[length + 2]! << 16) |
       (stored[length + 3]! << 24)) >>>
     0;
-  if (crc32(value, crc32(key)) !== expected) throw new KvCorruptionError({ key: hexDigits(key) });
+  if (checksum(key, value) !== expected) throw new KvCorruptionError({ key: hexDigits(key) });
   return value;
 }

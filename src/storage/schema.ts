@@ -22,16 +22,20 @@ export const TABLE = {
   account: 0x05,
   /** address ‖ slot → number of the last change ‖ slot value; each block; absent: 0 */
   slot: 0x06,
-  /** address → posting list of the newest changes; address ‖ first number → a full one; history flush */
+  /** address → posting list of the newest changes; address ‖ first number → a full one; merge */
   accountHistory: 0x07,
-  /** address ‖ slot → as account history; history flush */
+  /** address ‖ slot → as account history; merge */
   slotHistory: 0x08,
   /** code hash → code; each block */
   code: 0x09,
-  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; each block */
+  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; merge */
   accountTrieNode: 0x0a,
-  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; each block */
+  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
   storageTrieNode: 0x0b,
+  /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge */
+  checkpoint: 0x0c,
+  /** first 16 bytes of a state root → number of the first block that has it; each block */
+  stateRoot: 0x0d,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -40,8 +44,6 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position behind the record of the last block that is in the index */
   applied: "applied",
-  /** number of blocks, from genesis, whose changes are in the history tables */
-  historyBlocks: "history-blocks",
 } as const;
 
 /** Stands in the header of every segment of the block log. */
@@ -69,6 +71,9 @@ export function assertKnownFormat(what: string, found: number, known: number): v
   if (found !== known) throw new UnknownFormatError({ what, found, known });
 }
 
+/** Above every number in a key, and still six bytes when one is added. */
+export const NUMBER_MAX = 2 ** 48 - 2;
+
 /** `number` as it stands in a key. */
 export function numberKey(number: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(6);
@@ -82,7 +87,7 @@ export function numberFromKey(key: Uint8Array, offset: number): number {
 }
 
 /** Key of a row: the table's prefix, then the parts in order. */
-export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array {
+export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 1;
   for (const part of parts) length += part.length;
   const key = new Uint8Array(length);

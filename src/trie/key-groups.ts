@@ -26,7 +26,7 @@ export function groupByNibble(
     }
     return;
   }
-  const starts = new Int32Array(18);
+  const starts: number[] = new Array(18).fill(0);
   for (let i = from; i < to; i++) starts[groupOf(keys[order[i]!]!, depth) + 1]!++;
   for (let group = 1; group < 18; group++) starts[group]! += starts[group - 1]!;
   const unsorted = order.slice(from, to);

@@ -7,7 +7,7 @@
  */
 export interface TrieNodeReader {
   /**
-   * RLP of a node, or undefined when it is not there.
+   * RLP of a node, or undefined when it is not there. The bytes are kept by who asks, and must not change.
    * @param owner 0 or 32 bytes
    * @param path nibbles from the root, one a byte
    * @param hash keccak256 of the RLP, 32 bytes

@@ -1,6 +1,7 @@
 import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
+import { allocateShared } from "../primitives/slab.ts";
 import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { groupByNibble, sharedNibbles } from "./key-groups.ts";
@@ -54,7 +55,7 @@ export function updateTrie(
   const keys = changes.keys.slice();
   const values: (Uint8Array | undefined)[] = new Array(keys.length);
   /** Nibbles from the root to where the descent is. */
-  const path = new Uint8Array(KEY_BYTES_MAX * 2);
+  const path = allocateShared(KEY_BYTES_MAX * 2 + 1);
 
   const askValue = (index: number, old: Uint8Array | undefined): Uint8Array | undefined => {
     const value = changes.valueOf(index, old);
@@ -280,7 +281,8 @@ export function updateTrie(
 
   for (const key of keys) invariant(key.length <= KEY_BYTES_MAX, "keys have at most 64 bytes");
   if (keys.length === 0) return root;
-  const order = Int32Array.from(keys, (_, index) => index);
+  const order = new Int32Array(keys.length);
+  for (let index = 0; index < order.length; index++) order[index] = index;
   const isEmpty = equalBytes(root, EMPTY_TRIE_ROOT_BYTES);
   const top = isEmpty ? undefined : open(root, 0);
   const subtrie = change(top, order, 0, order.length, 0);

@@ -182,6 +182,19 @@ test("a pruned node is a MissingTrieNodeError", () => {
   assert.throws(() => trie.update(keccak256(EMPTY_BYTES), changes), MissingTrieNodeError);
 });
 
+test("update takes keys of up to 64 bytes, also when only their last nibble differs", async () => {
+  const trie = keepingTrie();
+  const keys = [0, 1, 16].map((last) => new Uint8Array(64).fill(9).with(63, last));
+  const oracle = await createMPT();
+  for (const key of keys) await oracle.put(key, key);
+  const entries: Entry[] = keys.map((key) => [key, key]);
+  const root = trie.put(EMPTY_TRIE_ROOT_BYTES, entries);
+  assert.deepEqual(root, oracle.root());
+  assert.deepEqual(trie.get(trie.put(root, [[keys[1]!, undefined]]), keys[0]!), keys[0]);
+  const tooLong: Entry[] = [[new Uint8Array(65), keys[0]]];
+  assert.throws(() => trie.put(root, tooLong), { name: "InvariantError" });
+});
+
 test("update refuses keys that are the same", () => {
   const changes = { keys: [Uint8Array.of(1), Uint8Array.of(1)], valueOf: () => Uint8Array.of(1) };
   assert.throws(() => keepingTrie().update(EMPTY_TRIE_ROOT_BYTES, changes), {

@@ -10,7 +10,7 @@ import { type TrieChanges, updateTrie } from "./trie-update.ts";
 export type TrieUpdate = {
   /** 32 bytes */
   readonly root: Uint8Array;
-  /** Every node that the new root has and the old one had not; none when the root is the same. */
+  /** Every node that the new root has and the old one had not, and perhaps some that both have; none when the root is the same. */
   readonly nodes: readonly TrieNode[];
 };
 

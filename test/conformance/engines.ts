@@ -1,15 +1,17 @@
-import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import { createEvm } from "../../src/evm/engine.ts";
+import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
 /** The engines vectors can judge, by the name behind `--engine`. */
 const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
   evmint: () => createEvm(),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
+  "ethereumjs-eip2537-draft": () => createEthereumjsEvm({ precompilesOf: eip2537DraftPrecompiles }),
 };
 
 const POINT_EVALUATION = `0x${"0a".padStart(40, "0")}` as Address;

@@ -60,6 +60,16 @@ type Expectation = {
 /** What one expectation came to; no `fault` is a pass. */
 export type CaseResult = { readonly name: string; readonly fault?: string };
 
+/** Vectors that were filled with rules that never came to be. */
+const OUTDATED = [
+  {
+    path: "EIPTests/stEIP2537",
+    reason: "filled with a draft of EIP-2537 of April 2024: other addresses and gas costs",
+    /** The one engine that has those rules. */
+    engine: "ethereumjs-eip2537-draft",
+  },
+] as const;
+
 const USAGE = "usage: state-tests DIR … [--engine NAME] [--only SUBSTRING]";
 
 /** ethereum/tests and execution-spec-tests, state tests: one transaction against the state root and the logs it leads to. */
@@ -74,7 +84,14 @@ export const run: Suite = async (args) => {
   let passed = 0;
   let failed = 0;
   for (const dir of positionals) {
-    for (const file of jsonFiles(dir)) {
+    const files = jsonFiles(dir);
+    const outdated = OUTDATED.filter(({ engine }) => engine !== values.engine);
+    for (const { path, reason } of outdated) {
+      const count = files.filter((file) => file.includes(path)).length;
+      if (count > 0) console.log(`left out: ${count} files of ${path}, ${reason}`);
+    }
+    for (const file of files) {
+      if (outdated.some(({ path }) => file.includes(path))) continue;
       for (const { name, fault } of stateTestCases(file, evm, values.only)) {
         if (fault === undefined) passed++;
         else {
@@ -154,7 +171,7 @@ function touchCoinbase(state: WorldState, { coinbase, hardfork }: BlockContext):
 
 function stateRoot(alloc: ReturnType<typeof allocFromJson>, state: WorldState): Hash {
   const nodes = createMemoryNodes();
-  const trie = createStateTrie(nodes, { cachedNodesMax: 256, cachedKeysMax: 256 });
+  const trie = createStateTrie(nodes, { cachedNodesMax: 256 });
   const before = trie.update(EMPTY_TRIE_ROOT, changesOfAlloc(alloc));
   nodes.keep(before.nodes);
   return trie.update(before.root, state.changes()).root;

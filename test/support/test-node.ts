@@ -1,11 +1,67 @@
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { nodeOperations } from "../../src/node/operations.ts";
+import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+
+export type TestNodeOptions = {
+  /** A dev chain with its ten accounts. */
+  readonly dev?: boolean;
+  /** A geth genesis file, where `dev` is not set. */
+  readonly genesis?: string;
+  /** Blocks to import before the start. */
+  readonly chainFile?: string;
+  /** By key, as flags would set them. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A home that stays; else one is made and removed. */
+  readonly home?: string;
+};
+
 export type TestNode = {
   readonly url: string;
   readonly wsUrl: string;
+  readonly ipcPath: string;
   readonly home: string;
+  readonly node: NodeInProcess;
+  /** Makes one block now. */
   produceBlock(): void;
   stop(): Promise<void>;
 };
-export declare function startTestNode(options: {
-  dev?: boolean;
-  settings?: Record<string, string>;
-}): Promise<TestNode>;
+
+/** A real node in this process, on free ports and in a home of its own. */
+export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
+  const { dev = false, genesis, chainFile, settings = {} } = options;
+  const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-test-"));
+  if (genesis) {
+    mkdirSync(join(home, "config"), { recursive: true });
+    copyFileSync(genesis, join(home, "config/genesis.json"));
+  }
+  const flags = {
+    "json-rpc.enable": "true",
+    "json-rpc.address": "127.0.0.1:0",
+    "json-rpc.ws-address": "127.0.0.1:0",
+    "json-rpc.api": "all",
+    ...settings,
+  };
+  const { config } = loadConfig({ home, dev, flags, environment: {} });
+  if (chainFile) {
+    const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
+    await nodeOperations.importChain(config, SILENT_LOGGER, work);
+  }
+  const node = await startNode(config, SILENT_LOGGER);
+  const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
+  return {
+    url: urlOf("http"),
+    wsUrl: urlOf("ws"),
+    ipcPath: urlOf("ipc"),
+    home,
+    node,
+    produceBlock: () => void node.core.engine.produceBlock(),
+    async stop() {
+      await node.stop();
+      if (!options.home) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}

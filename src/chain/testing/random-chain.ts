@@ -49,7 +49,7 @@ export class RandomChain {
     this.#accounts = accounts;
     this.#transactionsMax = transactionsMax;
     const nodes = createMemoryNodes();
-    this.#trie = createStateTrie(nodes, { cachedNodesMax: 4096, cachedKeysMax: 4096 });
+    this.#trie = createStateTrie(nodes, { cachedNodesMax: 4096 });
     this.#keepNodes = (created) => nodes.keep(created);
   }
 

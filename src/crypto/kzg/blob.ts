@@ -1,7 +1,7 @@
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { sha256 } from "../hashes.ts";
-import { bitReversed } from "./fourier.ts";
+import { bitReversed, interpolateAtRoots } from "./fourier.ts";
 import { type KzgFault, openingFault } from "./opening.ts";
 import {
   decodeScalars,
@@ -46,6 +46,11 @@ export function blobProofFault(
 export function blobChallenge(blob: Uint8Array, commitment: Uint8Array): bigint {
   const degree = bigintToFixedBytes(BigInt(BLOB_SCALARS), 16);
   return reduce(bytesToBigint(sha256(concatBytes(CHALLENGE_DOMAIN, degree, blob, commitment))));
+}
+
+/** Coefficients of the polynomial that a blob with these scalars is the values of. */
+export function blobPolynomial(scalars: readonly bigint[]): bigint[] {
+  return interpolateAtRoots(bitReversed(scalars));
 }
 
 /** The roots of unity at which the scalars of a blob are the values of its polynomial, in the blob's order. */

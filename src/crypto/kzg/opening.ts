@@ -15,7 +15,7 @@ export type KzgFault =
 
 /**
  * Affine coordinates of the generators of G1 and G2 and of the ceremony's [τ] and [τ⁶⁴] in G2 (c0 before c1). All that a check
- * of proofs needs of the trusted setup, so that the point evaluation precompile has no file to read; a test compares them with it.
+ * of proofs needs of the trusted setup, so that the point evaluation precompile has no file to read.
  */
 const G1_GENERATOR = hexToBytes(
   "0x17f1d3a73197d7942695638c4fa9ac0fc3688c4f9774b905a14e3a3f171bac586c55e83ff97a1aeffb3af00adb22c6bb08b3f481e3aaa0f1a09e30ed741d8ae4fcf5e095d5d00af600db18cb2c04b3edd03cc744a2888ae40caa232946c5e7e1",

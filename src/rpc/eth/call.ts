@@ -28,6 +28,6 @@ export const call = defineMethod({
     executor.call(request, resolveState(chain, block), {
       stateOverrides,
       blockOverrides,
-      signal: context.signal,
+      signal: () => context.signal,
     }),
 });

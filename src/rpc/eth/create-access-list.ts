@@ -28,7 +28,7 @@ export const createAccessList = defineMethod({
     const { accessList, gasUsed, error } = await executor.createAccessList(
       request,
       resolveState(chain, block),
-      { stateOverrides, signal: context.signal },
+      { stateOverrides, signal: () => context.signal },
     );
     const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
     return `{"accessList":${accessListText(accessList)}${failure},"gasUsed":${quantityText(gasUsed)}}`;

@@ -28,6 +28,6 @@ export const estimateGas = defineMethod({
     executor.estimateGas(request, resolveState(chain, block), {
       stateOverrides,
       blockOverrides,
-      signal: context.signal,
+      signal: () => context.signal,
     }),
 });

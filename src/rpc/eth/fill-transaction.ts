@@ -17,7 +17,9 @@ export const fillTransaction = defineMethod({
   result: rawJson,
   async handle({ request }, modules: DefaultsModules) {
     const fields = await fillTransactionFields(request, modules);
-    const tx = buildTransaction(fields, { v: 0n, r: 0n, s: 0n });
+    // A legacy transaction says its chain only in a signature's v (EIP-155), which it does not have yet.
+    const unsigned = fields.type === 0 ? { ...fields, chainId: undefined } : fields;
+    const tx = buildTransaction(unsigned, { v: 0n, r: 0n, s: 0n });
     return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
   },
 });

@@ -1,8 +1,7 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { assertChainId } from "../../execution/call-arguments.ts";
+import { withFeeDefaults } from "../../execution/fee-defaults.ts";
 import type { PoolReader } from "../../mempool/pool.ts";
-import { blobParamsAt } from "../../params/blob-schedule.ts";
-import { blobBaseFee } from "../../params/fees.ts";
-import { isBlockForkActive } from "../../params/hardfork-at.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
 import type { TransactionFields } from "../../types/transaction/codec.ts";
@@ -26,7 +25,7 @@ const BLOBS_MAX = 6;
  * The fields of the transaction that `request` describes, every missing one filled in the order in which geth does it.
  *
  * @param gasAtLeast the gas limit is not set below this when it is missing
- * @throws TransactionFieldsError with geth's texts, and what estimating gas throws
+ * @throws TransactionFieldsError, InvalidCallArgumentsError with geth's texts, and what estimating gas throws
  */
 export async function fillTransactionFields(
   request: CallRequest,
@@ -41,7 +40,8 @@ export async function fillTransactionFields(
   const nonce = request.nonce ?? modules.pool.nonceOf(from);
   assertShape(priced);
   const gas = priced.gas ?? (await estimate(priced, from, modules, gasAtLeast));
-  const chainId = chainIdOf(request, modules.chain);
+  const { chainId } = modules.chain.config;
+  assertChainId(request, chainId);
   return toFields({ ...priced, from, nonce, gas, chainId });
 }
 
@@ -86,63 +86,15 @@ export function toFields(request: CompleteRequest): TransactionFields {
   return { type: 2, ...base, ...fees };
 }
 
-/** @throws TransactionFieldsError when the request names another chain */
-export function chainIdOf({ chainId }: CallRequest, { config }: ChainReader): bigint {
-  if (chainId !== undefined && chainId !== config.chainId) {
-    throw new TransactionFieldsError(
-      `chainId does not match node's (have=${chainId}, want=${config.chainId})`,
-    );
-  }
-  return config.chainId;
-}
-
 /** The request with every price its type needs, in wei, taken from the head. */
-async function withFees(request: CallRequest, modules: DefaultsModules): Promise<CallRequest> {
-  const { config } = modules.chain;
-  const { header } = modules.chain.head().block;
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request;
-  if (request.maxFeePerBlobGas === 0n) {
-    throw new TransactionFieldsError("maxFeePerBlobGas, if specified, must be non-zero");
-  }
-  let filled = request;
-  const blobParams = blobParamsAt(config, header.timestamp);
-  if (request.blobVersionedHashes && request.maxFeePerBlobGas === undefined && blobParams) {
-    const fee = blobBaseFee(header.excessBlobGas ?? 0n, blobParams);
-    filled = { ...filled, maxFeePerBlobGas: 2n * fee };
-  }
-  if (gasPrice !== undefined) {
-    if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
-      throw new TransactionFieldsError(
-        "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
-      );
-    }
-    if (request.authorizationList !== undefined) {
-      throw new TransactionFieldsError("both gasPrice and authorizationList specified");
-    }
-    if (gasPrice === 0n && header.baseFeePerGas !== undefined) {
-      throw new TransactionFieldsError("gasPrice must be non-zero after london fork");
-    }
-    return filled;
-  }
-  if (!isBlockForkActive(config, "londonBlock", header.number)) {
-    if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
-      throw new TransactionFieldsError(
-        "maxFeePerGas and maxPriorityFeePerGas are not valid before London is active",
-      );
-    }
-    return { ...filled, gasPrice: await modules.fees.suggestTip() };
-  }
-  if (maxFeePerGas === 0n && maxPriorityFeePerGas !== undefined) {
-    throw new TransactionFieldsError("maxFeePerGas must be non-zero");
-  }
-  const tip = maxPriorityFeePerGas ?? (await modules.fees.suggestTip());
-  const cap = maxFeePerGas ?? tip + 2n * (header.baseFeePerGas ?? 0n);
-  if (cap < tip) {
-    throw new TransactionFieldsError(
-      `maxFeePerGas (0x${cap.toString(16)}) < maxPriorityFeePerGas (0x${tip.toString(16)})`,
-    );
-  }
-  return { ...filled, maxPriorityFeePerGas: tip, maxFeePerGas: cap };
+async function withFees(
+  request: CallRequest,
+  { chain, fees }: DefaultsModules,
+): Promise<CallRequest> {
+  const tip = await fees.suggestTip();
+  const { header } = chain.head().block;
+  // Only prices are added, so what comes back is a request still.
+  return withFeeDefaults(request, header, chain.config, () => tip) as CallRequest;
 }
 
 /** Fields that cannot go together. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Transaction as EthersTransaction } from "ethers";
 import fc from "fast-check";
+import { fixture, skipWithout } from "../../../test/support/fixtures.ts";
 import {
   addressFromPrivateKey,
   SECP256K1_HALF_ORDER,
@@ -293,3 +295,19 @@ test("fee helpers follow EIP-1559", () => {
   assert.equal(effectiveGasPrice(legacy, 50n), 9n);
   assert.equal(maxPriorityFeeOf(legacy), 9n);
 });
+
+for (const name of ["send-blob-tx", "send-dynamic-fee-access-list-transaction"]) {
+  const file = fixture("rpc-compat", "tests", "eth_sendRawTransaction", `${name}.io`);
+  test(`decodePooledTransaction finds the recorded hash of ${name}`, {
+    skip: skipWithout(file, `${name}.io`),
+  }, () => {
+    const lines = readFileSync(file!, "utf8").split("\n");
+    const message = (mark: string) =>
+      JSON.parse(lines.find((line) => line.startsWith(mark))!.slice(mark.length));
+    const bytes = hexToBytes(message(">>").params[0]);
+    const { tx, sidecar } = decodePooledTransaction(bytes);
+    assert.equal(tx.hash, message("<<").result);
+    assert.deepEqual(encodePooledTransaction(tx, sidecar), bytes);
+    recoverSender(tx);
+  });
+}

@@ -1,0 +1,58 @@
+import { NodeError } from "../../errors.ts";
+import { blobChallenge, blobPolynomial } from "./blob.ts";
+import { borrowPoints, linearCombination, writeCompressed } from "./g1.ts";
+import { decodeScalars, SCALAR_ORDER } from "./scalar.ts";
+import { monomialPoints } from "./trusted-setup.ts";
+
+/** Bytes that are no blob: one of the 32-byte words is not below the order of the group. */
+export class InvalidBlobError extends NodeError {
+  readonly code = "INVALID_BLOB";
+  constructor() {
+    super("blob holds a field element that is not canonical");
+  }
+}
+
+/**
+ * The KZG commitment of `blob`, 48 bytes (`blob_to_kzg_commitment`). The first call takes a second: it loads the trusted setup.
+ * @throws InvalidBlobError
+ */
+export function blobCommitment(blob: Uint8Array): Uint8Array {
+  return commit(polynomialOf(blob));
+}
+
+/**
+ * The proof, 48 bytes, that `commitment` is that of `blob` (`compute_blob_kzg_proof`).
+ * @throws InvalidBlobError
+ */
+export function blobProof(blob: Uint8Array, commitment: Uint8Array): Uint8Array {
+  const z = blobChallenge(blob, commitment);
+  return commit(quotient(polynomialOf(blob), z));
+}
+
+/**
+ * Coefficients of the polynomial behind `blob`.
+ * @throws InvalidBlobError
+ */
+export function polynomialOf(blob: Uint8Array): bigint[] {
+  const scalars = decodeScalars(blob);
+  if (!scalars) throw new InvalidBlobError();
+  return blobPolynomial(scalars);
+}
+
+/** (p(X) − p(z)) / (X − z), by Horner's rule from the highest coefficient down. */
+function quotient(coefficients: readonly bigint[], z: bigint): bigint[] {
+  const result = new Array<bigint>(coefficients.length - 1);
+  let carry = 0n;
+  for (let i = coefficients.length - 1; i > 0; i--) {
+    carry = (coefficients[i]! + carry * z) % SCALAR_ORDER;
+    result[i - 1] = carry;
+  }
+  return result;
+}
+
+function commit(coefficients: readonly bigint[]): Uint8Array {
+  return borrowPoints(1, (point) => {
+    linearCombination(point, monomialPoints(coefficients.length), coefficients);
+    return writeCompressed(point);
+  });
+}

@@ -1,0 +1,71 @@
+import type { Hash } from "../../primitives/hash.ts";
+import { BLOB_LENGTH, blobProofFault, blobVersionedHash } from "./blob.ts";
+import { CELLS_PER_BLOB, type CellClaim, cellProofsFault, computeCells } from "./cells.ts";
+import { COMPRESSED_LENGTH } from "./g1.ts";
+import type { KzgFault } from "./opening.ts";
+import { decodeScalars } from "./scalar.ts";
+
+/** Same shape as types/ `BlobSidecar`: version 0 has a proof a blob (EIP-4844), version 1 has 128 cell proofs a blob (EIP-7594). */
+export type Sidecar = {
+  readonly wrapperVersion: 0 | 1;
+  readonly blobs: readonly Uint8Array[];
+  readonly commitments: readonly Uint8Array[];
+  readonly proofs: readonly Uint8Array[];
+};
+
+/** What is wrong with a sidecar: the numbers or lengths of its parts, a hash that its commitment does not have, or a proof. */
+export type SidecarFault =
+  | { readonly kind: "length"; readonly what: "blobs" | "commitments" | "proofs" }
+  | { readonly kind: "hash"; readonly index: number; readonly computed: Hash }
+  | { readonly kind: "kzg"; readonly fault: KzgFault };
+
+/**
+ * What is wrong with the blobs that came with a transaction naming `versionedHashes`; undefined when nothing is.
+ * Hashes are compared before any proof is looked at, so that garbage is cheap to refuse.
+ */
+export function sidecarFault(
+  versionedHashes: readonly Hash[],
+  sidecar: Sidecar,
+): SidecarFault | undefined {
+  const { wrapperVersion, blobs, commitments, proofs } = sidecar;
+  const proofsPerBlob = wrapperVersion === 0 ? 1 : CELLS_PER_BLOB;
+  const count = versionedHashes.length;
+  if (!areAll(blobs, count, BLOB_LENGTH)) return { kind: "length", what: "blobs" };
+  if (!areAll(commitments, count, COMPRESSED_LENGTH)) {
+    return { kind: "length", what: "commitments" };
+  }
+  if (!areAll(proofs, count * proofsPerBlob, COMPRESSED_LENGTH)) {
+    return { kind: "length", what: "proofs" };
+  }
+  for (const [index, commitment] of commitments.entries()) {
+    const computed = blobVersionedHash(commitment);
+    if (computed !== versionedHashes[index]) return { kind: "hash", index, computed };
+  }
+  const fault = wrapperVersion === 0 ? blobFault(sidecar) : cellsFault(sidecar);
+  return fault && { kind: "kzg", fault };
+}
+
+function areAll(items: readonly Uint8Array[], count: number, length: number): boolean {
+  return items.length === count && items.every((item) => item.length === length);
+}
+
+function blobFault({ blobs, commitments, proofs }: Sidecar): KzgFault | undefined {
+  for (const [i, blob] of blobs.entries()) {
+    const fault = blobProofFault(blob, commitments[i]!, proofs[i]!);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+function cellsFault({ blobs, commitments, proofs }: Sidecar): KzgFault | undefined {
+  const claims: CellClaim[] = [];
+  for (const [i, blob] of blobs.entries()) {
+    const scalars = decodeScalars(blob);
+    if (!scalars) return "scalar";
+    for (const [index, values] of computeCells(scalars).entries()) {
+      const proof = proofs[i * CELLS_PER_BLOB + index]!;
+      claims.push({ commitment: commitments[i]!, index, values, proof });
+    }
+  }
+  return cellProofsFault(claims);
+}

@@ -1,0 +1,193 @@
+import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import { createEthereumjsEvm } from "../../evm/ethereumjs/evm.ts";
+import type { BlockContext } from "../../evm/evm.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { type Hex, hexToBytes } from "../../primitives/hex.ts";
+import {
+  changesOfAlloc,
+  type GenesisAccount,
+  type GenesisAlloc,
+} from "../../state/genesis-alloc.ts";
+import { createMemoryState } from "../../state/memory-state.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { createWorldState } from "../../state/world-state.ts";
+import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
+import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  EMPTY_WITHDRAWALS_ROOT,
+} from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { signTransaction } from "../../types/transaction/sign.ts";
+import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
+import type { BlockParent, ExecutionModules } from "../block-execution.ts";
+import type { TransactionMessage } from "../message.ts";
+
+/** One engine for all tests of a file: it loads its library once. */
+export const evm = createEthereumjsEvm();
+
+export const aliceKey = new Uint8Array(32).fill(1);
+export const alice = addressFromPrivateKey(aliceKey);
+export const bob = `0x${"b0".repeat(20)}` as Address;
+export const coinbase = `0x${"c0".repeat(20)}` as Address;
+export const contract = `0x${"cc".repeat(20)}` as Address;
+
+export const ETHER = 10n ** 18n;
+export const GWEI = 10n ** 9n;
+
+export const config: ChainConfig = allForksAtGenesis(1n);
+
+export function account(fields: { balance?: bigint; nonce?: bigint; code?: Hex } = {}) {
+  const { balance = 0n, nonce = 0n, code = "0x" } = fields;
+  return { balance, nonce, code: hexToBytes(code), storage: new Map() } satisfies GenesisAccount;
+}
+
+/** Alice with ten ether, a contract with `code`, and whatever else there is to be. */
+export function allocWith(
+  code: Hex = "0x",
+  more: readonly (readonly [Address, GenesisAccount])[] = [],
+): GenesisAlloc {
+  return new Map([
+    [alice, account({ balance: 10n * ETHER })],
+    [contract, account({ nonce: 1n, code })],
+    ...more,
+  ]);
+}
+
+export function blockContext(overrides: Partial<BlockContext> = {}): BlockContext {
+  return {
+    hardfork: "osaka",
+    chainId: 1n,
+    number: 1,
+    timestamp: 1_000,
+    coinbase,
+    gasLimit: 30_000_000n,
+    difficulty: 0n,
+    prevRandao: ZERO_HASH,
+    baseFeePerGas: 7n,
+    blobBaseFee: 1n,
+    blockHash: () => undefined,
+    ...overrides,
+  };
+}
+
+/** A call of the contract at a price of 10 wei. */
+export function messageOf(overrides: Partial<TransactionMessage> = {}): TransactionMessage {
+  return {
+    from: alice,
+    to: contract,
+    nonce: 0n,
+    value: 0n,
+    gasLimit: 100_000n,
+    gasPrice: 10n,
+    maxFeePerGas: 10n,
+    maxPriorityFeePerGas: 3n,
+    data: EMPTY_BYTES,
+    accessList: [],
+    ...overrides,
+  };
+}
+
+export function stateWith(alloc: GenesisAlloc = allocWith()) {
+  return createWorldState(createMemoryState(alloc));
+}
+
+/** A transfer of 1 wei from Alice to Bob. */
+export function transactionOf(overrides: Partial<FeeMarketTransaction> = {}): Transaction {
+  return signTransaction(
+    {
+      type: 2,
+      chainId: 1n,
+      nonce: 0n,
+      gasLimit: 21_000n,
+      to: bob,
+      value: 1n,
+      data: EMPTY_BYTES,
+      maxFeePerGas: 2n * GWEI,
+      maxPriorityFeePerGas: GWEI,
+      accessList: [],
+      ...overrides,
+    },
+    aliceKey,
+  );
+}
+
+export function headerOf(overrides: Partial<Header> = {}): Header {
+  return {
+    parentHash: ZERO_HASH,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    coinbase: ZERO_ADDRESS,
+    stateRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(BLOOM_LENGTH),
+    difficulty: 0n,
+    number: 0,
+    gasLimit: 30_000_000n,
+    gasUsed: 0n,
+    timestamp: 1_000,
+    extraData: EMPTY_BYTES,
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: GWEI,
+    withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT,
+    blobGasUsed: 0n,
+    excessBlobGas: 0n,
+    parentBeaconBlockRoot: ZERO_HASH,
+    requestsHash: EMPTY_REQUESTS_HASH,
+    ...overrides,
+  };
+}
+
+/** `header` without the fields that came after London. */
+export function withoutLaterFields(header: Header): Header {
+  const {
+    baseFeePerGas: _1,
+    withdrawalsRoot: _2,
+    blobGasUsed: _3,
+    excessBlobGas: _4,
+    parentBeaconBlockRoot: _5,
+    requestsHash: _6,
+    ...older
+  } = header;
+  return older;
+}
+
+/** PUSH0 PUSH0 RETURN: a queue contract with nothing in its queue. */
+const EMPTY_QUEUE = "0x5f5ff3";
+
+export type TestChain = {
+  readonly genesis: BlockParent & { readonly hash: Hash };
+  readonly modules: ExecutionModules;
+  readonly state: StateReader;
+};
+
+/** A genesis with `alloc` and the request contracts of Prague, ready for a block on it. */
+export function testChain(alloc: GenesisAlloc = allocWith(), chainConfig = config): TestChain {
+  const full: GenesisAlloc = new Map([
+    [WITHDRAWAL_REQUEST_ADDRESS, account({ code: EMPTY_QUEUE })],
+    [CONSOLIDATION_REQUEST_ADDRESS, account({ code: EMPTY_QUEUE })],
+    ...alloc,
+  ]);
+  const nodes = createMemoryNodes();
+  const stateTrie = createStateTrie(nodes, { cachedNodesMax: 256 });
+  const { root, nodes: created } = stateTrie.update(EMPTY_TRIE_ROOT, changesOfAlloc(full));
+  nodes.keep(created);
+  const header = headerOf({ stateRoot: root });
+  const state = createMemoryState(full);
+  const hash = headerHash(header);
+  return {
+    genesis: { header, state, hash, blockHash: (number) => (number === 0 ? hash : undefined) },
+    modules: { config: chainConfig, evm, stateTrie },
+    state,
+  };
+}

@@ -1,0 +1,58 @@
+import type { Config } from "../config/config.ts";
+import { clientVersion } from "../config/version.ts";
+import { createUnlockedSigner } from "../keystore/account-signer.ts";
+import { devPrivateKeys } from "../keystore/dev-accounts.ts";
+import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
+import { KeyedLock } from "../rpc/keyed-lock.ts";
+import type { RpcModules } from "../rpc/methods.ts";
+import type { NodeInfo } from "../rpc/node-info.ts";
+import { createCallExecutor } from "./call-executor.ts";
+import type { ChainCore } from "./compose-chain.ts";
+import { createFeeReader } from "./fee-reader.ts";
+
+/** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
+const ETH_PROTOCOL_VERSION = 69;
+
+/** Everything the JSON-RPC methods ask for. */
+export function createRpcModules(
+  config: Config,
+  core: ChainCore,
+  network: Pick<NodeInfo, "isListening">,
+): RpcModules {
+  const { jsonRpc, consensus } = config;
+  const fees = createFeeReader(config, core);
+  return {
+    node: {
+      clientVersion: clientVersion(),
+      networkId: core.chain.config.chainId,
+      protocolVersion: ETH_PROTOCOL_VERSION,
+      peerCount: () => 0,
+      coinbase: () => consensus.feeRecipient,
+      // One validator, in this process: there is nothing to catch up with.
+      syncProgress: () => undefined,
+      ...network,
+    },
+    chain: core.reader,
+    pool: core.mempool,
+    submit: core.submit,
+    submissionRules: core.submissionRules,
+    executor: createCallExecutor(
+      {
+        gasCap: jsonRpc.callGasMax,
+        timeoutMs: jsonRpc.callTimeoutMs,
+        memoryBytesMax: jsonRpc.callMemoryBytesMax,
+      },
+      core,
+      fees.suggestTip,
+    ),
+    fees,
+    blockJson: new BlockJsonCache({
+      bytesMax: jsonRpc.blockCacheBytes,
+      nullPowFields: jsonRpc.nullPowFields,
+    }),
+    signer: createUnlockedSigner(config.dev ? devPrivateKeys() : []),
+    passphraseSigner: undefined,
+    chainName: config.chain.name,
+    sendLock: new KeyedLock(),
+  };
+}

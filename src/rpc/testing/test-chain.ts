@@ -1,0 +1,238 @@
+import type { ChainReader } from "../../chain/reader.ts";
+import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import { createUnlockedSigner } from "../../keystore/account-signer.ts";
+import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import type { Address } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import type { GenesisAlloc } from "../../state/genesis-alloc.ts";
+import { createMemoryState } from "../../state/memory-state.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import type { Log, Receipt } from "../../types/receipt.ts";
+import { effectiveGasPrice } from "../../types/transaction/fees.ts";
+import { signAuthorization, signTransaction } from "../../types/transaction/sign.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import { BlockJsonCache } from "../json/block-json-cache.ts";
+import { KeyedLock } from "../keyed-lock.ts";
+import type { RpcModules } from "../methods.ts";
+import { createSubmit } from "../submission.ts";
+import { TEST_NODE } from "./test-methods.ts";
+
+export const ALICE_KEY = hexToBytes(`0x${"a1".repeat(32)}`);
+export const ALICE = addressFromPrivateKey(ALICE_KEY);
+export const BOB = `0x${"b0".repeat(20)}` as Address;
+export const CONTRACT = `0x${"cc".repeat(20)}` as Address;
+export const TOPIC = hashFromBigint(7n);
+export const CODE = hexToBytes("0x6001600055");
+export const CHAIN_ID = 1337n;
+export const BASE_FEE = 10n ** 9n;
+
+const CONFIG = allForksAtGenesis(CHAIN_ID);
+const SLOT_ONE = hashFromBigint(1n);
+
+/** Everything methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
+export type TestModules = RpcModules & {
+  readonly blocks: readonly ExecutedBlock[];
+  readonly pooled: readonly PooledTransaction[];
+  readonly submitted: Transaction[];
+};
+
+/** @param replace modules a test wants otherwise */
+export function createTestModules(replace: Partial<RpcModules> = {}): TestModules {
+  const genesis = blockOf(0, ZERO_HASH, []);
+  const first = blockOf(1, genesis.block.hash, transactions());
+  const second = blockOf(2, first.block.hash, []);
+  const blocks = [genesis, first, second];
+  const pooled = pooledTransactions();
+  const submitted: Transaction[] = [];
+  const submissionRules = { txFeeWeiMax: 10n ** 18n, allowUnprotected: false };
+  return {
+    blocks,
+    pooled,
+    submitted,
+    submissionRules,
+    node: { ...TEST_NODE, coinbase: () => BOB },
+    chain: chainOf(blocks),
+    pool: poolOf(pooled),
+    submit: createSubmit(submissionRules, ({ tx }) => {
+      submitted.push(tx);
+      return tx.hash;
+    }),
+    executor: {
+      call: ({ input }) => input ?? EMPTY_BYTES,
+      estimateGas: () => 21_000n,
+      createAccessList: () => ({
+        accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
+        gasUsed: 26_000n,
+      }),
+    },
+    fees: {
+      suggestTip: () => 5n,
+      history: (_count, newest) => ({
+        oldestBlock: newest === "pending" ? 3 : newest,
+        reward: [[1n, 2n]],
+        baseFeePerGas: [BASE_FEE, BASE_FEE],
+        gasUsedRatio: [0.5],
+        baseFeePerBlobGas: [1n, 1n],
+        blobGasUsedRatio: [0],
+      }),
+    },
+    blockJson: new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false }),
+    signer: createUnlockedSigner([ALICE_KEY]),
+    passphraseSigner: undefined,
+    chainName: "Ethereum",
+    sendLock: new KeyedLock(),
+    ...replace,
+  };
+}
+
+function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
+  const states = blocks.map((_, number) => createMemoryState(allocAt(number)));
+  const byHash = (wanted: Hash) => blocks.find(({ block }) => block.hash === wanted);
+  return {
+    config: CONFIG,
+    genesisHash: blocks[0]!.block.hash,
+    head: () => blocks.at(-1)!,
+    blockByNumber: (number) => blocks[number],
+    blockByHash: byHash,
+    transaction(wanted) {
+      for (const executed of blocks) {
+        const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);
+        if (index >= 0) return { executed, index };
+      }
+      return undefined;
+    },
+    stateAt: (number) => states[number]!,
+    proofAt: (_number, address, slots) => ({
+      accountProof: [Uint8Array.of(1)],
+      storageRoot: address === CONTRACT ? EMPTY_TRIE_ROOT : undefined,
+      storageProofs: slots.map((slot) => ({ slot, value: 9n, proof: [Uint8Array.of(2)] })),
+    }),
+    pending: () => ({
+      executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
+      state: createMemoryState(allocAt(blocks.length)),
+    }),
+  };
+}
+
+/** Alice has as many wei as the block has a number, so that states can be told apart. */
+function allocAt(number: number): GenesisAlloc {
+  const none = { code: EMPTY_BYTES, storage: new Map<Hash, bigint>() };
+  return new Map([
+    [ALICE, { ...none, nonce: BigInt(number), balance: BigInt(number) }],
+    [CONTRACT, { nonce: 1n, balance: 0n, code: CODE, storage: new Map([[SLOT_ONE, 0x2an]]) }],
+  ]);
+}
+
+function poolOf(pooled: readonly PooledTransaction[]): PoolReader {
+  const [pending, ...queued] = pooled;
+  const content = { pending: [pending!], queued };
+  return {
+    get: (wanted) => pooled.find(({ tx }) => tx.hash === wanted),
+    nonceOf: () => 4n,
+    content: () => ({
+      pending: new Map([[ALICE, content.pending]]),
+      queued: new Map([[ALICE, content.queued]]),
+    }),
+    contentFrom: (sender) => (sender === ALICE ? content : { pending: [], queued: [] }),
+    counts: () => ({ pending: content.pending.length, queued: content.queued.length }),
+  };
+}
+
+const plain = { to: BOB, value: 1n, data: EMPTY_BYTES, gasLimit: 21_000n, chainId: CHAIN_ID };
+const fees = { maxFeePerGas: 3n * BASE_FEE, maxPriorityFeePerGas: BASE_FEE, accessList: [] };
+
+function transactions(): Transaction[] {
+  const authorization = signAuthorization(
+    { chainId: CHAIN_ID, address: CONTRACT, nonce: 1n },
+    ALICE_KEY,
+  );
+  const accessList = [{ address: CONTRACT, storageKeys: [SLOT_ONE] }];
+  return [
+    signTransaction({ type: 0, ...plain, nonce: 0n, gasPrice: 2n * BASE_FEE }, ALICE_KEY),
+    signTransaction(
+      { type: 1, ...plain, nonce: 1n, gasPrice: 2n * BASE_FEE, accessList },
+      ALICE_KEY,
+    ),
+    signTransaction({ type: 2, ...plain, ...fees, nonce: 2n, to: null, data: CODE }, ALICE_KEY),
+    signTransaction(
+      {
+        type: 3,
+        ...plain,
+        ...fees,
+        nonce: 3n,
+        maxFeePerBlobGas: 10n,
+        blobVersionedHashes: [`0x01${"ab".repeat(31)}` as Hash],
+      },
+      ALICE_KEY,
+    ),
+    signTransaction(
+      { type: 4, ...plain, ...fees, nonce: 4n, authorizationList: [authorization] },
+      ALICE_KEY,
+    ),
+  ];
+}
+
+function pooledTransactions(): PooledTransaction[] {
+  return [4n, 6n].map((nonce) => ({
+    tx: signTransaction({ type: 2, ...plain, ...fees, nonce }, ALICE_KEY),
+    sender: ALICE,
+  }));
+}
+
+function blockOf(
+  number: number,
+  parentHash: Hash,
+  transactions: readonly Transaction[],
+): ExecutedBlock {
+  const header: Header = {
+    parentHash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    coinbase: BOB,
+    stateRoot: keccak256Hash(Uint8Array.of(number)),
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    difficulty: 0n,
+    number,
+    gasLimit: 60_000_000n,
+    gasUsed: 21_000n * BigInt(transactions.length),
+    timestamp: 1000 + number,
+    extraData: EMPTY_BYTES,
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: BASE_FEE,
+    withdrawalsRoot: EMPTY_TRIE_ROOT,
+    blobGasUsed: 0n,
+    excessBlobGas: 0n,
+    parentBeaconBlockRoot: ZERO_HASH,
+    requestsHash: ZERO_HASH,
+  };
+  return {
+    block: { hash: headerHash(header), header, transactions, uncles: [], withdrawals: [] },
+    senders: transactions.map(() => ALICE),
+    receipts: transactions.map(receiptOf),
+  };
+}
+
+/** Two logs each, so that indexes in the block and in the transaction differ. */
+function receiptOf(tx: Transaction, index: number): Receipt {
+  const log: Log = { address: CONTRACT, topics: [TOPIC], data: Uint8Array.of(1, 2) };
+  return {
+    type: tx.type,
+    status: 1,
+    cumulativeGasUsed: 21_000n * BigInt(index + 1),
+    gasUsed: 21_000n,
+    logsBloom: new Uint8Array(256),
+    logs: [log, { ...log, topics: [] }],
+    contractAddress: tx.to === null ? CONTRACT : null,
+    effectiveGasPrice: effectiveGasPrice(tx, BASE_FEE),
+    ...(tx.type === 3 && { blobGasUsed: 131_072n, blobGasPrice: 1n }),
+  };
+}

@@ -1,0 +1,9 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { crashStore } from "./crash.ts";
+
+test("a store killed at every step of an append, and at any moment, loses nothing it acknowledged", async () => {
+  // Every fail-point twice, and some moments in between; run.ts takes any number.
+  const { kills, blocks } = await crashStore(29, 20_251_121);
+  assert.ok(kills === 29 && blocks > 100, `${blocks} blocks`);
+});

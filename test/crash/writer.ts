@@ -1,0 +1,40 @@
+/**
+ * Appends blocks to a store until it is killed, and says which ones are on disk to stay.
+ *
+ *     writer.ts DIRECTORY SEED [FAIL_POINT HITS]
+ *
+ * With a fail-point it kills itself when it comes there for that time. Opening goes on where the last
+ * life ended: the chain of a seed is always the same.
+ */
+import { writeSync } from "node:fs";
+import { openDiskBlockStore } from "../../src/chain/open-block-store.ts";
+import { RandomChain } from "../../src/chain/testing/random-chain.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { STORE_LIMITS } from "./limits.ts";
+
+/** More than any life needs to come to its fail-point. */
+const BLOCKS_MAX = 500;
+
+const [directory, seed, deadlyPoint, hits] = process.argv.slice(2);
+let hitsLeft = Number(hits);
+
+const store = openDiskBlockStore({
+  directory: directory!,
+  createTrie: createStateTrie,
+  ...STORE_LIMITS,
+  failPoint(name) {
+    if (name === deadlyPoint && --hitsLeft === 0) process.kill(process.pid, "SIGKILL");
+  },
+});
+const chain = new RandomChain(Number(seed));
+const head = store.head() ?? -1;
+writeSync(1, `open ${head}\n`);
+for (let number = 0; number <= head; number++) chain.next();
+for (let i = 0; i < BLOCKS_MAX; i++) {
+  const { record, nodes } = chain.next();
+  store.append(record, nodes);
+  writeSync(1, `${record.block.header.number} ${record.block.hash}\n`);
+  // Lets history merge between blocks.
+  await new Promise((resolve) => setImmediate(resolve));
+}
+process.exitCode = 1;

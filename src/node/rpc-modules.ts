@@ -9,6 +9,8 @@ import type { NodeInfo } from "../rpc/node-info.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createFeeReader } from "./fee-reader.ts";
+import { createSimulator } from "./simulator.ts";
+import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
@@ -20,6 +22,11 @@ export function createRpcModules(
   network: Pick<NodeInfo, "isListening">,
 ): RpcModules {
   const { jsonRpc, consensus } = config;
+  const callLimits = {
+    gasCap: jsonRpc.callGasMax,
+    timeoutMs: jsonRpc.callTimeoutMs,
+    memoryBytesMax: jsonRpc.callMemoryBytesMax,
+  };
   const fees = createFeeReader(config, core);
   return {
     node: {
@@ -36,15 +43,9 @@ export function createRpcModules(
     pool: core.mempool,
     submit: core.submit,
     submissionRules: core.submissionRules,
-    executor: createCallExecutor(
-      {
-        gasCap: jsonRpc.callGasMax,
-        timeoutMs: jsonRpc.callTimeoutMs,
-        memoryBytesMax: jsonRpc.callMemoryBytesMax,
-      },
-      core,
-      fees.suggestTip,
-    ),
+    executor: createCallExecutor(callLimits, core, fees.suggestTip),
+    tracing: createTraceExecutor(callLimits, core),
+    simulator: createSimulator(callLimits, core),
     fees,
     blockJson: new BlockJsonCache({
       bytesMax: jsonRpc.blockCacheBytes,

@@ -2,6 +2,9 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
+import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
+import { traceCall } from "./debug/trace-call.ts";
+import { traceTransaction } from "./debug/trace-transaction.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
@@ -44,6 +47,7 @@ import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
+import { simulateV1 } from "./eth/simulate-v1.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -59,7 +63,14 @@ import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { personalSign } from "./personal/sign.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
+import type {
+  CallExecutor,
+  FeeReader,
+  PassphraseSigner,
+  Simulator,
+  Submit,
+  TraceExecutor,
+} from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -74,6 +85,8 @@ export type RpcModules = {
   readonly submit: Submit;
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
+  readonly simulator: Simulator;
+  readonly tracing: TraceExecutor;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly signer: AccountSigner;
@@ -132,6 +145,7 @@ const eth: Namespace = [
   call,
   estimateGas,
   createAccessList,
+  simulateV1,
   sendRawTransaction,
   sendTransaction,
   signTransaction,
@@ -141,7 +155,17 @@ const eth: Namespace = [
   signTypedData,
 ];
 
-const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction];
+const debug: Namespace = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 

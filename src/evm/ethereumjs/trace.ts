@@ -1,4 +1,5 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
+import { InvariantError } from "../../errors.ts";
 import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
@@ -123,6 +124,9 @@ function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"
     stack: () => step.stack,
     memory: () => step.memory,
     returnData: () => returnData,
+    storage() {
+      throw new InvariantError("this engine tells of a step only when it is over");
+    },
     refund: step.gasRefund,
     ...(halt ? { halt } : {}),
   };

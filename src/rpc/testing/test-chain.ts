@@ -72,6 +72,12 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         gasUsed: 26_000n,
       }),
     },
+    tracing: {
+      traceTransaction: (_executed, index) => `{"index":${index}}`,
+      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
+      traceCall: () => "{}",
+    },
+    simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,
       history: (_count, newest) => ({
@@ -117,6 +123,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     pending: () => ({
       executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
       state: createMemoryState(allocAt(blocks.length)),
+      changes: { accounts: [], codes: new Map() },
     }),
   };
 }

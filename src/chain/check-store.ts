@@ -9,6 +9,7 @@ import type { VersionedTable } from "../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";
 import type { BlockIndex } from "./block-index.ts";
+import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "./block-record.ts";
 import type { ChangeRow } from "./changes-record.ts";
 
@@ -43,7 +44,14 @@ const NODE_HASH_LENGTH = 16;
  */
 export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreReport {
   const faults = new Faults();
-  const counts = { blocks: 0, transactions: 0, accountVersions: 0, slotVersions: 0 };
+  const counts = {
+    blocks: 0,
+    transactions: 0,
+    accountVersions: 0,
+    slotVersions: 0,
+    logBlocks: 0,
+    logPostings: 0,
+  };
   let previous: { readonly number: number; readonly hash: Hash } = { number: -1, hash: ZERO_HASH };
 
   const logCheck = log.check((logRecord) => {
@@ -79,6 +87,16 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
       const name = bytesToHex(codeHash) as Hash;
       faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
+    const logs = encodeBlockLogs(record);
+    faults.unless("index", number, "logs", () => isSame(index.logs.logsOf(number)?.bytes, logs));
+    if (logs !== undefined) {
+      counts.logBlocks++;
+      faults.unless("index", number, "terms of logs", () => {
+        const { isWhole, postings } = index.logs.holdsEveryTermOf(new BlockLogs(number, logs));
+        counts.logPostings += postings;
+        return isWhole;
+      });
+    }
     faults.unless("index", number, "root node of the state trie", () =>
       header.stateRoot === EMPTY_TRIE_ROOT
         ? true
@@ -98,6 +116,18 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
   ] as const) {
     faults.unless("index", undefined, what, () => table.versionCount() === count);
   }
+  faults.unless(
+    "index",
+    undefined,
+    "blocks with logs",
+    () => index.logs.blockCount() === counts.logBlocks,
+  );
+  faults.unless(
+    "index",
+    undefined,
+    "terms of all logs",
+    () => index.logs.postingCount() === counts.logPostings,
+  );
   const { rows, byTable } = checkRows(faults, index, kv, previous.number);
   for (const [table, count] of [
     ["position", counts.blocks],

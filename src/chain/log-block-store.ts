@@ -33,6 +33,7 @@ import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import type { LogSource } from "./log-source.ts";
 import { createStoredState } from "./stored-state.ts";
 
 /** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
@@ -132,6 +133,11 @@ export class LogBlockStore implements BlockStore {
 
   get trieNodes(): TrieNodeReader {
     return this.#index.trieNodes;
+  }
+
+  /** The logs of all blocks up to the head. */
+  get logs(): LogSource {
+    return this.#index.logs;
   }
 
   head(): number | undefined {
@@ -236,6 +242,13 @@ export class LogBlockStore implements BlockStore {
       while (head !== undefined && this.#broken === undefined && this.#index.mergedBlocks <= head) {
         this.#index.mergeSome(head);
       }
+      while (
+        head !== undefined &&
+        this.#broken === undefined &&
+        this.#index.logs.mergedBlocks <= head
+      ) {
+        this.#index.logs.mergeSome();
+      }
     } finally {
       this.#log.close();
       this.#kv.close();
@@ -290,6 +303,7 @@ export class LogBlockStore implements BlockStore {
   #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
     const applied = this.#head?.number ?? -1;
     const first = this.#index.mergedBlocks;
+    this.#replayLogs(first);
     const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
     const records = this.#log.records(before?.end ?? 0);
     let trie: Pick<StateTrie, "update"> | undefined;
@@ -299,7 +313,7 @@ export class LogBlockStore implements BlockStore {
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
           const { position, payload } = next.value;
-          const { block, changes } = decodeBlockRecord(payload);
+          const { block, receipts, changes } = decodeBlockRecord(payload);
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
           trie ??= createTrie(this.#index.trieNodes);
@@ -309,7 +323,7 @@ export class LogBlockStore implements BlockStore {
             throw new LogCorruptionError({ position, reason });
           }
           root = stateRoot;
-          const indexed = indexedBlock({ block }, next.value);
+          const indexed = indexedBlock({ block, receipts }, next.value);
           if (number > applied) this.#index.write(writer, indexed);
           this.#index.remember(indexed, update.nodes);
           this.#head = lastBlock(number, next.value);
@@ -319,6 +333,18 @@ export class LogBlockStore implements BlockStore {
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
     }
     return this.#nextNumber() - 1 - applied;
+  }
+
+  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  #replayLogs(end: number): void {
+    const { logs } = this.#index;
+    if (logs.mergedBlocks >= end) return;
+    for (const { payload } of this.#log.records(this.#position(logs.mergedBlocks))) {
+      const record = decodeBlockRecord(payload);
+      if (record.block.header.number >= end) break;
+      logs.remember(record);
+      while (logs.needsMerge()) logs.mergeSome();
+    }
   }
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
@@ -377,11 +403,9 @@ export class LogBlockStore implements BlockStore {
   }
 }
 
-function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {
+function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
   return {
-    number: block.header.number,
-    hash: block.hash,
-    transactionHashes: block.transactions.map(({ hash }) => hash),
+    executed,
     rows: decodeChangeRows(record.payload),
     position: record.position,
     end: record.end,

@@ -32,6 +32,10 @@ export const TABLE = {
   accountTrieNode: 0x0a,
   /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
   storageTrieNode: 0x0b,
+  /** term (log-terms.ts) ‖ chunk of 65,536 blocks u32 big-endian → offsets in it (offset-set.ts); log merge */
+  logPosting: 0x0c,
+  /** block number → its logs (block-logs.ts); log merge; absent: it has none */
+  blockLogs: 0x0d,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -42,6 +46,8 @@ export const META = {
   applied: "applied",
   /** number of blocks, from genesis, whose rows in tables written by merges are all there */
   mergedBlocks: "merged-blocks",
+  /** the same for the two tables of logs */
+  logIndexedBlocks: "log-indexed-blocks",
 } as const;
 
 /** Stands in the header of every segment of the block log. */

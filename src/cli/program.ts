@@ -6,6 +6,7 @@ import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
 import type { InitOptions } from "./commands/init.ts";
+import type { TokenOptions } from "./commands/token.ts";
 import type { CliContext } from "./context.ts";
 import { describeError, exitCodeOf } from "./errors.ts";
 
@@ -83,6 +84,16 @@ function addNodeCommands(program: Command, context: CliContext, load: Load): voi
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
       init({ ...(flags as InitOptions), home: homeOf(flags, context) }, context);
+    });
+
+  withHome(program.command("token"))
+    .description("print a bearer token for private methods")
+    .option("--expires <duration>", "how long it is good (default 24h)")
+    .option("--namespaces <list>", "what it opens, such as personal,miner (default everything)")
+    .option("--dev", "for the dev chain's home")
+    .action(async (flags: Flags) => {
+      const { printToken } = await import("./commands/token.ts");
+      printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
     });
 
   const config = program.command("config").description("settings");

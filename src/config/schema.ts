@@ -3,6 +3,8 @@ import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
+import { type Option, option } from "./option.ts";
+import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
 import {
   address,
   amount,
@@ -17,21 +19,9 @@ import {
   list,
   oneOf,
   text,
-  type ValueType,
 } from "./value-types.ts";
 
-/** One setting: the same key names it in `app.toml`, as a flag (`--KEY`) and, in capitals, in the environment. */
-export type Option<T> = {
-  readonly key: string;
-  readonly type: ValueType<T>;
-  readonly default: T;
-  /** Stands in for `default` with `--dev`. */
-  readonly dev?: T;
-  /** The value `init` writes into a new `app.toml`, where it is not the default. */
-  readonly init?: T;
-  /** One sentence for help and `app.toml`. */
-  readonly description: string;
-};
+export type { Option } from "./option.ts";
 
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
 export const SCHEMA = {
@@ -315,6 +305,7 @@ export const SCHEMA = {
       },
     ),
   } satisfies Record<keyof RpcLimits, Option<number>>,
+  access: ACCESS_SETTINGS,
   ipc: {
     enable: option("ipc.enable", boolean, true, {
       description:
@@ -361,7 +352,9 @@ export const SCHEMA = {
     allowLoosePermissions: option("keystore.allow-loose-permissions", boolean, false, {
       description: "Open key files that other users of this machine can read.",
     }),
+    ...KEY_STORE_LIMITS,
   },
+  ...SECURITY_SETTINGS,
   log: {
     level: option("log.level", oneOf(LOG_LEVELS), "info", {
       description: "Least important lines that are written.",
@@ -388,18 +381,4 @@ export const OPTIONS: readonly Option<unknown>[] = Object.values(SCHEMA).flatMap
 /** `json-rpc.ws-address` is `EVMINT_JSON_RPC_WS_ADDRESS` in the environment. */
 export function environmentName(key: string): string {
   return `EVMINT_${key.replace(/[.-]/g, "_").toUpperCase()}`;
-}
-
-// T comes from the type alone, so that a literal default does not narrow it.
-function option<T>(
-  key: string,
-  type: ValueType<T>,
-  value: NoInfer<T>,
-  rest: {
-    readonly dev?: NoInfer<T>;
-    readonly init?: NoInfer<T>;
-    readonly description: string;
-  },
-): Option<T> {
-  return { key, type, default: value, ...rest };
 }

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { createJwtSecret, readJwtSecret } from "../config/jwt-secret.ts";
+import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
 import { startRpcServer } from "../rpc/server.ts";
@@ -20,17 +22,32 @@ export async function startListeners(
   log: Logger,
   core: ChainCore,
 ): Promise<OpenListeners> {
-  const { jsonRpc, ipc, rpcLimits } = config;
+  const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry();
   const known = new Set([...registry.keys()].map(namespaceOf));
   const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
   let isListening = false;
+  // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
+  createJwtSecret(config.home);
+  const authenticate = createAuthenticator({
+    secret: readJwtSecret(config.home),
+    badTokensMax: access.badTokensMax,
+    pauseMsMax: access.badTokenPauseMsMax,
+  });
   const endpoint = { namespaces, isOpen: config.dev };
   const server = await startRpcServer(
     {
       ...(jsonRpc.enable && {
-        http: { ...jsonRpc.address, ...endpoint },
-        ws: { ...jsonRpc.wsAddress, ...endpoint },
+        http: {
+          ...jsonRpc.address,
+          ...endpoint,
+          methods: { allow: access.allowMethods, deny: access.denyMethods },
+        },
+        ws: {
+          ...jsonRpc.wsAddress,
+          ...endpoint,
+          methods: { allow: access.wsAllowMethods, deny: access.wsDenyMethods },
+        },
       }),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
@@ -41,6 +58,7 @@ export async function startListeners(
       registry,
       modules: createRpcModules(config, core, { isListening: () => isListening }),
       observer: createRpcObserver(log.child("rpc")),
+      authenticate,
     },
   );
   isListening = true;

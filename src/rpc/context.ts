@@ -1,3 +1,5 @@
+import { type Credential, OWNER } from "./auth/credential.ts";
+
 /** The way a call came in. */
 export type Transport = "http" | "ws" | "ipc" | "inProcess";
 
@@ -7,6 +9,8 @@ export type AccessPolicy = {
   readonly namespaces: ReadonlySet<string>;
   /** Private methods need no credential here: the IPC socket, and a dev chain's listeners. */
   readonly isOpen: boolean;
+  /** Methods of those namespaces that are not served here all the same. */
+  readonly refusedMethods?: ReadonlySet<string>;
 };
 
 /** A caller that can be notified: a WebSocket or IPC connection. */
@@ -21,7 +25,8 @@ export interface Connection {
 export interface CallContext {
   readonly transport: Transport;
   readonly access: AccessPolicy;
-  readonly isAuthenticated: boolean;
+  /** undefined: a stranger */
+  readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
   /** Aborted when nobody waits for the answer any more: timeout or lost connection. */
   readonly signal: AbortSignal;
@@ -33,7 +38,7 @@ export interface CallContext {
 export class RequestContext implements CallContext {
   readonly transport: Transport;
   readonly access: AccessPolicy;
-  readonly isAuthenticated: boolean;
+  readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
   #abort: AbortController | undefined;
   #isAborted = false;
@@ -42,7 +47,7 @@ export class RequestContext implements CallContext {
   constructor(caller: Caller) {
     this.transport = caller.transport;
     this.access = caller.access;
-    this.isAuthenticated = caller.isAuthenticated;
+    this.credential = caller.credential;
     this.connection = caller.connection;
   }
 
@@ -78,14 +83,14 @@ export class RequestContext implements CallContext {
 }
 
 /** Who sent a body. */
-export type Caller = Pick<CallContext, "transport" | "access" | "isAuthenticated" | "connection">;
+export type Caller = Pick<CallContext, "transport" | "access" | "credential" | "connection">;
 
 /** The context of a call that came over no transport: trusted, nothing to notify. */
 export function inProcessContext(namespaces: Iterable<string> = []): RequestContext {
   return new RequestContext({
     transport: "inProcess",
     access: { namespaces: new Set(namespaces), isOpen: true },
-    isAuthenticated: true,
+    credential: OWNER,
     connection: undefined,
   });
 }

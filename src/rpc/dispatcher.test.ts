@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { type Credential, OWNER } from "./auth/credential.ts";
 import { RequestContext, type Transport } from "./context.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
@@ -11,7 +12,8 @@ type Setup = {
   readonly limits?: Partial<RpcLimits>;
   readonly transport?: Transport;
   readonly isOpen?: boolean;
-  readonly isAuthenticated?: boolean;
+  readonly credential?: Credential;
+  readonly refusedMethods?: ReadonlySet<string>;
   readonly namespaces?: readonly string[];
   readonly observer?: RpcObserver;
 };
@@ -29,8 +31,9 @@ async function reply(body: string | Buffer, setup: Setup = {}) {
     access: {
       namespaces: new Set(setup.namespaces ?? ["test"]),
       isOpen: setup.isOpen ?? false,
+      ...(setup.refusedMethods && { refusedMethods: setup.refusedMethods }),
     },
-    isAuthenticated: setup.isAuthenticated ?? false,
+    credential: setup.credential,
     connection: undefined,
   });
   return dispatcher.dispatch(Buffer.from(body), context);
@@ -204,12 +207,38 @@ test("a private method wants the credential unless the listener is open", async 
   assert.equal((await answerJson([request]))[0].error.code, -32001);
   assert.equal((await answerJson(request, { transport: "ws" })).error.code, -32001);
   assert.equal((await answerJson(request, { isOpen: true })).result, "secret");
-  assert.equal((await answerJson(request, { isAuthenticated: true })).result, "secret");
+  assert.equal((await answerJson(request, { credential: OWNER })).result, "secret");
+});
+
+test("a credential opens only its namespaces, and only until it expires", async () => {
+  const request = call(1, "test_private");
+  const codeWith = async (namespaces: readonly string[], isExpired: boolean) => {
+    const credential = { namespaces: new Set(namespaces), isExpired: () => isExpired };
+    return (await answerJson(request, { credential })).error?.code;
+  };
+  assert.equal(await codeWith(["test"], false), undefined);
+  assert.equal(await codeWith(["other"], false), -32001);
+  assert.equal(await codeWith(["test"], true), -32001);
+});
+
+test("a refused method is not found, whoever asks", async () => {
+  const refusedMethods = new Set(["test_private", "test_echo"]);
+  for (const method of refusedMethods) {
+    for (const setup of [{ refusedMethods }, { refusedMethods, credential: OWNER }]) {
+      const done = await reply(JSON.stringify(call(1, method)), setup);
+      assert.equal(done?.isUnauthorized, false);
+      assert.equal((await answerJson(call(1, method), setup)).error.code, -32601);
+    }
+  }
+  assert.equal(
+    (await answerJson(call(1, "test_add", "0x1", "0x2"), { refusedMethods })).result,
+    "0x3",
+  );
 });
 
 test("a private method of a namespace that is off is not found, with or without the credential", async () => {
-  for (const isAuthenticated of [false, true]) {
-    const setup = { namespaces: ["eth"], isAuthenticated };
+  for (const known of [{}, { credential: OWNER }]) {
+    const setup = { namespaces: ["eth"], ...known };
     const done = await reply(JSON.stringify(call(1, "test_private")), setup);
     assert.equal(done?.isUnauthorized, false);
     assert.equal((await answerJson(call(1, "test_private"), setup)).error.code, -32601);

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { opens } from "./auth/credential.ts";
 import type { JsonText } from "./codec.ts";
 import type { RequestContext } from "./context.ts";
 import { isCrash, toErrorObject } from "./error-codes.ts";
@@ -172,9 +173,11 @@ export function createDispatcher<Modules>(
     }
     const method = registry.get(name);
     const namespace = namespaceOf(name);
-    if (!method || !(namespace === "rpc" || context.access.namespaces.has(namespace))) {
+    const { namespaces, refusedMethods } = context.access;
+    if (!method || !(namespace === "rpc" || namespaces.has(namespace))) {
       throw new MethodNotFoundError(name);
     }
+    if (refusedMethods?.has(name)) throw new MethodNotFoundError(name);
     if (lacksCredential(name, context)) throw new UnauthorizedError();
     if (method.needsConnection && context.connection === undefined) {
       throw new NotificationsUnsupportedError();
@@ -182,9 +185,12 @@ export function createDispatcher<Modules>(
     return method;
   }
 
-  function lacksCredential(name: string, { access, isAuthenticated }: RequestContext): boolean {
-    if (access.isOpen || isAuthenticated) return false;
-    return registry.get(name)?.isPrivate === true && access.namespaces.has(namespaceOf(name));
+  function lacksCredential(name: string, { access, credential }: RequestContext): boolean {
+    if (access.isOpen || registry.get(name)?.isPrivate !== true) return false;
+    const namespace = namespaceOf(name);
+    // What is not served here at all is not worth a token.
+    if (!access.namespaces.has(namespace) || access.refusedMethods?.has(name)) return false;
+    return !opens(credential, namespace);
   }
 
   function callTimeoutMs(context: RequestContext): number {

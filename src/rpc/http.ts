@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Authenticate, Authentication } from "./auth/authenticator.ts";
 import type { JsonText } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
@@ -23,11 +24,9 @@ export type ListenerOptions = {
 export type ListenerModules = {
   readonly dispatcher: Dispatcher;
   readonly observer: RpcObserver;
+  /** Absent: nobody is ever authenticated. */
   readonly authenticate?: Authenticate;
 };
-
-/** Judges the `Authorization` header. Absent altogether: nobody is ever authenticated. */
-export type Authenticate = (authorization: string | undefined) => "none" | "valid" | "invalid";
 
 export type HttpModules = ListenerModules & {
   /** Takes WebSocket upgrades of this port, if they are served here. */
@@ -134,9 +133,10 @@ function serveRequest(
     refuse(notACall);
     return;
   }
-  const authentication = modules.authenticate?.(headers.authorization) ?? "none";
-  if (authentication === "invalid") {
-    refuse(BAD_TOKEN);
+  const authentication = authenticateRequest(request, modules);
+  const unauthentic = whyNotAuthentic(authentication);
+  if (unauthentic) {
+    refuse(unauthentic);
     return;
   }
 
@@ -149,19 +149,25 @@ function serveRequest(
     const context = new RequestContext({
       transport: "http",
       access: options.access,
-      isAuthenticated: authentication === "valid",
+      credential: credentialOf(authentication),
       connection: undefined,
     });
     const reply = modules.dispatcher.dispatch(body, context);
     if (reply instanceof Promise) {
       response.once("close", () => context.abort());
-      void reply.then((done) => sendReply(response, done, options.limits));
-    } else sendReply(response, reply, options.limits);
+      void reply.then((done) => {
+        sendReply(response, done, options.limits);
+        context.replied();
+      });
+    } else {
+      sendReply(response, reply, options.limits);
+      context.replied();
+    }
   });
 }
 
 /** A request turned away before anything of it was run. */
-type Refusal = {
+export type Refusal = {
   readonly status: number;
   /** For the counters. */
   readonly reason: string;
@@ -170,7 +176,43 @@ type Refusal = {
 };
 
 const BAD_HOST: Refusal = { status: 403, reason: "host", message: "invalid host specified" };
-const BAD_TOKEN: Refusal = { status: 401, reason: "token", message: "unauthorized" };
+/** RFC 6750: says which kind of credential would do, and nothing of what was wrong with the one given. */
+const CHALLENGE = { "www-authenticate": "Bearer" };
+const BAD_TOKEN: Refusal = {
+  status: 401,
+  reason: "token",
+  message: "unauthorized",
+  headers: CHALLENGE,
+};
+
+/** The one look at a request's credential; HTTP requests and WebSocket upgrades get the same. */
+export function authenticateRequest(
+  { headers, url, socket }: IncomingMessage,
+  { authenticate }: ListenerModules,
+): Authentication {
+  const presented = {
+    authorization: headers.authorization,
+    url,
+    source: socket.remoteAddress ?? "unknown",
+  };
+  return authenticate?.(presented) ?? { kind: "none" };
+}
+
+/** Why a request with that outcome is not served at all, not even its public calls: its sender is mistaken about who it is. */
+export function whyNotAuthentic(authentication: Authentication): Refusal | undefined {
+  if (authentication.kind === "invalid") return BAD_TOKEN;
+  if (authentication.kind !== "throttled") return undefined;
+  return {
+    status: 429,
+    reason: "tokenLimit",
+    message: "too many bad tokens",
+    headers: { "retry-after": String(authentication.retryAfterS) },
+  };
+}
+
+export function credentialOf(authentication: Authentication) {
+  return authentication.kind === "valid" ? authentication.credential : undefined;
+}
 
 /** What holds for every request, whatever it asks for. */
 function whyNotAdmitted(
@@ -293,6 +335,7 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
   let length = 0;
   for (const part of parts) length += byteLength(part);
   response.writeHead(reply?.isUnauthorized ? 401 : 200, {
+    ...(reply?.isUnauthorized && CHALLENGE),
     "content-type": "application/json",
     "content-length": length,
   });

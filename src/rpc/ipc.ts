@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { NodeError } from "../errors.ts";
+import { OWNER } from "./auth/credential.ts";
 import { type AccessPolicy, type Caller, type Connection, RequestContext } from "./context.ts";
 import type { Reply } from "./dispatcher.ts";
 import type { Listener, ListenerModules } from "./http.ts";
@@ -93,7 +94,7 @@ class IpcConnection implements Connection {
     this.#caller = {
       transport: "ipc",
       access: options.access,
-      isAuthenticated: true,
+      credential: OWNER,
       connection: this,
     };
     socket.on("data", (chunk) => this.#receive(chunk));

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { WebSocket } from "ws";
+import type { Authenticate } from "./auth/authenticator.ts";
+import { OWNER } from "./auth/credential.ts";
 import type { RpcLimits } from "./limits.ts";
 import { type RpcServer, type RpcServerModules, startRpcServer } from "./server.ts";
 import { callHttp, sendHttp } from "./testing/rpc-client.ts";
@@ -257,8 +259,12 @@ test("HTTP: a private method without the credential is 401, an open listener ser
 });
 
 test("HTTP and WebSocket: the authenticator decides; a bad token is 401 at once", async () => {
-  const authenticate = (header: string | undefined) =>
-    header === undefined ? "none" : header === "Bearer good" ? "valid" : "invalid";
+  const authenticate: Authenticate = ({ authorization }) => {
+    if (authorization === undefined) return { kind: "none" };
+    return authorization === "Bearer good"
+      ? { kind: "valid", credential: OWNER }
+      : { kind: "invalid" };
+  };
   const { http, ws } = await start({ modules: { authenticate } });
   assert.equal((await sendHttp(http, privateCall)).status, 401);
   assert.equal((await sendHttp(http, echo, { authorization: "Bearer bad" })).status, 401);

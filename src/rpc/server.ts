@@ -1,7 +1,8 @@
-import type { AccessPolicy } from "./context.ts";
+import { createAccessPolicy, type MethodRules } from "./access.ts";
+import type { Authenticate } from "./auth/authenticator.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import type { HttpModules } from "./http.ts";
-import { type Authenticate, type Listener, type ListenerOptions, listenHttp } from "./http.ts";
+import { type Listener, type ListenerOptions, listenHttp } from "./http.ts";
 import { listenIpc } from "./ipc.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
 import type { Registry } from "./method.ts";
@@ -26,6 +27,8 @@ export type EndpointOptions = {
   readonly namespaces: Iterable<string>;
   /** Private methods need no credential here: a dev chain. */
   readonly isOpen?: boolean;
+  /** Narrow the namespaces down to single methods. */
+  readonly methods?: MethodRules;
 };
 
 export type RpcServerModules<Modules> = {
@@ -72,7 +75,7 @@ export async function startRpcServer<Modules>(
     const listenerOptions: ListenerOptions = {
       host: endpoint.host,
       port: endpoint.port,
-      access: accessPolicy(endpoint.namespaces, endpoint.isOpen === true),
+      access: createAccessPolicy(endpoint, modules.registry.keys()),
       allowedHosts: options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
       allowedOrigins: options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
@@ -95,7 +98,11 @@ export async function startRpcServer<Modules>(
     if (options.ipc) {
       const namespaces = [...modules.registry.keys()].map((name) => name.split("_", 1)[0]!);
       const ipc = await listenIpc(
-        { path: options.ipc.path, access: accessPolicy(namespaces, true), limits },
+        {
+          path: options.ipc.path,
+          access: { namespaces: new Set(namespaces), isOpen: true },
+          limits,
+        },
         listenerModules,
       );
       listeners.push(ipc);
@@ -106,8 +113,4 @@ export async function startRpcServer<Modules>(
     throw error;
   }
   return { urls, close };
-}
-
-function accessPolicy(namespaces: Iterable<string>, isOpen: boolean): AccessPolicy {
-  return { namespaces: new Set(namespaces), isOpen };
 }

@@ -1,9 +1,18 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
+import type { Credential } from "./auth/credential.ts";
 import { type Caller, type Connection, RequestContext } from "./context.ts";
 import type { Reply } from "./dispatcher.ts";
-import { type ListenerModules, type ListenerOptions, refusalBody } from "./http.ts";
+import {
+  authenticateRequest,
+  credentialOf,
+  type ListenerModules,
+  type ListenerOptions,
+  type Refusal,
+  refusalBody,
+  whyNotAuthentic,
+} from "./http.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
 
 /** Takes WebSocket connections handed over by an HTTP server. */
@@ -16,6 +25,7 @@ export type WsAcceptor = {
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
+  429: "Too Many Requests",
   503: "Service Unavailable",
 };
 
@@ -42,11 +52,11 @@ export function createWsAcceptor(options: ListenerOptions, modules: ListenerModu
 
   function acceptUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on("error", () => socket.destroy());
-    const refuse = (status: number, reason: string, message: string) => {
+    const refuse = (status: number, reason: string, message: string, headers = {}) => {
       observer.refused("ws", reason);
-      refuseUpgrade(socket, status, message);
+      refuseUpgrade(socket, { status, reason, message, headers });
     };
-    const { host, origin, authorization } = request.headers;
+    const { host, origin } = request.headers;
     if (!isHostAllowed(host, options.allowedHosts)) {
       refuse(403, "host", "invalid host specified");
       return;
@@ -59,13 +69,15 @@ export function createWsAcceptor(options: ListenerOptions, modules: ListenerModu
       refuse(503, "connections", "too many connections");
       return;
     }
-    const authentication = modules.authenticate?.(authorization) ?? "none";
-    if (authentication === "invalid") {
-      refuse(401, "token", "unauthorized");
+    const authentication = authenticateRequest(request, modules);
+    const unauthentic = whyNotAuthentic(authentication);
+    if (unauthentic) {
+      const { status, reason, message, headers } = unauthentic;
+      refuse(status, reason, message, headers);
       return;
     }
     server.handleUpgrade(request, socket, head, (ws) => {
-      const connection = new WsConnection(ws, options, modules, authentication === "valid");
+      const connection = new WsConnection(ws, options, modules, credentialOf(authentication));
       connections.add(connection);
       observer.connections("ws", connections.size);
       connection.onClose(() => {
@@ -111,12 +123,12 @@ class WsConnection implements Connection {
     ws: WebSocket,
     options: ListenerOptions,
     modules: ListenerModules,
-    isAuthenticated: boolean,
+    credential: Credential | undefined,
   ) {
     this.#ws = ws;
     this.#options = options;
     this.#modules = modules;
-    this.#caller = { transport: "ws", access: options.access, isAuthenticated, connection: this };
+    this.#caller = { transport: "ws", access: options.access, credential, connection: this };
     ws.on("message", (message, isBinary) => this.#receive(message, isBinary));
     ws.on("pong", () => {
       this.#isAlive = true;
@@ -237,12 +249,13 @@ class WsConnection implements Connection {
   }
 }
 
-function refuseUpgrade(socket: Duplex, status: number, message: string): void {
+function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
   const body = refusalBody(status, message);
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
       "connection: close",
+      ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       "content-type: application/json",
       `content-length: ${Buffer.byteLength(body)}`,
       "",

@@ -1,15 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
-import {
-  appTomlPath,
-  dataPath,
-  genesisPath,
-  jwtSecretPath,
-  keystorePath,
-} from "../../config/home.ts";
+import { appTomlPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
+import { createJwtSecret } from "../../config/jwt-secret.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { CliContext } from "../context.ts";
@@ -42,7 +36,7 @@ export function init(options: InitOptions, context: CliContext): void {
     chmodSync(folder, 0o700);
   }
   writeNew(appTomlPath(home), renderAppToml(), 0o644);
-  writeNew(jwtSecretPath(home), `0x${randomBytes(32).toString("hex")}\n`, 0o600);
+  createJwtSecret(home);
   // Last, because its presence is what makes a folder a home.
   writeNew(genesisPath(home), text, 0o644);
   context.stdout.write(summaryOf(home, genesis));

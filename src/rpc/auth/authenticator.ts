@@ -1,0 +1,97 @@
+import { AttemptLimit } from "./attempt-limit.ts";
+import type { Credential } from "./credential.ts";
+import { verifyJwt } from "./jwt.ts";
+
+/** What came of looking at a request for a credential. */
+export type Authentication =
+  /** It carries none, which is fine until a private method is called. */
+  | { readonly kind: "none" }
+  | { readonly kind: "valid"; readonly credential: Credential }
+  | { readonly kind: "invalid" }
+  /** The source sent too many bad ones; this one was not looked at. */
+  | { readonly kind: "throttled"; readonly retryAfterS: number };
+
+/** A request as far as authentication is concerned. */
+export type Presented = {
+  readonly authorization: string | undefined;
+  /** Path and query, as they came. */
+  readonly url: string | undefined;
+  /** Whose failures are counted together: the remote address. */
+  readonly source: string;
+};
+
+/** Judges the credential of an HTTP request or of a WebSocket upgrade. */
+export type Authenticate = (presented: Presented) => Authentication;
+
+export type AuthenticatorOptions = {
+  /** 32 bytes */
+  readonly secret: Uint8Array;
+  /** Bad tokens a minute from one address before it has to wait. */
+  readonly badTokensMax: number;
+  /** Longest it has to wait. */
+  readonly pauseMsMax: number;
+};
+
+export type AuthenticatorModules = {
+  /** Seconds of the Unix clock, which tokens are dated by. */
+  readonly nowSeconds?: () => number;
+  /** Monotonic milliseconds. */
+  readonly nowMs?: () => number;
+};
+
+const WINDOW_MS = 60_000;
+const PAUSE_MS = 1000;
+
+const NONE: Authentication = { kind: "none" };
+const INVALID: Authentication = { kind: "invalid" };
+
+/** Accepts bearer tokens signed with `secret`. */
+export function createAuthenticator(
+  options: AuthenticatorOptions,
+  { nowSeconds = () => Date.now() / 1000, nowMs }: AuthenticatorModules = {},
+): Authenticate {
+  const { secret, badTokensMax: failuresMax, pauseMsMax } = options;
+  const limit = new AttemptLimit(
+    { failuresMax, windowMs: WINDOW_MS, pauseMs: Math.min(PAUSE_MS, pauseMsMax), pauseMsMax },
+    nowMs,
+  );
+
+  function judge(authorization: string): Authentication {
+    const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+    const verdict = token === undefined ? undefined : verifyJwt(token, secret, nowSeconds());
+    if (verdict === undefined || "fault" in verdict) return INVALID;
+    const { exp, namespaces } = verdict.claims;
+    const credential: Credential = {
+      namespaces: namespaces && new Set(namespaces),
+      isExpired: () => exp !== undefined && exp <= nowSeconds(),
+    };
+    return { kind: "valid", credential };
+  }
+
+  return ({ authorization, url, source }) => {
+    const isInUrl = carriesCredential(url);
+    if (authorization === undefined && !isInUrl) return NONE;
+    const waitMs = limit.waitMs(source);
+    if (waitMs > 0) return { kind: "throttled", retryAfterS: Math.ceil(waitMs / 1000) };
+    const authentication = isInUrl ? INVALID : judge(authorization!);
+    if (authentication.kind === "invalid") limit.failed(source);
+    return authentication;
+  };
+}
+
+const CREDENTIAL_PARAMETER = /^(?:token|access_token|auth|authorization|bearer|jwt)$/i;
+/** The first characters of every JSON object in base64url: `{"`. */
+const LOOKS_LIKE_JWT = /(?:^|[^A-Za-z0-9])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/;
+
+/**
+ * True when a URL carries a token. Such a request is refused whatever the token is worth: URLs end up in the logs of proxies and
+ * in browser histories, and a caller whose request went through would never learn that.
+ */
+export function carriesCredential(url: string | undefined): boolean {
+  const query = url?.indexOf("?") ?? -1;
+  if (url === undefined || (query === -1 && !url.includes("eyJ"))) return false;
+  if (LOOKS_LIKE_JWT.test(url)) return true;
+  return [...new URLSearchParams(url.slice(query + 1)).keys()].some((name) =>
+    CREDENTIAL_PARAMETER.test(name),
+  );
+}

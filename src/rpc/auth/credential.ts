@@ -1,0 +1,16 @@
+/** What a good token opens. */
+export type Credential = {
+  /** Namespaces whose private methods it opens; undefined: all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+  /** True from the moment its `exp` has passed: a WebSocket lives longer than the token it was opened with. */
+  isExpired(): boolean;
+};
+
+/** True when `credential` opens the private methods of `namespace` now. */
+export function opens(credential: Credential | undefined, namespace: string): boolean {
+  if (credential === undefined || credential.isExpired()) return false;
+  return credential.namespaces === undefined || credential.namespaces.has(namespace);
+}
+
+/** The credential of a caller who needs none: whoever can open the IPC socket owns the node. */
+export const OWNER: Credential = { namespaces: undefined, isExpired: () => false };

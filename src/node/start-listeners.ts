@@ -35,6 +35,8 @@ export async function startListeners(
     pauseMsMax: access.badTokenPauseMsMax,
   });
   const endpoint = { namespaces, isOpen: config.dev };
+  const rpcLog = log.child("rpc");
+  const modules = createRpcModules(config, rpcLog, core, { isListening: () => isListening });
   const server = await startRpcServer(
     {
       ...(jsonRpc.enable && {
@@ -56,8 +58,8 @@ export async function startListeners(
     },
     {
       registry,
-      modules: createRpcModules(config, core, { isListening: () => isListening }),
-      observer: createRpcObserver(log.child("rpc")),
+      modules,
+      observer: createRpcObserver(rpcLog),
       authenticate,
     },
   );
@@ -76,9 +78,11 @@ export async function startListeners(
   }
   return {
     listeners,
-    close() {
+    async close() {
       isListening = false;
-      return server.close();
+      await server.close();
+      modules.feeds.close();
+      modules.filters.close();
     },
   };
 }

@@ -55,6 +55,8 @@ export async function startListeners(
     pauseMsMax: access.badTokenPauseMsMax,
   });
   const endpoint = { namespaces, isOpen: config.dev };
+  const rpcLog = log.child("rpc");
+  const modules = createRpcModules(config, rpcLog, core, { isListening: () => isListening });
   const server = await startRpcServer(
     {
       ...(jsonRpc.enable && {
@@ -76,8 +78,8 @@ export async function startListeners(
     },
     {
       registry,
-      modules: createRpcModules(config, core, { isListening: () => isListening }),
-      observer: createRpcObserver(log.child("rpc"), metrics),
+      modules,
+      observer: createRpcObserver(rpcLog, metrics),
       authenticate,
     },
   );
@@ -96,9 +98,11 @@ export async function startListeners(
   }
   return {
     listeners,
-    close() {
+    async close() {
       isListening = false;
-      return server.close(STOP_GRACE_MS);
+      await server.close(STOP_GRACE_MS);
+      modules.feeds.close();
+      modules.filters.close();
     },
   };
 }

@@ -16,6 +16,14 @@ import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
 import { fillTransaction } from "./eth/fill-transaction.ts";
+import {
+  getFilterChanges,
+  getFilterLogs,
+  newBlockFilter,
+  newFilter,
+  newPendingTransactionFilter,
+  uninstallFilter,
+} from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
@@ -26,6 +34,7 @@ import { getBlockTransactionCountByNumber } from "./eth/get-block-transaction-co
 import { getCode } from "./eth/get-code.ts";
 import { getHeaderByHash } from "./eth/get-header-by-hash.ts";
 import { getHeaderByNumber } from "./eth/get-header-by-number.ts";
+import { getLogs, type LogModules } from "./eth/get-logs.ts";
 import { getProof } from "./eth/get-proof.ts";
 import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-by-block-hash-and-index.ts";
 import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
@@ -48,6 +57,7 @@ import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
 import { simulateV1 } from "./eth/simulate-v1.ts";
+import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -55,6 +65,7 @@ import {
   getUncleCountByBlockHash,
   getUncleCountByBlockNumber,
 } from "./eth/uncles.ts";
+import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 import { createRegistry, type Method } from "./method.ts";
@@ -89,6 +100,11 @@ export type RpcModules = {
   readonly tracing: TraceExecutor;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
+  readonly logs: LogModules["logs"];
+  readonly logLimits: LogModules["logLimits"];
+  readonly filters: Filters;
+  readonly subscriptions: SubscriptionModules["subscriptions"];
+  readonly feeds: SubscriptionModules["feeds"];
   readonly signer: AccountSigner;
   /** Absent where there is no key store. */
   readonly passphraseSigner: PassphraseSigner | undefined;
@@ -146,6 +162,14 @@ const eth: Namespace = [
   estimateGas,
   createAccessList,
   simulateV1,
+  getLogs,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+  ...ethSubscriptions,
   sendRawTransaction,
   sendTransaction,
   signTransaction,

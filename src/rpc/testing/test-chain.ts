@@ -22,6 +22,7 @@ import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
 import type { RpcModules } from "../methods.ts";
 import { createSubmit } from "../submission.ts";
+import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
 
 export const ALICE_KEY = hexToBytes(`0x${"a1".repeat(32)}`);
@@ -52,13 +53,17 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
   const pooled = pooledTransactions();
   const submitted: Transaction[] = [];
   const submissionRules = { txFeeWeiMax: 10n ** 18n, allowUnprotected: false };
+  const chain = chainOf(blocks);
+  const node = { ...TEST_NODE, coinbase: () => BOB };
+  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   return {
     blocks,
     pooled,
     submitted,
     submissionRules,
-    node: { ...TEST_NODE, coinbase: () => BOB },
-    chain: chainOf(blocks),
+    node,
+    chain,
+    ...createTestEventModules(blocks, { chain, node, blockJson }),
     pool: poolOf(pooled),
     submit: createSubmit(submissionRules, ({ tx }) => {
       submitted.push(tx);
@@ -89,7 +94,7 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         blobGasUsedRatio: [0],
       }),
     },
-    blockJson: new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false }),
+    blockJson,
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",

@@ -117,3 +117,16 @@ export class TypedDataError extends NodeError {
 export class LimitExceededError extends NodeError {
   readonly code = "RPC_LIMIT_EXCEEDED";
 }
+
+/** A signature nobody can have made. Texts are geth's. */
+export class InvalidSignatureError extends NodeError {
+  readonly code = "RPC_INVALID_SIGNATURE";
+}
+
+/** No pending transaction of an account of this node is the one described. */
+export class TransactionNotFoundError extends NodeError {
+  readonly code = "RPC_TRANSACTION_NOT_FOUND";
+  constructor(hash: string) {
+    super(`transaction ${hash} not found`, { hash });
+  }
+}

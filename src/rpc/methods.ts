@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
@@ -39,6 +40,7 @@ import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
+import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
@@ -58,7 +60,6 @@ import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { personalSign } from "./personal/sign.ts";
 import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
@@ -67,7 +68,10 @@ import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";
 
 /** Everything the methods below ask for together. */
-export type RpcModules = {
+export type RpcModules = ControlModules & ChainModules;
+
+/** What the methods ask for that read the chain and send transactions to it. */
+export type ChainModules = {
   readonly node: NodeInfo;
   readonly chain: ChainReader;
   readonly pool: PoolReader;
@@ -136,6 +140,7 @@ const eth: Namespace = [
   sendTransaction,
   signTransaction,
   fillTransaction,
+  resend,
   sign,
   signTypedDataV4,
   signTypedData,
@@ -145,8 +150,6 @@ const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTrans
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
-const personal: Namespace = [personalSign];
-
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
   ...web3,
@@ -155,7 +158,7 @@ export const METHODS: Namespace = [
   ...eth,
   ...debug,
   ...txpool,
-  ...personal,
+  ...CONTROL_METHODS,
 ];
 
 export function createMethodRegistry() {

@@ -232,6 +232,7 @@ store = openDiskBlockStore(options);
 console.log(`open with ${head + 1} blocks: ${Math.round(performance.now() - opening)} ms`);
 const random = () => Math.floor(Math.random() * ACCOUNTS);
 const newest = store.stateAt(head);
+for (let i = 0; i < 20_000; i++) newest.account(addresses[random()]!);
 console.log(`account at head: ${each(50_000, () => newest.account(addresses[random()]!))} us`);
 const old = store.stateAt(Math.floor(blocksOfTransfers / 2));
 console.log(`account at an old block: ${each(50_000, () => old.account(addresses[random()]!))} us`);

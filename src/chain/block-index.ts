@@ -1,3 +1,4 @@
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { BlockLog, LogCorruptionError } from "../storage/block-log.ts";
@@ -7,6 +8,8 @@ import {
   assertKnownFormat,
   INDEX_FORMAT,
   META,
+  NUMBER_MAX,
+  numberFromKey,
   numberKey,
   TABLE,
   tableKey,
@@ -35,6 +38,7 @@ export type Applied = {
 export type IndexedBlock = {
   readonly number: number;
   readonly hash: Hash;
+  readonly stateRoot: Hash;
   readonly transactionHashes: readonly Hash[];
   readonly rows: ChangeRows;
   /** of its record in the log */
@@ -65,6 +69,9 @@ const MERGE_LIMITS: MergeLimits = {
   blocksMin: 1_000,
   keysMax: 2_000,
 };
+
+/** So much of a state root names it. */
+const STATE_ROOT_LENGTH = 16;
 
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex {
@@ -110,7 +117,7 @@ export class BlockIndex {
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
     });
     this.trieNodes = new TrieNodeTable(kv);
-    this.#mergedBlocks = readVarint(kv.get(metaKey(META.mergedBlocks))) ?? 0;
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
   }
 
   /** undefined: no block yet */
@@ -123,6 +130,18 @@ export class BlockIndex {
     return this.#mergedBlocks;
   }
 
+  /** The last checkpoint of at most `blocks` blocks: the trie nodes of its state are all in rows. */
+  checkpointUpTo(blocks: number): number {
+    const range = {
+      from: tableKey(TABLE.checkpoint),
+      to: tableKey(TABLE.checkpoint, numberKey(blocks + 1)),
+    };
+    for (const [key] of this.#kv.range({ ...range, reverse: true, limit: 1 })) {
+      return numberFromKey(key, 1);
+    }
+    return 0;
+  }
+
   /** Position of a block's record. */
   position(number: number): number | undefined {
     return readVarint(this.#kv.get(tableKey(TABLE.position, numberKey(number))));
@@ -130,6 +149,11 @@ export class BlockIndex {
 
   numberOf(blockHash: Hash): number | undefined {
     return readVarint(this.#kv.get(tableKey(TABLE.blockByHash, hashToBytes(blockHash))));
+  }
+
+  /** A block that has this state root. */
+  numberOfState(stateRoot: Hash): number | undefined {
+    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
   }
 
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
@@ -146,6 +170,7 @@ export class BlockIndex {
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
   write(writer: KvWriter, block: IndexedBlock): void {
     const { number, hash, position, end, rows } = block;
+    const rootKey = stateRootKey(block.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
     for (const [index, txHash] of block.transactionHashes.entries()) {
@@ -154,6 +179,7 @@ export class BlockIndex {
     for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
+    if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
     if (number === 0) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
     writeApplied(writer, { number, hash, end });
   }
@@ -165,12 +191,19 @@ export class BlockIndex {
     for (const row of rows.slots) this.slots.remember(number, placed(row, position));
   }
 
-  /** Makes `last` the last block; `removed` are all behind it. After an exception the index must be opened again. */
+  /**
+   * Makes `last` the last block; `removed` are all behind it. Afterwards the trie nodes of the blocks
+   * since the last checkpoint have to be remembered again. After an exception the index must be
+   * opened again.
+   */
   rollback(last: Applied, removed: readonly IndexedBlock[]): void {
+    while (this.#mergingBlocks !== undefined) this.mergeSome(last.number);
     this.#kv.transaction((writer) => {
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
-      for (const { number, hash, transactionHashes, rows } of removed) {
+      for (const { number, hash, stateRoot, transactionHashes, rows } of removed) {
+        const rootKey = stateRootKey(stateRoot);
+        if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
         writer.remove(tableKey(TABLE.position, numberKey(number)));
         writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
         for (const hash of transactionHashes) {
@@ -182,12 +215,14 @@ export class BlockIndex {
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
       writeApplied(writer, last);
-      const blocks = last.number + 1;
-      if (this.#mergingBlocks !== undefined) {
-        this.#mergingBlocks = Math.min(this.#mergingBlocks, blocks);
-      }
-      if (this.#mergedBlocks > blocks) this.#setMergedBlocks(writer, blocks);
+      const later = {
+        from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
+        to: tableKey(TABLE.checkpoint + 1),
+      };
+      for (const [key] of Array.from(writer.range(later))) writer.remove(key);
     });
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+    this.trieNodes.reset();
   }
 
   /** True when `mergeSome` has something to do; `number` is the last block. */
@@ -222,14 +257,12 @@ export class BlockIndex {
       if (table.mergeSome(keysMax)) return true;
     }
     const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) => this.#setMergedBlocks(writer, blocks));
+    this.#kv.transaction((writer) =>
+      writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES),
+    );
+    this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
     return false;
-  }
-
-  #setMergedBlocks(writer: KvWriter, blocks: number): void {
-    writer.put(metaKey(META.mergedBlocks), varints(blocks));
-    this.#mergedBlocks = blocks;
   }
 }
 
@@ -251,6 +284,10 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: BlockLog.payloadPosition(position, offset) };
+}
+
+function stateRootKey(root: Hash): Uint8Array {
+  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
 }
 
 function metaKey(name: string): Uint8Array {

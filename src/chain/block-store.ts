@@ -21,6 +21,8 @@ export interface BlockStore {
   append(record: BlockRecord, nodes: readonly TrieNode[]): void;
   block(number: number): ExecutedBlock | undefined;
   numberOf(blockHash: Hash): number | undefined;
+  /** A block after which the state has this root. */
+  numberOfState(stateRoot: Hash): number | undefined;
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined;
   /** The state after block `number`, which must be known. */
   stateAt(number: number): StateReader;
@@ -28,7 +30,10 @@ export interface BlockStore {
   changes(number: number): StateChanges;
   /** `consensusData` of block `number`, which must be known. */
   consensusData(number: number): Uint8Array;
+  /** Nodes of the newest state, to build the next one on. */
   readonly trieNodes: TrieNodeReader;
+  /** Nodes of the state after block `number`, which must be known; for an old one they are computed from changes. */
+  trieNodesAt(number: number): TrieNodeReader;
   /** Forgets every block after `number`. */
   rollbackTo(number: number): void;
   close(): void;

@@ -7,6 +7,7 @@ import { type Kv, KvCorruptionError, type KvRow } from "../storage/kv.ts";
 import { TABLE } from "../storage/schema.ts";
 import type { VersionedTable } from "../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
+import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
 import type { BlockIndex } from "./block-index.ts";
 import { decodeBlockRecord, decodeChangeRows } from "./block-record.ts";
@@ -64,6 +65,10 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
 
     faults.unless("index", number, "position", () => index.position(number) === logRecord.position);
     faults.unless("index", number, "block hash", () => index.numberOf(hash) === number);
+    faults.unless("index", number, "state root", () => {
+      const first = index.numberOfState(header.stateRoot);
+      return first !== undefined && first <= number;
+    });
     for (const [i, tx] of transactions.entries()) {
       faults.unless("index", number, `transaction ${tx.hash}`, () => {
         const found = index.transaction(tx.hash);
@@ -79,12 +84,9 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
       const name = bytesToHex(codeHash) as Hash;
       faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
-    faults.unless("index", number, "root node of the state trie", () =>
-      header.stateRoot === EMPTY_TRIE_ROOT
-        ? true
-        : index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(header.stateRoot)) !==
-          undefined,
-    );
+    if (index.checkpointUpTo(number + 1) === number + 1) {
+      faults.unless("index", number, "root node of a checkpoint", () => hasRoot(index, header));
+    }
   });
   for (const { position, reason } of logCheck.faults) {
     faults.add("log", undefined, `position ${position}: ${reason}`);
@@ -172,6 +174,11 @@ function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
       if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
     }
   }
+}
+
+function hasRoot(index: BlockIndex, { stateRoot }: Header): boolean {
+  if (stateRoot === EMPTY_TRIE_ROOT) return true;
+  return index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(stateRoot)) !== undefined;
 }
 
 function isNode(key: Uint8Array, rlp: Uint8Array): boolean {

@@ -14,8 +14,10 @@ import { createMemoryKv } from "../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import type { TrieNodeReader } from "../trie/node-store.ts";
+import { createMemoryNodes } from "../trie/testing/memory-nodes.ts";
 import { decodeChangeRows, encodeBlockRecord } from "./block-record.ts";
 import type { BlockRecord } from "./block-store.ts";
+import { createChainStateTrie } from "./chain-state-trie.ts";
 import {
   FAIL_POINTS,
   type LogBlockStore,
@@ -74,8 +76,9 @@ class Model {
       state.apply(record.changes);
       this.#assertBlock(store, number, record);
       this.#assertState(store, number, state);
+      const known = store.trieNodesAt(number);
       for (const { owner, path, hash, rlp } of nodes) {
-        assert.ok(Buffer.compare(store.trieNodes.node(owner, path, hash)!, rlp) === 0);
+        assert.ok(Buffer.compare(known.node(owner, path, hash)!, rlp) === 0);
       }
     }
     assert.equal(store.block(this.blocks.length), undefined);
@@ -351,5 +354,56 @@ describe("LogBlockStore", () => {
     byte[0]! ^= 1;
     file.write(byte, at);
     assert.throws(() => store.stateAt(0).account(address), { code: "STORE_CORRUPT_LOG" });
+  });
+
+  test("proofs can be had, and tries be built, on every state of the chain", () => {
+    const disk = createDisk();
+    const store = disk.open();
+    const chain = new RandomChain(13);
+    const nodes = createMemoryNodes();
+    const all = createStateTrie(nodes);
+    const roots: { root: Hash; address: Address; slots: Hash[] }[] = [];
+    for (let i = 0; i < 80; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      nodes.keep(block.nodes);
+      disk.deferred.shift()?.();
+      const { address, storage } = block.record.changes.accounts[0]!;
+      const root = block.record.block.header.stateRoot;
+      roots.push({ root, address, slots: Array.from(storage.keys()) });
+    }
+    const { changes } = chain.next().record;
+    for (const trie of [createChainStateTrie(store), createChainStateTrie(disk.open())]) {
+      for (const { root, address, slots } of roots) {
+        assert.deepEqual(
+          plain(trie.prove(root, address, slots)),
+          plain(all.prove(root, address, slots)),
+        );
+        assert.equal(trie.update(root, changes).root, all.update(root, changes).root);
+      }
+      assert.throws(() => trie.prove(ZERO_HASH, roots[0]!.address, []), {
+        name: "MissingTrieNodeError",
+      });
+    }
+  });
+
+  test("takes no block without space on the disk, reads on, and goes on once there is some", () => {
+    const disk = createDisk();
+    let freeBytes = Infinity;
+    const store = disk.open({ freeBytes: () => freeBytes });
+    const chain = new RandomChain(14);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) {
+      const block = chain.next();
+      freeBytes = 1_000_000;
+      assert.throws(() => store.append(block.record, block.nodes), { code: "STORE_DISK_FULL" });
+      disk.deferred.shift()?.();
+      freeBytes = 1_000_000_000;
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    freeBytes = 0;
+    model.assertEqual(store);
+    model.assertEqual(disk.open());
   });
 });

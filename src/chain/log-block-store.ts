@@ -1,4 +1,4 @@
-import { invariant, NodeError } from "../errors.ts";
+import { invariant } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -33,12 +33,25 @@ import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import {
+  DiskFullError,
+  IndexMismatchError,
+  StateRootMismatchError,
+  StoreBrokenError,
+} from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
+import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
 const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
+
+/**
+ * Below this much space no block is taken. The index is a writable memory map of a file with holes:
+ * where the disk has no page to fill one with, the system ends the process.
+ */
+const FREE_BYTES_MIN = 64 << 20;
 
 /** The steps at which `failPoint` is called, for tests that die at each of them. */
 export const FAIL_POINTS = [
@@ -55,16 +68,6 @@ export const FAIL_POINTS = [
   "merge:end",
 ] as const;
 
-/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
-export class StoreBrokenError extends NodeError {
-  readonly code = "STORE_BROKEN";
-}
-
-/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
-export class IndexMismatchError extends NodeError {
-  readonly code = "STORE_INDEX_MISMATCH";
-}
-
 export type LogBlockStoreOptions = {
   /** holds the block log */
   readonly log: LogDirectory;
@@ -78,6 +81,8 @@ export type LogBlockStoreOptions = {
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Space left where the store is; without limit if not given. */
+  readonly freeBytes?: () => number;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -98,10 +103,14 @@ export class LogBlockStore implements BlockStore {
   readonly #failPoint: (name: string) => void;
   readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
+  readonly #freeBytes: () => number;
+  readonly #createTrie: LogBlockStoreOptions["createTrie"];
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
   #mergeIsDeferred = false;
   #broken: unknown;
+  /** The state that was last asked for between checkpoints. */
+  #oldNodes: { readonly root: Hash; readonly nodes: TrieNodeReader } | undefined;
   #closed = false;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
@@ -111,6 +120,8 @@ export class LogBlockStore implements BlockStore {
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
+    this.#createTrie = options.createTrie;
+    this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
@@ -123,7 +134,7 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.replayedBlocks = this.#replay(options.createTrie);
+      this.replayedBlocks = this.#replay();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -134,13 +145,27 @@ export class LogBlockStore implements BlockStore {
     return this.#index.trieNodes;
   }
 
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  trieNodesAt(number: number): TrieNodeReader {
+    const root = this.#knownRecord(number).block.header.stateRoot;
+    const first = this.#index.checkpointUpTo(number + 1);
+    if (number === this.head() || first === number + 1) return this.trieNodes;
+    if (this.#oldNodes?.root !== root) {
+      const computed = new TrieNodeOverlay(this.trieNodes);
+      this.#computeNodes(first, number, computed, (nodes) => computed.add(nodes));
+      this.#oldNodes = { root, nodes: computed };
+    }
+    return this.#oldNodes.nodes;
+  }
+
   head(): number | undefined {
     return this.#head?.number;
   }
 
-  /** @throws LogWriteError, LogBrokenError, StoreBrokenError; after LogWriteError it may be tried again */
+  /** @throws DiskFullError, LogWriteError: it may be tried again; LogBrokenError, StoreBrokenError */
   append(record: BlockRecord, nodes: readonly TrieNode[]): void {
     this.#assertUsable();
+    this.#assertSpace();
     const { number, parentHash } = record.block.header;
     invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
     invariant(
@@ -186,6 +211,10 @@ export class LogBlockStore implements BlockStore {
     return this.#index.numberOf(blockHash);
   }
 
+  numberOfState(stateRoot: Hash): number | undefined {
+    return this.#index.numberOfState(stateRoot);
+  }
+
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
     return this.#index.transaction(hash);
   }
@@ -219,6 +248,10 @@ export class LogBlockStore implements BlockStore {
     });
     this.#decoded.forgetAfter(number);
     this.#head = last;
+    const { trieNodes, mergedBlocks } = this.#index;
+    this.#orBreak(() =>
+      this.#computeNodes(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -233,9 +266,8 @@ export class LogBlockStore implements BlockStore {
     try {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
-      while (head !== undefined && this.#broken === undefined && this.#index.mergedBlocks <= head) {
-        this.#index.mergeSome(head);
-      }
+      const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
+      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
     } finally {
       this.#log.close();
       this.#kv.close();
@@ -283,11 +315,27 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
+  /** Computes the trie nodes of blocks `first` to `last`; `keep` puts them where `known` finds them. */
+  #computeNodes(
+    first: number,
+    last: number,
+    known: TrieNodeReader,
+    keep: (nodes: readonly TrieNode[]) => void,
+  ): void {
+    const trie = this.#createTrie(known);
+    let root = this.#record(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    for (let number = first; number <= last; number++) {
+      const record = this.#knownRecord(number);
+      keep(trieNodesOf(record, trie, root));
+      root = record.block.header.stateRoot;
+    }
+  }
+
   /**
    * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
-  #replay(createTrie: LogBlockStoreOptions["createTrie"]): number {
+  #replay(): number {
     const applied = this.#head?.number ?? -1;
     const first = this.#index.mergedBlocks;
     const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
@@ -299,19 +347,16 @@ export class LogBlockStore implements BlockStore {
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
           const { position, payload } = next.value;
-          const { block, changes } = decodeBlockRecord(payload);
+          const record = decodeBlockRecord(payload);
+          const { block } = record;
           const { number, stateRoot } = block.header;
           this.#assertFollows(block, position);
-          trie ??= createTrie(this.#index.trieNodes);
-          const update = trie.update(root, changes);
-          if (update.root !== stateRoot) {
-            const reason = `changes of block ${number} give state root ${update.root}`;
-            throw new LogCorruptionError({ position, reason });
-          }
+          trie ??= this.#createTrie(this.trieNodes);
+          const nodes = trieNodesOf(record, trie, root);
           root = stateRoot;
           const indexed = indexedBlock({ block }, next.value);
           if (number > applied) this.#index.write(writer, indexed);
-          this.#index.remember(indexed, update.nodes);
+          this.#index.remember(indexed, nodes);
           this.#head = lastBlock(number, next.value);
           bytes += payload.length;
         }
@@ -346,6 +391,15 @@ export class LogBlockStore implements BlockStore {
     throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
   }
 
+  #hasSpace(): boolean {
+    return this.#freeBytes() >= FREE_BYTES_MIN;
+  }
+
+  #assertSpace(): void {
+    if (this.#hasSpace()) return;
+    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
+  }
+
   #orBreak(work: () => void): void {
     try {
       work();
@@ -363,7 +417,8 @@ export class LogBlockStore implements BlockStore {
     this.#mergeIsDeferred = true;
     this.#defer(() => {
       this.#mergeIsDeferred = false;
-      if (this.#closed || this.#broken !== undefined) return;
+      // Without space the merge waits: the next append that finds some begins it again.
+      if (this.#closed || this.#broken !== undefined || !this.#hasSpace()) return;
       try {
         this.#failPoint("merge:begin");
         const isMoreLeft = this.#index.mergeSome(this.head()!);
@@ -377,10 +432,23 @@ export class LogBlockStore implements BlockStore {
   }
 }
 
+/** @throws StateRootMismatchError */
+function trieNodesOf(
+  { block, changes }: Pick<BlockRecord, "block" | "changes">,
+  trie: Pick<StateTrie, "update">,
+  parentRoot: Hash,
+): readonly TrieNode[] {
+  const { number, stateRoot } = block.header;
+  const { root, nodes } = trie.update(parentRoot, changes);
+  if (root === stateRoot) return nodes;
+  throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
+}
+
 function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {
   return {
     number: block.header.number,
     hash: block.hash,
+    stateRoot: block.header.stateRoot,
     transactionHashes: block.transactions.map(({ hash }) => hash),
     rows: decodeChangeRows(record.payload),
     position: record.position,

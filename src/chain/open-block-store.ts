@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -89,6 +90,10 @@ function openWithLock(options: DiskBlockStoreOptions, lock: FileLock): LogBlockS
     readApplied(index);
     writeState(directory, `open ${bootId() ?? ""}`);
     return openLogBlockStore({
+      freeBytes() {
+        const { bavail, bsize } = statfsSync(directory);
+        return bavail * bsize;
+      },
       ...options,
       log: openLogDirectory(join(directory, "log")),
       index,

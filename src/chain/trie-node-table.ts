@@ -8,13 +8,17 @@ const PATH_END = Uint8Array.of(0x10);
 const HASH_LENGTH = 16;
 
 /**
- * Trie nodes, of all versions of the state. A block of 200 transfers makes over a thousand, all over
- * the key space; so new ones wait in memory and are written sorted, many blocks at a time. What is
- * in memory when the process dies is computed again from the block log.
+ * Trie nodes: in rows, those of the state at every checkpoint, and in memory those of the blocks since.
+ *
+ * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction
+ * at all; and most of them, near the roots, last until the next block. So they wait in memory for a
+ * checkpoint, which writes the newest one of each place and drops the others: a tenth of the rows for
+ * a chain of empty blocks. What lies between checkpoints is computed from the block log when somebody
+ * asks for it.
  */
 export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
-  /** RLP by key as latin-1 text: nodes not yet being merged into rows, and those that are. */
+  /** RLP by key as latin-1 text, oldest first: nodes no merge has begun with, and those of one. */
   #recent = new Map<string, Uint8Array>();
   #merging = new Map<string, Uint8Array>();
   /** Keys of `#merging`, descending so that the next one is at the end. */
@@ -38,16 +42,29 @@ export class TrieNodeTable implements TrieNodeReader {
 
   remember(nodes: readonly TrieNode[]): void {
     for (const { owner, path, hash, rlp } of nodes) {
-      this.#recent.set(Buffer.from(nodeKey(owner, path, hash).buffer).toString("latin1"), rlp);
+      const text = Buffer.from(nodeKey(owner, path, hash).buffer).toString("latin1");
+      // A node that comes back is the newest of its place again.
+      this.#recent.delete(text);
+      this.#recent.set(text, rlp);
       this.#recentBytes += rlp.length;
     }
   }
 
-  /** Turns to merging everything remembered so far; the merge before must be through. */
+  /** Forgets what waits in memory. */
+  reset(): void {
+    this.#recent.clear();
+    this.#merging.clear();
+    this.#mergeQueue = [];
+    this.#recentBytes = 0;
+  }
+
+  /** Turns to merging the newest nodes of what was remembered; the merge before must be through. */
   beginMerge(): void {
     invariant(this.#merging.size === 0, "one merge must end before the next begins");
-    this.#merging = this.#recent;
-    this.#mergeQueue = Array.from(this.#merging.keys()).sort().reverse();
+    const newestOfPlace = new Map<string, string>();
+    for (const key of this.#recent.keys()) newestOfPlace.set(key.slice(0, -HASH_LENGTH), key);
+    this.#mergeQueue = Array.from(newestOfPlace.values()).sort().reverse();
+    for (const key of this.#mergeQueue) this.#merging.set(key, this.#recent.get(key)!);
     this.#recent = new Map();
     this.#recentBytes = 0;
   }

@@ -4,7 +4,7 @@ import { create2Address, createAddress } from "./create-address.ts";
 import type { Halt } from "./evm.ts";
 import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
-import { accountOf, CREATE2, copyWord, type Ending, halted, type Session } from "./session.ts";
+import { accountOf, CREATE2, type Ending, halted, type Session } from "./session.ts";
 import { traceEnter } from "./trace-frames.ts";
 
 /** G_codedeposit, for each byte */
@@ -27,7 +27,7 @@ export function create(session: Session): void {
 
   const refusal = refusalOf(session, creator, nonce);
   if (refusal) {
-    endAtOnce(session, halted(refusal), memory.get64(request.gas));
+    endAtOnce(session, halted(refusal), "all");
     return;
   }
   journal.save(creator + record.meta);
@@ -43,7 +43,7 @@ export function enterCreation(session: Session): void {
   const { memory } = session;
   if (session.tracer?.onEnter) traceEnter(session);
   if (!session.journal.hasBalance(memory.get32(frame.account), request.value)) {
-    endAtOnce(session, halted({ kind: "insufficientBalance" }), memory.get64(request.gas));
+    endAtOnce(session, halted({ kind: "insufficientBalance" }), "all");
     return;
   }
   beginCreation(session);
@@ -60,7 +60,7 @@ function beginCreation(session: Session): void {
   const creator = memory.get32(frame.account);
   const created = memory.get32(request.target);
   if (isTaken(session, created)) {
-    endAtOnce(session, halted({ kind: "addressCollision" }), 0n);
+    endAtOnce(session, halted({ kind: "addressCollision" }), "none");
     return;
   }
   const snapshot = memory.get32(globals.undoTop);
@@ -77,8 +77,8 @@ function beginCreation(session: Session): void {
   pushFrame(session, snapshot);
   memory.set32(frame.inputSize, 0);
   memory.set32(frame.account, created);
-  copyWord(session, creator + record.key, frame.caller);
-  copyWord(session, request.value, frame.value);
+  memory.copyWord(frame.caller, creator + record.key);
+  memory.copyWord(frame.value, request.value);
   useOwnCode(session, code);
 }
 

@@ -261,15 +261,16 @@ export class Driver {
     const succeeded = outcome === "success";
     if (succeeded) session.records.writeBack();
     if (session.touchedRipemd) session.state.touch(RIPEMD160);
-    const result: ExecutionResult = {
+    const { logs } = session;
+    return {
       outcome,
+      ...(halt && { halt }),
       returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
-      gasLeft: outcome === "halt" ? 0n : memory.get64(frame.gas) + gasBeyond,
+      gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
-      logs: succeeded ? session.logs : [],
+      logs: succeeded ? logs.map((log) => log.toLog()) : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
-    return halt === undefined ? result : { ...result, halt };
   }
 
   #perOpcodeInterpreter(): Interpreter {

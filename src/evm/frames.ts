@@ -4,7 +4,6 @@ import {
   align32,
   CREATE,
   CREATE2,
-  copyWord,
   type Ending,
   LinearMemoryExhausted,
   memoryEnd,
@@ -29,10 +28,10 @@ export function pushFrame(session: Session, snapshot: number): void {
   memory.set32(frame.stackBase, memory.get32(frame.sp));
   memory.set32(frame.memory, floor);
   memory.set32(frame.memorySize, 0);
-  memory.set64(frame.gas, memory.get64(request.gas));
+  memory.copy64(frame.gas, request.gas);
   memory.set32(frame.snapshot, snapshot);
   memory.set32(frame.logCount, session.logs.length);
-  memory.set64(frame.refund, memory.get64(globals.refund));
+  memory.copy64(frame.refund, globals.refund);
   memory.set32(frame.returnDataSize, 0);
   memory.set32(frame.outputTarget, memory.get32(request.output));
   memory.set32(frame.outputTargetSize, memory.get32(request.outputSize));
@@ -73,32 +72,36 @@ export function useOwnCode(session: Session, bytes: Uint8Array): void {
 export function popFrame(session: Session, ending: Ending, keepsChanges: boolean): void {
   const { memory } = session;
   if (!keepsChanges) revertFrame(session);
-  const gasLeft = ending.outcome === "halt" ? 0n : memory.get64(frame.gas);
+  if (ending.outcome === "halt") memory.set64(globals.gasBack, 0n);
+  else memory.copy64(globals.gasBack, frame.gas);
+  if (session.tracer?.onExit) {
+    traceExit(session, ending, session.gasAtEntry[session.depth]!, session.depth);
+  }
   const opcode = memory.get32(frame.kind);
   const created = memory.get32(frame.account);
   const target = memory.get32(frame.outputTarget);
   const targetSize = memory.get32(frame.outputTargetSize);
-  if (session.tracer?.onExit) {
-    traceExit(session, ending, session.gasAtEntry[session.depth]! - gasLeft, session.depth);
-  }
   session.depth--;
   if (session.depth >= 0) {
     const saved = FRAMES + session.depth * FRAME_STRIDE;
     memory.bytes.copyWithin(frame.begin, saved, saved + frame.size);
   }
-  hand(session, ending, gasLeft, opcode, created, target, targetSize);
+  hand(session, ending, opcode, created, target, targetSize);
 }
 
-/** A call or creation ends before it became a frame. `gasLeft` is what comes back of its gas. */
-export function endAtOnce(session: Session, ending: Ending, gasLeft: bigint): void {
+/** A call or creation ends before it became a frame; `gasBack` is what its caller gets back of its gas. */
+export function endAtOnce(
+  session: Session,
+  ending: Ending,
+  gasBack: "all" | "none" | bigint,
+): void {
   const { memory, tracer } = session;
-  if (tracer?.onExit) {
-    traceExit(session, ending, memory.get64(request.gas) - gasLeft, session.depth + 1);
-  }
+  if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
+  else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
+  if (tracer?.onExit) traceExit(session, ending, memory.get64(request.gas), session.depth + 1);
   hand(
     session,
     ending,
-    gasLeft,
     memory.get32(request.opcode),
     memory.get32(request.target),
     memory.get32(request.output),
@@ -110,7 +113,6 @@ export function endAtOnce(session: Session, ending: Ending, gasLeft: bigint): vo
 function hand(
   session: Session,
   ending: Ending,
-  gasLeft: bigint,
   opcode: number,
   created: number,
   target: number,
@@ -119,10 +121,9 @@ function hand(
   const { memory } = session;
   if (session.depth < 0) {
     session.ending = ending;
-    memory.set64(frame.gas, gasLeft);
     return;
   }
-  if (gasLeft !== 0n) memory.set64(frame.gas, memory.get64(frame.gas) + gasLeft);
+  memory.add64(frame.gas, globals.gasBack);
   const isCreation = opcode === CREATE || opcode === CREATE2;
   // A creation leaves return data only when it reverts (EIP-211).
   const size = isCreation && ending.outcome !== "revert" ? 0 : ending.outputSize;
@@ -137,9 +138,7 @@ function hand(
     }
   }
   const result = memory.get32(frame.sp);
-  memory.bytes.fill(0, result, result + 32);
-  if (ending.outcome === "success") {
-    if (isCreation) copyWord(session, created + record.key, result);
-    else memory.bytes[result] = 1;
-  }
+  if (ending.outcome !== "success") memory.setSmallWord(result, 0);
+  else if (isCreation) memory.copyWord(result, created + record.key);
+  else memory.setSmallWord(result, 1);
 }

@@ -1,7 +1,7 @@
 import { addressFromBytes } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
 import type { HostFunctions } from "./interpreters.ts";
-import { frame, record, WORD } from "./layout.ts";
+import { frame, record } from "./layout.ts";
+import { RawLog } from "./raw-log.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
 import { stepOf } from "./step.ts";
 
@@ -39,14 +39,14 @@ export function createHost(current: () => Session): HostFunctions {
     },
     log: (topicCount, topics, data, size) => {
       const session = current();
-      const { memory, records } = session;
-      const log = {
-        address: records.addressOf(memory.get32(frame.account)),
-        topics: Array.from({ length: topicCount }, (_, i): Hash => memory.hash(topics + i * WORD)),
-        data: memory.bytes.slice(data, data + size),
-      };
+      const { memory, records, tracer } = session;
+      const log = new RawLog(
+        records.addressOf(memory.get32(frame.account)),
+        memory.wordsAsDigits(topics, topicCount),
+        memory.bytes.slice(data, data + size),
+      );
       session.logs.push(log);
-      session.tracer?.onLog?.(log, session.depth);
+      tracer?.onLog?.(log.toLog(), session.depth);
     },
     step: () => {
       const session = current();

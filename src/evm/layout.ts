@@ -90,6 +90,8 @@ export const globals = {
   stepped: GLOBALS + 84,
   blobHashCount: GLOBALS + 76,
   recordCount: GLOBALS + 80,
+  /** Gas that comes back from what a frame called */
+  gasBack: GLOBALS + 88,
 } as const;
 
 const REQUEST = GLOBALS + 0x80;

@@ -2,7 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
-import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE } from "./layout.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
@@ -12,6 +12,8 @@ export class LinearMemory {
   #bytes = new Uint8Array(this.memory.buffer);
   #u32 = new Uint32Array(this.memory.buffer);
   #u64 = new BigUint64Array(this.memory.buffer);
+  /** Where bytes are turned round on their way to text */
+  readonly #scratch = Buffer.alloc(4 * WORD);
 
   constructor() {
     keccakRoundConstants().forEach((constant, i) => {
@@ -68,6 +70,34 @@ export class LinearMemory {
     this.u64[address >>> 3] = value;
   }
 
+  /** Copies a 64-bit number without making a bigint of it. */
+  copy64(to: number, from: number): void {
+    const { u32 } = this;
+    u32[to >>> 2] = u32[from >>> 2]!;
+    u32[(to >>> 2) + 1] = u32[(from >>> 2) + 1]!;
+  }
+
+  /** Adds the 64-bit number at `from` to the one at `to`. */
+  add64(to: number, from: number): void {
+    const { u32 } = this;
+    const low = u32[to >>> 2]! + u32[from >>> 2]!;
+    u32[to >>> 2] = low;
+    u32[(to >>> 2) + 1] =
+      u32[(to >>> 2) + 1]! + u32[(from >>> 2) + 1]! + (low > 0xffffffff ? 1 : 0);
+  }
+
+  copyWord(to: number, from: number): void {
+    const { u32 } = this;
+    for (let i = 0; i < 8; i++) u32[(to >>> 2) + i] = u32[(from >>> 2) + i]!;
+  }
+
+  /** Writes a word of at most 32 bits. */
+  setSmallWord(at: number, value: number): void {
+    const { u32 } = this;
+    u32[at >>> 2] = value;
+    for (let i = 1; i < 8; i++) u32[(at >>> 2) + i] = 0;
+  }
+
   /** The word at `address`, a multiple of 8. */
   word(address: number): bigint {
     const { u64 } = this;
@@ -95,11 +125,11 @@ export class LinearMemory {
 
   /** The address in the low 160 bits of a word. */
   address(at: number): Address {
-    return this.#hex(at, 20) as Address;
+    return `0x${this.#digits(at, 20)}` as Address;
   }
 
   hash(at: number): Hash {
-    return this.#hex(at, 32) as Hash;
+    return `0x${this.#digits(at, 32)}` as Hash;
   }
 
   /** Writes an address or a hash as a word. */
@@ -109,8 +139,20 @@ export class LinearMemory {
     for (let i = 0; i < 32; i++) bytes[at + i] = source[source.length - 1 - i] ?? 0;
   }
 
-  #hex(at: number, length: number): string {
-    const reversed = Buffer.from(this.bytes.subarray(at, at + length));
-    return `0x${reversed.reverse().toString("hex")}`;
+  /** `count` words, a stack's top first, as one string of hexadecimal digits. */
+  wordsAsDigits(at: number, count: number): string {
+    const { bytes } = this;
+    for (let word = 0; word < count; word++) {
+      const last = at + word * WORD + WORD - 1;
+      for (let i = 0; i < WORD; i++) this.#scratch[word * WORD + i] = bytes[last - i]!;
+    }
+    return this.#scratch.toString("hex", 0, count * WORD);
+  }
+
+  /** The lowest `length` bytes of a word as digits, highest byte first. */
+  #digits(at: number, length: number): string {
+    const { bytes } = this;
+    for (let i = 0; i < length; i++) this.#scratch[i] = bytes[at + length - 1 - i]!;
+    return this.#scratch.toString("hex", 0, length);
   }
 }

@@ -5,7 +5,6 @@ import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
 import {
   CALL,
   CALLCODE,
-  copyWord,
   DELEGATECALL,
   EMPTY_SUCCESS,
   halted,
@@ -39,7 +38,7 @@ export function enterCall(session: Session): void {
   if (isThere && memory.get32(target + record.flags) & flag.precompile) {
     runPrecompile(session, target, snapshot);
   } else if (!isThere || memory.get32(codeAccount + record.codeSize) === 0) {
-    endAtOnce(session, EMPTY_SUCCESS, memory.get64(request.gas));
+    endAtOnce(session, EMPTY_SUCCESS, "all");
   } else {
     beginFrame(session, opcode, target, snapshot);
   }
@@ -75,8 +74,8 @@ function beginFrame(session: Session, opcode: number, target: number, snapshot: 
   pushFrame(session, snapshot);
   memory.set32(frame.input, memory.get32(request.input));
   memory.set32(frame.inputSize, memory.get32(request.inputSize));
-  copyWord(session, request.value, frame.value);
-  if (opcode !== DELEGATECALL) copyWord(session, caller + record.key, frame.caller);
+  memory.copyWord(frame.value, request.value);
+  if (opcode !== DELEGATECALL) memory.copyWord(frame.caller, caller + record.key);
   if (opcode === CALL || opcode === STATICCALL) memory.set32(frame.account, target);
   if (opcode === STATICCALL) memory.set32(frame.isStatic, 1);
   useCachedCode(session, memory.get32(codeAccount + record.codeId));
@@ -84,7 +83,7 @@ function beginFrame(session: Session, opcode: number, target: number, snapshot: 
 
 /** The caller gets the gas back. */
 function refuse(session: Session, kind: "callDepth" | "insufficientBalance"): void {
-  endAtOnce(session, halted({ kind }), session.memory.get64(request.gas));
+  endAtOnce(session, halted({ kind }), "all");
 }
 
 function touch(session: Session, account: number): void {
@@ -105,7 +104,7 @@ function runPrecompile(session: Session, target: number, snapshot: number): void
     return;
   }
   journal.revert(snapshot);
-  endAtOnce(session, halted(haltOfPrecompile(output)), 0n);
+  endAtOnce(session, halted(haltOfPrecompile(output)), "none");
 }
 
 function haltOfPrecompile(failure: Exclude<ReturnType<Precompile["run"]>, Uint8Array> | undefined) {

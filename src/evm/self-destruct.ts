@@ -1,5 +1,5 @@
 import { flag, frame, record, request } from "./layout.ts";
-import { copyWord, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { traceSelfDestruct } from "./trace-frames.ts";
 
 /**
@@ -13,7 +13,7 @@ export function selfDestruct(session: Session): void {
   if (session.tracer) traceSelfDestruct(session, target);
   const isDeleted = !rules.eip6780 || (memory.get32(account + record.flags) & flag.created) !== 0;
 
-  copyWord(session, account + record.value, request.value);
+  memory.copyWord(request.value, account + record.value);
   journal.subBalance(account, request.value);
   journal.addBalance(target, request.value);
   if (!isDeleted) return;

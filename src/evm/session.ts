@@ -1,10 +1,10 @@
 import type { Address } from "../primitives/address.ts";
-import type { Log } from "../types/receipt.ts";
 import type { CodeCache } from "./code-cache.ts";
 import type { BlockContext, Halt, Precompile } from "./evm.ts";
 import type { Interpreter } from "./interpreters.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
+import type { RawLog } from "./raw-log.ts";
 import type { Records } from "./records.ts";
 import type { Rules } from "./rules.ts";
 import type { State } from "./state.ts";
@@ -48,7 +48,7 @@ export type Session = {
   precompiles: ReadonlyMap<Address, Precompile>;
   tracer: Tracer | undefined;
   deadlineMs: number;
-  logs: Log[];
+  logs: RawLog[];
   /** Depth of the running frame; −1 before the first and after the last */
   depth: number;
   /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
@@ -69,10 +69,6 @@ export function accountOf({ memory, journal }: Session, address: Address): numbe
   return journal.find(0, ADDRESS_KEY);
 }
 
-export function copyWord({ memory }: Session, from: number, to: number): void {
-  memory.bytes.copyWithin(to, from, from + WORD);
-}
-
 /** Where the running frame's memory ends: what lies behind is free, but for return data. */
 export function memoryEnd({ memory }: Session): number {
   return memory.get32(frame.memory) + memory.get32(frame.memorySize);
@@ -83,5 +79,5 @@ export function revertFrame(session: Session): void {
   const { memory, journal } = session;
   journal.revert(memory.get32(frame.snapshot));
   session.logs.length = memory.get32(frame.logCount);
-  memory.set64(globals.refund, memory.get64(frame.refund));
+  memory.copy64(globals.refund, frame.refund);
 }

@@ -1,5 +1,5 @@
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { frame, record, request } from "./layout.ts";
+import { frame, globals, record, request } from "./layout.ts";
 import {
   CALL,
   CALLCODE,
@@ -38,11 +38,12 @@ export function traceEnter(session: Session): void {
   );
 }
 
-export function traceExit(session: Session, ending: Ending, gasUsed: bigint, depth: number): void {
+/** `gas` is what it began with; what comes back of it is in `globals.gasBack`. */
+export function traceExit(session: Session, ending: Ending, gas: bigint, depth: number): void {
   const { memory, tracer } = session;
   const { outcome, halt, output, outputSize } = ending;
   const end = {
-    gasUsed,
+    gasUsed: gas - memory.get64(globals.gasBack),
     output: memory.bytes.slice(output, output + outputSize),
     outcome,
   };

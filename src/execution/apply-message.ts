@@ -1,4 +1,4 @@
-import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../evm/evm.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Halt } from "../evm/evm.ts";
 import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../params/gas.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import { type Address, checksumAddress } from "../primitives/address.ts";
@@ -26,7 +26,9 @@ export type MessageEnvironment = {
 export type ApplyMessageOptions = ExecuteOptions & { readonly checks?: MessageChecks };
 
 /** What a transaction came to. Its changes stand in the state, also when `outcome` is not "success". */
-export type MessageResult = Pick<ExecutionResult, "outcome" | "halt" | "returnData" | "logs"> & {
+export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "logs"> & {
+  /** Present when `outcome` is "halt". */
+  readonly halt: Halt | undefined;
   /** Units paid for: after the refund, and at least the floor (EIP-7623). */
   readonly gasUsed: bigint;
   /** Units in use at the end, before the refund: what the gas limit had to cover. */
@@ -70,9 +72,9 @@ export function applyMessage(
     });
     gasPool.gas -= gas.gasUsed;
     gasPool.blobGas -= blobGasOf(message);
+    const { gasUsed, maxUsedGas } = gas;
     const { outcome, halt, returnData, logs } = result;
-    const shared = { outcome, returnData, logs, contractAddress: created, ...gas };
-    return halt ? { ...shared, halt } : shared;
+    return { outcome, halt, returnData, logs, gasUsed, maxUsedGas, contractAddress: created };
   } catch (error) {
     state.revertTo(snapshot);
     throw error;
@@ -91,6 +93,12 @@ function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageE
   assertGasLeft(gasPool, gasLimit, blobGas);
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;
+  if (account.balance < required) refuseForFunds(from, account.balance, required);
+  const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
+  state.setAccount(from, { ...account, balance });
+}
+
+function refuseForFunds(from: Address, balance: bigint, required: bigint): never {
   const prefix = `insufficient funds for gas * price + value: address ${checksumAddress(from)}`;
   if (required >= 2n ** 256n) {
     throw new InvalidTransactionError(
@@ -98,15 +106,11 @@ function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageE
       `${prefix} required balance exceeds 256 bits`,
     );
   }
-  if (account.balance < required) {
-    throw new InvalidTransactionError(
-      "TX_INSUFFICIENT_ACCOUNT_FUNDS",
-      `${prefix} have ${account.balance} want ${required}`,
-      { balance: account.balance, required },
-    );
-  }
-  const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
-  state.setAccount(from, { ...account, balance });
+  throw new InvalidTransactionError(
+    "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+    `${prefix} have ${balance} want ${required}`,
+    { balance, required },
+  );
 }
 
 /** Makes sure that the gas limit covers intrinsic gas and floor. */
@@ -161,23 +165,21 @@ function execute(
   options: ApplyMessageOptions,
 ): ExecutionResult {
   const { from, to, value, data, gasPrice, blobVersionedHashes = [] } = message;
-  return evm.execute(
-    {
-      to,
-      ...(created === null ? {} : { createAddress: created }),
-      caller: from,
-      origin: from,
-      value,
-      data,
-      gas,
-      gasPrice,
-      blobVersionedHashes,
-      ...warmSet(message, authorities, block, state),
-    },
-    block,
-    state,
-    options,
-  );
+  const { warmAddresses, warmSlots } = warmSet(message, authorities, block, state);
+  const call = {
+    to,
+    caller: from,
+    origin: from,
+    value,
+    data,
+    gas,
+    gasPrice,
+    blobVersionedHashes,
+    warmAddresses,
+    warmSlots,
+  };
+  const top = created === null ? call : { ...call, createAddress: created };
+  return evm.execute(top, block, state, options);
 }
 
 /** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */

@@ -1,7 +1,6 @@
 import { NodeError } from "../errors.ts";
 import type { Halt } from "../evm/evm.ts";
 import { haltText } from "../evm/halt-text.ts";
-import { bytesToHex } from "../primitives/hex.ts";
 import type { MessageResult } from "./apply-message.ts";
 import { revertText } from "./revert-reason.ts";
 
@@ -10,7 +9,7 @@ export class ExecutionRevertedError extends NodeError {
   readonly code = "EXECUTION_REVERTED";
   readonly data: Uint8Array;
   constructor(data: Uint8Array) {
-    super(revertText(data), { data: bytesToHex(data) });
+    super(revertText(data), { data });
     this.data = data;
   }
 }

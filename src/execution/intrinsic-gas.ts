@@ -19,8 +19,8 @@ import type { AccessList, Authorization } from "../types/transaction/transaction
 export type IntrinsicGasInput = {
   readonly to: Address | null;
   readonly data: Uint8Array;
-  readonly accessList?: AccessList;
-  readonly authorizationList?: readonly Authorization[];
+  readonly accessList?: AccessList | undefined;
+  readonly authorizationList?: readonly Authorization[] | undefined;
 };
 
 /**

@@ -49,6 +49,7 @@ export function validateMessage(
 
 function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
   const accountNonce = (state.account(from) ?? EMPTY_ACCOUNT).nonce;
+  if (nonce === accountNonce && nonce < UINT64_MAX) return;
   const details = { nonce, accountNonce };
   const address = checksumAddress(from);
   if (nonce > accountNonce) {
@@ -65,13 +66,11 @@ function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
       details,
     );
   }
-  if (accountNonce >= UINT64_MAX) {
-    throw new InvalidTransactionError(
-      "TX_NONCE_IS_MAX",
-      `nonce has max value: address ${address}, nonce: ${accountNonce}`,
-      details,
-    );
-  }
+  throw new InvalidTransactionError(
+    "TX_NONCE_IS_MAX",
+    `nonce has max value: address ${address}, nonce: ${accountNonce}`,
+    details,
+  );
 }
 
 /** EIP-7825 */
@@ -105,6 +104,7 @@ function checkFees(
   { noBaseFee }: MessageChecks,
 ): void {
   if (noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
+  if (maxPriorityFeePerGas <= maxFeePerGas && maxFeePerGas >= baseFeePerGas) return;
   const details = { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas };
   const address = checksumAddress(from);
   if (maxPriorityFeePerGas > maxFeePerGas) {
@@ -114,13 +114,11 @@ function checkFees(
       details,
     );
   }
-  if (maxFeePerGas < baseFeePerGas) {
-    throw new InvalidTransactionError(
-      "TX_INSUFFICIENT_MAX_FEE_PER_GAS",
-      `max fee per gas less than block base fee: address ${address}, maxFeePerGas: ${maxFeePerGas}, baseFee: ${baseFeePerGas}`,
-      details,
-    );
-  }
+  throw new InvalidTransactionError(
+    "TX_INSUFFICIENT_MAX_FEE_PER_GAS",
+    `max fee per gas less than block base fee: address ${address}, maxFeePerGas: ${maxFeePerGas}, baseFee: ${baseFeePerGas}`,
+    details,
+  );
 }
 
 /** EIP-4844; the limit for one transaction is EIP-7594's. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Chain, createChain } from "../chain/chain.ts";
+import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
 import type { LogBlockStore } from "../chain/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/open-block-store.ts";
@@ -60,7 +61,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const stateTrie = createStateTrie(store.trieNodes);
+    const stateTrie = createChainStateTrie(store);
     const resumed = store.head() !== undefined;
     const genesis = genesisOf(config, store);
     const { record, nodes } = genesisBlock(genesis, stateTrie);

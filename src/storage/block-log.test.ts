@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type BlockLog, openBlockLog } from "./block-log.ts";
 import { type LogDirectory, openLogDirectory } from "./log-file.ts";
 import { RECORD_HEADER_LENGTH, SEGMENT_HEADER_LENGTH } from "./log-segment.ts";
@@ -45,6 +46,8 @@ for (const [name, withDirectory] of Object.entries(directories)) {
         const written = Array.from({ length: 50 }, (_, i) => payload((i * 37) % 300));
         const log = openBlockLog({ directory, segmentBytesMax: 1_000 });
         const positions = written.map((bytes) => log.append(bytes));
+        positions.push(log.append(EMPTY_BYTES));
+        written.push(Buffer.alloc(0));
         const assertWhole = (log: BlockLog) => {
           assert.deepEqual(payloads(log), written);
           assert.deepEqual(payloads(log, positions[20]), written.slice(20));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { InvariantError } from "../errors.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Kv, type KvRange, prefixRange } from "./kv.ts";
 import { openLmdbKv } from "./lmdb-kv.ts";
 import { createMemoryKv } from "./memory-kv.ts";
@@ -34,10 +35,12 @@ for (const [name, withStore] of Object.entries(stores)) {
         kv.transaction((writer) => {
           writer.put(bytes(1), bytes(7, 8));
           writer.put(bytes(2), bytes());
+          writer.put(bytes(3), EMPTY_BYTES);
         });
         assert.deepEqual(Array.from(kv.get(bytes(1))!), [7, 8]);
         assert.deepEqual(Array.from(kv.get(bytes(2))!), []);
-        assert.equal(kv.get(bytes(3)), undefined);
+        assert.deepEqual(Array.from(kv.get(bytes(3))!), []);
+        assert.equal(kv.get(bytes(4)), undefined);
         assert.equal(kv.get(bytes(1, 0)), undefined);
       }));
 

@@ -20,7 +20,7 @@ import {
  * cache, but not a power cut. What is kept here must be derivable from elsewhere. The writable map
  * makes commits about three times cheaper than LMDB's default.
  *
- * A stored value ends in 4 bytes: crc32 of key and value, little-endian.
+ * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
  */
 export function openLmdbKv(directory: string): Kv {
   return new LmdbKv(directory);
@@ -90,7 +90,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(this.#writing, "writes must happen inside a transaction");
     const stored = Buffer.allocUnsafe(value.length + CHECKSUM_LENGTH);
     stored.set(value);
-    stored.writeUInt32LE(crc32(value, crc32(key)), value.length);
+    stored.writeUInt32LE(checksum(key, value), value.length);
     this.#db.putSync(key, stored);
   }
 
@@ -132,6 +132,11 @@ function translatingErrors<T>(work: () => T): T {
   }
 }
 
+/** The value goes first: given no bytes at all, crc32 forgets what it was to continue. */
+function checksum(key: Uint8Array, value: Uint8Array): number {
+  return crc32(key, crc32(value));
+}
+
 /** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
 const MAGIC_OFFSETS = [16, 24];
@@ -160,6 +165,6 @@ function verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
       (stored[length + 2]! << 16) |
       (stored[length + 3]! << 24)) >>>
     0;
-  if (crc32(value, crc32(key)) !== expected) throw new KvCorruptionError({ key: hexDigits(key) });
+  if (checksum(key, value) !== expected) throw new KvCorruptionError({ key: hexDigits(key) });
   return value;
 }

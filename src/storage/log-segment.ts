@@ -5,7 +5,7 @@ import type { LogFile } from "./log-file.ts";
  * One file of the block log.
  *
  *     segment   magic 6 "EVMLOG" ‖ format u16 ‖ base u64 ‖ salt u32 ‖ crc32 of these 20 bytes ‖ record*
- *     record    marker 4 ‖ length u32 ‖ crc32 of length and payload, begun with the salt ‖ payload
+ *     record    marker 4 ‖ length u32 ‖ crc32 of payload and length, begun with the salt ‖ payload
  *
  * Integers are little-endian. A position in the log counts the bytes of all segments as if they were
  * one file; `base` is the position of the segment's first byte and names the file. The salt keeps
@@ -144,5 +144,6 @@ function recordPayload(bytes: Buffer, length: number, salt: number): Buffer | un
 }
 
 function checksum(length: Uint8Array, payload: Uint8Array, salt: number): number {
-  return crc32(payload, crc32(length, salt));
+  // The length goes last: given no bytes at all, crc32 forgets what it was to continue.
+  return crc32(length, payload.length === 0 ? salt : crc32(payload, salt));
 }

@@ -32,6 +32,10 @@ export const TABLE = {
   accountTrieNode: 0x0a,
   /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
   storageTrieNode: 0x0b,
+  /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge */
+  checkpoint: 0x0c,
+  /** first 16 bytes of a state root → number of the first block that has it; each block */
+  stateRoot: 0x0d,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -40,8 +44,6 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position behind the record of the last block that is in the index */
   applied: "applied",
-  /** number of blocks, from genesis, whose rows in tables written by merges are all there */
-  mergedBlocks: "merged-blocks",
 } as const;
 
 /** Stands in the header of every segment of the block log. */
@@ -68,6 +70,9 @@ export class UnknownFormatError extends NodeError {
 export function assertKnownFormat(what: string, found: number, known: number): void {
   if (found !== known) throw new UnknownFormatError({ what, found, known });
 }
+
+/** Above every number in a key, and still six bytes when one is added. */
+export const NUMBER_MAX = 2 ** 48 - 2;
 
 /** `number` as it stands in a key. */
 export function numberKey(number: number): Uint8Array {

@@ -11,10 +11,7 @@ import {
   versionAt,
   versionsUpTo,
 } from "./posting-list.ts";
-import { numberKey, tableKey } from "./schema.ts";
-
-/** Above every block number, and its key is still six bytes when one is added. */
-const NUMBER_MAX = 2 ** 48 - 2;
+import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
 /** What a block made of one key. */
 export type VersionedChange = {

@@ -18,8 +18,9 @@ before(async () => {
 after(() => node.stop());
 
 async function cast(...args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(binary!, [...args, "--rpc-url", node.url], {
-    env: { ...process.env, FOUNDRY_DISABLE_NIGHTLY_WARNING: "1" },
+  // `--create` takes what follows it for its own, so the URL comes through the environment.
+  const { stdout } = await promisify(execFile)(binary!, [...args], {
+    env: { ...process.env, ETH_RPC_URL: node.url, FOUNDRY_DISABLE_NIGHTLY_WARNING: "1" },
   });
   return stdout.trim();
 }
@@ -28,7 +29,7 @@ test("cast deploys, sends, calls and shows a custom error", { skip }, async () =
   const key = ["--private-key", DEV_KEYS[0]];
   const supply = "3e8".padStart(64, "0");
   const deployed = JSON.parse(
-    await cast("send", ...key, "--json", "--create", token.bytecode + supply),
+    await cast("send", "--json", ...key, "--create", token.bytecode + supply),
   ) as { contractAddress: string; status: string };
   assert.equal(deployed.status, "0x1");
 

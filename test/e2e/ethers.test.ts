@@ -48,9 +48,11 @@ for (const kind of ["http", "webSocket"] as const) {
       assert.equal(await deployed.balanceOf(DEV_ADDRESSES[0]), 7n);
       assert.ok(await provider.getBlock("latest"));
 
-      await assert.rejects(deployed.transfer(DEV_ADDRESSES[0], 71n), (error) => {
+      const transfer = deployed.getFunction("transfer");
+      await assert.rejects(transfer.staticCall(DEV_ADDRESSES[0], 71n), (error) => {
         assert.ok(isCallException(error));
         assert.equal(error.revert?.name, "InsufficientBalance");
+        assert.deepEqual([...error.revert.args], [DEV_ADDRESSES[1], 70n, 71n]);
         return true;
       });
     } finally {

@@ -39,9 +39,16 @@ function clients(transport: Transport = http(node.url)) {
   };
 }
 
+/** viem goes on trying to connect for ever otherwise. */
+async function closeSocket({ transport }: PublicClient): Promise<void> {
+  const { getRpcClient } = transport as { getRpcClient?: () => Promise<{ close(): void }> };
+  (await getRpcClient?.())?.close();
+}
+
 for (const kind of ["http", "webSocket"] as const) {
-  test(`viem over ${kind} deploys an ERC-20, transfers and reads`, async () => {
+  test(`viem over ${kind} deploys an ERC-20, transfers and reads`, async (context) => {
     const { reader, wallet } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
+    context.after(() => closeSocket(reader));
 
     const deployment = await wallet.deployContract({ ...token, args: [1_000n] });
     const { contractAddress, status } = await reader.waitForTransactionReceipt({

@@ -69,13 +69,10 @@ const mul: Emitter = (loop) => {
         const high = f.i64(multiplyHigh(f, a, b));
         finish(loop, [i64.mul(a, b), high]);
       }),
-    () =>
-      f.scope(() => {
-        const product = [0, 1, 2, 3].map(() => f.local("i64"));
-        const operands = [0, WORD].flatMap((at) => [0, 1, 2, 3].map((i) => limb(sp, i, at)));
-        f.setAll(product, call(runtime.long.multiply, ...operands));
-        finish(loop, product);
-      }),
+    () => {
+      const second = i32.add(sp, WORD);
+      f.do(call(runtime.long.multiply, sp, second, second));
+    },
   );
   advance(loop);
 };

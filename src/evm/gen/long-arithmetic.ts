@@ -23,7 +23,7 @@ const BASE = SCRATCH + 0x200;
 
 /** Multiplication, division and exponentiation too long to stand inside the interpreter loop. */
 export type LongArithmetic = {
-  /** (a0…a3, b0…b3) → low 256 bits of the product */
+  /** multiply(a, b, target): addresses of words; the low 256 bits of the product */
   readonly multiply: FunctionRef;
   /** Each of these takes the stack pointer; the result replaces the deepest operand. */
   readonly div: FunctionRef;
@@ -100,35 +100,31 @@ export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
   };
 }
 
-/** a·b mod 2^256 by the schoolbook: the ten products of limbs that reach below bit 256. */
+/** multiply(a, b, target): a·b mod 2^256 by the schoolbook, the ten products of limbs that reach below bit 256. */
 function defineMultiply(module: ModuleBuilder): FunctionRef {
-  const eight = new Array<"i64">(8).fill("i64");
-  return module.define(eight, ["i64", "i64", "i64", "i64"], (f, ...limbs) => {
-    const a = limbs.slice(0, 4);
-    const b = limbs.slice(4);
+  return module.define(["i32", "i32", "i32"], [], (f, aAddress, bAddress, target) => {
+    const a = loadWord(f, aAddress!);
+    const b = loadWord(f, bAddress!);
     const low = (i: number, j: number) => i64.mul(a[i]!, b[j]!);
-    const r0 = f.i64(low(0, 0));
-    const r1 = f.i64(0n);
-    f.scope(() => f.set(r1, multiplyHigh(f, a[0]!, b[0]!)));
+    const r1 = f.i64(multiplyHigh(f, a[0], b[0]));
     const r2 = f.i64(0n);
     const r3 = f.i64(0n);
     const carryOf = (sum: Local, added: Operand) => i64.extendU(i64.ltU(sum, added));
     /** Adds a_i·b_j to the limbs from `at` on. */
-    const addProduct = (i: number, j: number, at: Local, next: Local, after?: Local) =>
-      f.scope(() => {
-        const product = f.i64(low(i, j));
-        f.set(at, i64.add(at, product));
-        const high = f.i64(i64.add(multiplyHigh(f, a[i]!, b[j]!), carryOf(at, product)));
-        f.set(next, i64.add(next, high));
-        if (after) f.set(after, i64.add(after, carryOf(next, high)));
-      });
+    const addProduct = (i: number, j: number, at: Local, next: Local, after?: Local) => {
+      const product = f.i64(low(i, j));
+      f.set(at, i64.add(at, product));
+      const high = f.i64(i64.add(multiplyHigh(f, a[i]!, b[j]!), carryOf(at, product)));
+      f.set(next, i64.add(next, high));
+      if (after) f.set(after, i64.add(after, carryOf(next, high)));
+    };
     addProduct(0, 1, r1, r2);
     addProduct(1, 0, r1, r2, r3);
     addProduct(0, 2, r2, r3);
     addProduct(1, 1, r2, r3);
     addProduct(2, 0, r2, r3);
     const top = [low(0, 3), low(1, 2), low(2, 1), low(3, 0)].reduce((x, y) => i64.add(x, y));
-    f.return(i64.of(r0), i64.of(r1), i64.of(r2), i64.add(r3, top));
+    storeWord(f, target!, [low(0, 0), r1, r2, i64.add(r3, top)]);
   });
 }
 
@@ -206,8 +202,10 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
       f.loop((again) => {
         f.set(j, i32.sub(j, 1));
         f.set(part, i64.or(i64.shl(rest, 32n), digit(numerator, j)));
-        f.do(setDigit(QUOTIENT, j, i64.divU(part, d)));
-        f.set(rest, i64.remU(part, d));
+        // The remainder by multiplication: a second division would take as long as the first.
+        const q = f.i64(i64.divU(part, d));
+        f.do(setDigit(QUOTIENT, j, q));
+        f.set(rest, i64.sub(part, i64.mul(q, d)));
         f.brIf(again, j);
       });
       f.do(i64.store(REMAINDER, rest));
@@ -250,7 +248,7 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
       f.set(u, i32.add(i32.shl(j, 2), NORMALISED_NUMERATOR));
       f.set(part, pair(u, i32.sub(n, 1)));
       f.set(q, i64.divU(part, first));
-      f.set(rest, i64.remU(part, first));
+      f.set(rest, i64.sub(part, i64.mul(q, first)));
       f.block((good) =>
         f.loop((again) => {
           f.if(
@@ -324,12 +322,7 @@ function defineExp(module: ModuleBuilder, multiply: FunctionRef): FunctionRef {
     }
     storeWord(f, POWER, [1n, 0n, 0n, 0n]);
     copyWord(f, BASE, sp);
-    const product = loadWord(f, sp);
-    const multiplyTo = (target: number, a: number, b: number) => {
-      const limbs = [a, b].flatMap((at) => [0, 1, 2, 3].map((i) => limb(at, i)));
-      f.setAll(product, call(multiply, ...limbs));
-      storeWord(f, target, product);
-    };
+    const multiplyTo = (target: number, a: number, b: number) => f.do(call(multiply, a, b, target));
     const at = f.i64(0n);
     f.block((done) =>
       f.loop((again) => {

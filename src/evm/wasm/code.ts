@@ -1,10 +1,10 @@
-import { pushSigned, pushUnsigned, unsigned } from "./leb128.ts";
+import { pushSigned, pushUnsigned } from "./leb128.ts";
 
 /**
- * Expressions of WebAssembly as bytes, written the way they are read: `i64.add(a, i64.mul(b, 3n))`.
- * An expression leaves one value; the instructions are those of the specification, section 5.4.
+ * Expressions of WebAssembly, written the way they are read: `i64.add(a, i64.mul(b, 3n))`. An expression appends the
+ * instructions that leave one value; they are those of the specification, section 5.4.
  */
-export type Code = readonly number[];
+export type Code = (out: number[]) => void;
 export type ValueType = "i32" | "i64" | "v128";
 
 /** A parameter or a local variable of the function being built. */
@@ -13,54 +13,74 @@ export type Local = { readonly index: number; readonly type: ValueType };
 /** Where a value is wanted: an expression, a variable, or a constant. */
 export type Operand = Code | Local | number | bigint;
 
-function constant(type: ValueType, value: number | bigint): Code {
-  const out: number[] = [type === "i64" ? 0x42 : 0x41];
-  // A 32-bit constant above 2^31 is written as the negative number with the same bits.
-  pushSigned(out, type === "i64" ? BigInt.asIntN(64, BigInt(value)) : Number(value) | 0);
-  return out;
+/** Appends what leaves `operand` on WebAssembly's stack; `type` is for constants. */
+export function pushOperand(out: number[], operand: Operand, type: ValueType): void {
+  if (typeof operand === "function") operand(out);
+  else if (typeof operand === "object") {
+    out.push(0x20);
+    pushUnsigned(out, operand.index);
+  } else {
+    out.push(type === "i64" ? 0x42 : 0x41);
+    // A 32-bit constant above 2^31 is written as the negative number with the same bits.
+    pushSigned(out, type === "i64" ? BigInt.asIntN(64, BigInt(operand)) : Number(operand) | 0);
+  }
 }
 
-/** The bytes that leave `operand` on WebAssembly's stack; `type` is for constants. */
+/** The expression of `operand`. */
 export function codeOf(operand: Operand, type: ValueType): Code {
-  if (typeof operand === "number" || typeof operand === "bigint") return constant(type, operand);
-  return isLocal(operand) ? get(operand) : operand;
+  return typeof operand === "function" ? operand : (out) => pushOperand(out, operand, type);
 }
 
-function isLocal(operand: Code | Local): operand is Local {
-  return "index" in operand;
-}
+const unary =
+  (type: ValueType, opcode: number) =>
+  (a: Operand): Code =>
+  (out) => {
+    pushOperand(out, a, type);
+    out.push(opcode);
+  };
 
-export function get(local: Local): Code {
-  return [0x20, ...unsigned(local.index)];
-}
-
-const unary = (type: ValueType, opcode: number) => (a: Operand) =>
-  [...codeOf(a, type), opcode] as Code;
-
-const binary = (type: ValueType, opcode: number) => (a: Operand, b: Operand) =>
-  [...codeOf(a, type), ...codeOf(b, type), opcode] as Code;
+const binary =
+  (type: ValueType, ...opcode: readonly number[]) =>
+  (a: Operand, b: Operand): Code =>
+  (out) => {
+    pushOperand(out, a, type);
+    pushOperand(out, b, type);
+    out.push(...opcode);
+  };
 
 const load =
   (...opcode: readonly number[]) =>
-  (address: Operand, offset = 0): Code => {
+  (address: Operand, offset = 0): Code =>
+  (out) => {
+    pushOperand(out, address, "i32");
     // Alignment is a hint only; 0 promises nothing.
-    const out = [...codeOf(address, "i32"), ...opcode, 0];
+    out.push(...opcode, 0);
     pushUnsigned(out, offset);
-    return out;
   };
 
 /** `store(address, value, offset)` is a statement: it leaves nothing. */
 const store =
   (type: ValueType, ...opcode: readonly number[]) =>
-  (address: Operand, value: Operand, offset = 0): Code => {
-    const out = [...codeOf(address, "i32"), ...codeOf(value, type), ...opcode, 0];
+  (address: Operand, value: Operand, offset = 0): Code =>
+  (out) => {
+    pushOperand(out, address, "i32");
+    pushOperand(out, value, type);
+    out.push(...opcode, 0);
     pushUnsigned(out, offset);
-    return out;
   };
 
 /** `condition ? a : b`, both evaluated. */
-const select = (type: ValueType) => (condition: Operand, a: Operand, b: Operand) =>
-  [...codeOf(a, type), ...codeOf(b, type), ...codeOf(condition, "i32"), 0x1b] as Code;
+const select =
+  (type: ValueType) =>
+  (condition: Operand, a: Operand, b: Operand): Code =>
+  (out) => {
+    pushOperand(out, a, type);
+    pushOperand(out, b, type);
+    pushOperand(out, condition, "i32");
+    out.push(0x1b);
+  };
+
+const ZEROS = new Array<number>(16).fill(0);
 
 export const i32 = {
   of: (operand: Operand) => codeOf(operand, "i32"),
@@ -131,46 +151,59 @@ export const i64 = {
 export const v128 = {
   load: load(0xfd, 0x00),
   store: store("v128", 0xfd, 0x0b),
-  zero: [0xfd, 0x0c, ...new Array<number>(16).fill(0)] as Code,
-  bytes: (bytes: readonly number[]): Code => [0xfd, 0x0c, ...bytes],
+  zero: ((out) => out.push(0xfd, 0x0c, ...ZEROS)) as Code,
+  bytes:
+    (bytes: readonly number[]): Code =>
+    (out) =>
+      out.push(0xfd, 0x0c, ...bytes),
   /** Byte i of the result is byte `lanes[i]` of `a`. */
-  shuffle: (a: Local, lanes: readonly number[]): Code => [
-    ...get(a),
-    ...get(a),
-    0xfd,
-    0x0d,
-    ...lanes,
-  ],
-  and: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x4e],
-  or: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x50],
-  xor: (a: Operand, b: Operand): Code => [...codeOf(a, "v128"), ...codeOf(b, "v128"), 0xfd, 0x51],
-  not: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x4d],
+  shuffle:
+    (a: Local, lanes: readonly number[]): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      pushOperand(out, a, "v128");
+      out.push(0xfd, 0x0d, ...lanes);
+    },
+  not:
+    (a: Operand): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      out.push(0xfd, 0x4d);
+    },
+  and: binary("v128", 0xfd, 0x4e),
+  or: binary("v128", 0xfd, 0x50),
+  xor: binary("v128", 0xfd, 0x51),
   /** 1 when any bit is set. */
-  anyTrue: (a: Operand): Code => [...codeOf(a, "v128"), 0xfd, 0x53],
+  anyTrue:
+    (a: Operand): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      out.push(0xfd, 0x53);
+    },
 } as const;
+
+const onRange =
+  (...opcode: readonly number[]) =>
+  (to: Operand, fromOrByte: Operand, length: Operand): Code =>
+  (out) => {
+    pushOperand(out, to, "i32");
+    pushOperand(out, fromOrByte, "i32");
+    pushOperand(out, length, "i32");
+    out.push(...opcode);
+  };
 
 export const memory = {
   /** Size in pages of 64 KiB. */
-  size: [0x3f, 0x00] as Code,
+  size: ((out) => out.push(0x3f, 0x00)) as Code,
   /** Leaves the former size, or −1. */
-  grow: (pages: Operand): Code => [...codeOf(pages, "i32"), 0x40, 0x00],
-  /** Statement; regions may overlap. */
-  copy: (to: Operand, from: Operand, length: Operand): Code => [
-    ...codeOf(to, "i32"),
-    ...codeOf(from, "i32"),
-    ...codeOf(length, "i32"),
-    0xfc,
-    0x0a,
-    0x00,
-    0x00,
-  ],
-  /** Statement. */
-  fill: (to: Operand, byte: Operand, length: Operand): Code => [
-    ...codeOf(to, "i32"),
-    ...codeOf(byte, "i32"),
-    ...codeOf(length, "i32"),
-    0xfc,
-    0x0b,
-    0x00,
-  ],
+  grow:
+    (pages: Operand): Code =>
+    (out) => {
+      pushOperand(out, pages, "i32");
+      out.push(0x40, 0x00);
+    },
+  /** copy(to, from, length), a statement; the regions may overlap */
+  copy: onRange(0xfc, 0x0a, 0x00, 0x00),
+  /** fill(to, byte, length), a statement */
+  fill: onRange(0xfc, 0x0b, 0x00),
 } as const;

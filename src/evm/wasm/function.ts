@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import { type Code, codeOf, type Local, type Operand, type ValueType } from "./code.ts";
+import { type Code, type Local, type Operand, pushOperand, type ValueType } from "./code.ts";
 import { pushUnsigned, unsigned } from "./leb128.ts";
 
 export type Signature = {
@@ -23,13 +23,13 @@ export function typeByte(type: ValueType): number {
 /** `f(...)`: leaves the results of `f`. */
 export function call(f: FunctionRef, ...args: readonly Operand[]): Code {
   invariant(args.length === f.params.length, `call with ${args.length} arguments`);
-  const out: number[] = [];
-  args.forEach((arg, i) => {
-    out.push(...codeOf(arg, f.params[i]!));
-  });
-  out.push(0x10);
-  pushUnsigned(out, f.index);
-  return out;
+  return (out) => {
+    args.forEach((arg, i) => {
+      pushOperand(out, arg, f.params[i]!);
+    });
+    out.push(0x10);
+    pushUnsigned(out, f.index);
+  };
 }
 
 /** The body of one function: statements in order, control flow as nested callbacks. */
@@ -85,7 +85,7 @@ export class FunctionBuilder {
   }
 
   set(local: Local, value: Operand): void {
-    this.do(codeOf(value, local.type));
+    pushOperand(this.#body, value, local.type);
     this.#body.push(0x21);
     pushUnsigned(this.#body, local.index);
   }
@@ -101,13 +101,11 @@ export class FunctionBuilder {
 
   /** A statement: a store, or a call without result. */
   do(...statements: readonly Code[]): void {
-    for (const statement of statements) {
-      for (const byte of statement) this.#body.push(byte);
-    }
+    for (const statement of statements) statement(this.#body);
   }
 
   if(condition: Operand, then: () => void, otherwise?: () => void): void {
-    this.do(codeOf(condition, "i32"));
+    pushOperand(this.#body, condition, "i32");
     this.#open(0x04);
     then();
     if (otherwise) {
@@ -134,13 +132,13 @@ export class FunctionBuilder {
   }
 
   brIf(label: Label, condition: Operand): void {
-    this.do(codeOf(condition, "i32"));
+    pushOperand(this.#body, condition, "i32");
     this.#body.push(0x0d, ...unsigned(this.#depth - label.depth));
   }
 
   /** Goes to `labels[index]`, or to `otherwise` beyond the last. */
   brTable(index: Operand, labels: readonly Label[], otherwise: Label): void {
-    this.do(codeOf(index, "i32"));
+    pushOperand(this.#body, index, "i32");
     this.#body.push(0x0e);
     pushUnsigned(this.#body, labels.length);
     for (const label of [...labels, otherwise]) {

@@ -10,6 +10,10 @@ export function pushUnsigned(out: number[], value: number): void {
 
 /** Appends the signed LEB128 form of `value`. */
 export function pushSigned(out: number[], value: number | bigint): void {
+  if (value >= -0x40 && value < 0x40) {
+    out.push(Number(value) & 0x7f);
+    return;
+  }
   let rest = BigInt(value);
   for (;;) {
     const byte = Number(rest & 0x7fn);

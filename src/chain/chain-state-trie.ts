@@ -1,0 +1,33 @@
+import type { Hash } from "../primitives/hash.ts";
+import { createStateTrie } from "../state/merkle-state-trie.ts";
+import type { StateTrie } from "../state/state-trie.ts";
+import { MissingTrieNodeError } from "../trie/node-source.ts";
+import type { BlockStore } from "./block-store.ts";
+
+/** A trie of an old state is used once or twice: its caches need not be large. */
+const OLD_TRIE_OPTIONS = { cachedNodesMax: 4_096, cachedKeysMax: 4_096 };
+
+/**
+ * The state trie of a chain, at every root that a block has. The newest state is worked on again and
+ * again and has caches of its own; nodes of an older one that were replaced before the store wrote
+ * them are computed by the store.
+ */
+export function createChainStateTrie(
+  store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">,
+): StateTrie {
+  const newest = createStateTrie(store.trieNodes);
+  const at = <T>(root: Hash, use: (trie: StateTrie) => T): T => {
+    try {
+      return use(newest);
+    } catch (error) {
+      if (!(error instanceof MissingTrieNodeError)) throw error;
+      const number = store.numberOfState(root);
+      if (number === undefined) throw error;
+      return use(createStateTrie(store.trieNodesAt(number), OLD_TRIE_OPTIONS));
+    }
+  };
+  return {
+    update: (parentRoot, changes) => at(parentRoot, (trie) => trie.update(parentRoot, changes)),
+    prove: (root, address, slots) => at(root, (trie) => trie.prove(root, address, slots)),
+  };
+}

@@ -101,6 +101,13 @@ export class AccountManager implements AccountSigner {
     assertUnlockAllowed();
     const begun = unlocked.beginUnlock(address);
     const key = await this.#open(address, passphrase);
+    // A listener may have been opened while the passphrase was tried.
+    try {
+      assertUnlockAllowed();
+    } catch (error) {
+      key.fill(0);
+      throw error;
+    }
     const durationMs = seconds === 0 ? undefined : seconds * 1000;
     if (!unlocked.hold(address, key, durationMs, begun)) throw new LockedMeanwhileError(address);
   }

@@ -40,9 +40,7 @@ export const personalSignTypedData = defineMethod({
   result: data,
   private: true,
   async handle({ typedData, account, passphrase }, modules: SignModules) {
-    return signatureBytes(
-      await signWith(modules, account, passphrase, typedDataHash(typedData)),
-    );
+    return signatureBytes(await signWith(modules, account, passphrase, typedDataHash(typedData)));
   },
 });
 

@@ -78,7 +78,7 @@ test("feeHistory refuses bad percentiles and blocks to come", () => {
   ];
   for (const [percentiles, message] of refused) {
     assert.throws(() => feeHistory(1, 2, percentiles, chain), {
-      code: "FEE_HISTORY_INVALID_REQUEST",
+      code: "INVALID_FEE_HISTORY_REQUEST",
       message,
     });
   }

@@ -27,7 +27,7 @@ export type FeeHistory = {
 
 /** Percentiles or a range that eth_feeHistory refuses. The message is geth's. */
 export class InvalidFeeHistoryRequestError extends NodeError {
-  readonly code = "FEE_HISTORY_INVALID_REQUEST";
+  readonly code = "INVALID_FEE_HISTORY_REQUEST";
 }
 
 /**

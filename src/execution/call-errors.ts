@@ -4,7 +4,7 @@ import { haltText } from "../evm/halt-text.ts";
 import type { MessageResult } from "./apply-message.ts";
 import { revertText } from "./revert-reason.ts";
 
-/** The call's code reverted; `data` are the bytes it gave, in `details` as hex. */
+/** The call's code reverted; `data` are the bytes it gave. */
 export class ExecutionRevertedError extends NodeError {
   readonly code = "EXECUTION_REVERTED";
   readonly data: Uint8Array;

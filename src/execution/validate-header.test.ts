@@ -67,6 +67,14 @@ test("validateHeader accepts a header that breaks no rule", () => {
   validateHeader(child, parent, config);
 });
 
+test("validateHeader accepts the parent's own time where the chain allows it, never an earlier one", () => {
+  const rules = { isEqualTimeAllowed: true };
+  validateHeader({ ...child, timestamp: 1_000 }, parent, config, rules);
+  assert.throws(() => validateHeader({ ...child, timestamp: 999 }, parent, config, rules), {
+    code: "BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT",
+  });
+});
+
 test("validateHeader wants each field exactly from its fork on", () => {
   for (const field of [
     "baseFeePerGas",

@@ -12,17 +12,28 @@ import { type InvalidBlockCode, InvalidBlockError } from "./errors.ts";
 const EXTRA_DATA_SIZE_MAX = 32;
 const GAS_LIMIT_MAX = 2n ** 63n - 1n;
 
+export type HeaderRules = {
+  /** A chain of more than one block a second has blocks of the same time; Ethereum's own has none. */
+  readonly isEqualTimeAllowed?: boolean;
+};
+
 /**
  * The rules a header must keep after its parent, in geth's order, as far as they need no body and no execution.
  * Of a proof-of-work block everything is checked but the seal itself (nonce and mixHash).
  * @throws InvalidBlockError
  */
-export function validateHeader(header: Header, parent: Header, config: ChainConfig): void {
+export function validateHeader(
+  header: Header,
+  parent: Header,
+  config: ChainConfig,
+  { isEqualTimeAllowed = false }: HeaderRules = {},
+): void {
   const isProofOfStake = isPostMerge(config, header);
   const hardfork = hardforkAt(config, header);
   checkExtraData(header);
   if (isProofOfStake) checkNoProofOfWork(header);
-  if (header.timestamp <= parent.timestamp) {
+  const isLater = header.timestamp > parent.timestamp;
+  if (!isLater && !(isEqualTimeAllowed && header.timestamp === parent.timestamp)) {
     const text = isProofOfStake ? "invalid timestamp" : "timestamp older than parent";
     throw new InvalidBlockError("BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT", text, {
       timestamp: header.timestamp,

@@ -12,14 +12,17 @@ import type { CallerFiles } from "./caller-files.ts";
 import { readChainFile, writeChainFile } from "./chain-file.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { nodeIdentity } from "./node-identity.ts";
+import { namespacesOf } from "./rpc-endpoints.ts";
 
 export type NodeAdminModules = {
   readonly core: ChainCore;
   readonly files: CallerFiles;
   /** Undefined until the first listeners are open. */
   readonly server: () => RpcServer | undefined;
-  /** The endpoint of `kind` as configured. */
-  readonly configured: (kind: TcpKind) => EndpointOptions;
+  /** As configured. */
+  readonly endpoints: Readonly<Record<TcpKind, EndpointOptions>>;
+  /** Every namespace there is. */
+  readonly known: readonly string[];
   /** Accounts that a caller without passphrase could use are unlocked. */
   readonly hasUnlockedAccounts: () => boolean;
   /** False once the node begins to stop. */
@@ -31,8 +34,9 @@ const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" 
 /** Administration of a node whose one validator is this process. */
 export function createNodeAdmin(
   config: Pick<Config, "home" | "dev" | "jsonRpc">,
-  { core, files, server, configured, hasUnlockedAccounts, isRunning }: NodeAdminModules,
+  modules: NodeAdminModules,
 ): NodeAdmin {
+  const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, engine, execution } = core;
   let isImporting = false;
 
@@ -44,7 +48,7 @@ export function createNodeAdmin(
     async startListener(kind, request) {
       const open = server();
       if (open === undefined) throw new AdminError("the node is still starting");
-      const endpoint = endpointOf(configured(kind), request);
+      const endpoint = endpointOf(endpoints[kind], request, modules.known);
       const at = `${endpoint.host}:${endpoint.port}`;
       const url = open.urls[kind];
       if (url !== undefined) {
@@ -123,12 +127,16 @@ export function createNodeAdmin(
   };
 }
 
-function endpointOf(configured: EndpointOptions, request: ListenRequest): EndpointOptions {
+function endpointOf(
+  configured: EndpointOptions,
+  request: ListenRequest,
+  known: readonly string[],
+): EndpointOptions {
   return {
     ...configured,
     host: request.host ?? configured.host,
     port: request.port ?? configured.port,
-    ...(request.namespaces && { namespaces: request.namespaces }),
+    ...(request.namespaces && { namespaces: namespacesOf(request.namespaces, known) }),
     ...(request.origins && { allowedOrigins: request.origins }),
     ...(request.hosts && { allowedHosts: request.hosts }),
   };

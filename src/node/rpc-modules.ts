@@ -1,7 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { clientVersion } from "../config/version.ts";
-import { createUnlockedSigner } from "../keystore/account-signer.ts";
-import { devPrivateKeys } from "../keystore/dev-accounts.ts";
+import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
 import type { RpcModules } from "../rpc/methods.ts";
@@ -23,8 +22,9 @@ export function createRpcModules(
   log: Logger,
   core: ChainCore,
   network: Pick<NodeInfo, "isListening">,
+  control: ControlModules,
 ): RpcModules {
-  const { jsonRpc, consensus } = config;
+  const { jsonRpc } = config;
   const callLimits = {
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
@@ -36,7 +36,7 @@ export function createRpcModules(
     networkId: core.chain.config.chainId,
     protocolVersion: ETH_PROTOCOL_VERSION,
     peerCount: () => 0,
-    coinbase: () => consensus.feeRecipient,
+    coinbase: () => core.feeRecipient.value,
     // One validator, in this process: there is nothing to catch up with.
     syncProgress: () => undefined,
     ...network,
@@ -57,8 +57,10 @@ export function createRpcModules(
     fees,
     blockJson,
     ...createEventModules(config, log, core, { blockJson, node }),
-    signer: createUnlockedSigner(config.dev ? devPrivateKeys() : []),
-    passphraseSigner: undefined,
+    ...control,
+    signer: control.keys,
+    passphraseSigner: (account, passphrase, digest) =>
+      control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
     sendLock: new KeyedLock(),
   };

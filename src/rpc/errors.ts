@@ -192,3 +192,16 @@ export class SubscriptionArgumentError extends NodeError {
     super("exceed max number of transaction hashes allowed per transactionReceipts subscription");
   }
 }
+
+/** A signature nobody can have made. Texts are geth's. */
+export class InvalidSignatureError extends NodeError {
+  readonly code = "RPC_INVALID_SIGNATURE";
+}
+
+/** No pending transaction of an account of this node is the one described. */
+export class TransactionNotFoundError extends NodeError {
+  readonly code = "RPC_TRANSACTION_NOT_FOUND";
+  constructor(hash: string) {
+    super(`transaction ${hash} not found`, { hash });
+  }
+}

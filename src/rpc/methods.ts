@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
 import { traceCall } from "./debug/trace-call.ts";
@@ -51,6 +52,7 @@ import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
+import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
@@ -73,7 +75,6 @@ import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { personalSign } from "./personal/sign.ts";
 import type {
   CallExecutor,
   FeeReader,
@@ -89,7 +90,10 @@ import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";
 
 /** Everything the methods below ask for together. */
-export type RpcModules = {
+export type RpcModules = ControlModules & ChainModules;
+
+/** What the methods ask for that read the chain and send transactions to it. */
+export type ChainModules = {
   readonly node: NodeInfo;
   readonly chain: ChainReader;
   readonly pool: PoolReader;
@@ -174,6 +178,7 @@ const eth: Namespace = [
   sendTransaction,
   signTransaction,
   fillTransaction,
+  resend,
   sign,
   signTypedDataV4,
   signTypedData,
@@ -193,8 +198,6 @@ const debug: Namespace = [
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
-const personal: Namespace = [personalSign];
-
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
   ...web3,
@@ -203,7 +206,7 @@ export const METHODS: Namespace = [
   ...eth,
   ...debug,
   ...txpool,
-  ...personal,
+  ...CONTROL_METHODS,
 ];
 
 export function createMethodRegistry() {

@@ -20,7 +20,7 @@ import { signAuthorization, signTransaction } from "../../types/transaction/sign
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
-import type { RpcModules } from "../methods.ts";
+import type { ChainModules } from "../methods.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -38,14 +38,14 @@ const CONFIG = allForksAtGenesis(CHAIN_ID);
 const SLOT_ONE = hashFromBigint(1n);
 
 /** Everything methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
-export type TestModules = RpcModules & {
+export type TestModules = ChainModules & {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
 };
 
 /** @param replace modules a test wants otherwise */
-export function createTestModules(replace: Partial<RpcModules> = {}): TestModules {
+export function createTestModules(replace: Partial<ChainModules> = {}): TestModules {
   const genesis = blockOf(0, ZERO_HASH, []);
   const first = blockOf(1, genesis.block.hash, transactions());
   const second = blockOf(2, first.block.hash, []);

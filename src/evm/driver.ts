@@ -212,8 +212,14 @@ export class Driver {
   #run(isTraced: boolean): void {
     const session = this.#session;
     const memory = this.#memory;
+    const hasDeadline = session.deadlineMs !== Number.POSITIVE_INFINITY;
     const interpreter = isTraced ? this.#perOpcodeInterpreter() : this.#fast;
     while (session.depth >= 0) {
+      // A frame counts its slices anew after each call, so calls look at the clock too.
+      if (hasDeadline && performance.now() > session.deadlineMs) {
+        this.#abort({ kind: "timeout" });
+        return;
+      }
       let status = interpreter.run();
       if (status === exit.checkFailed) status = this.#perOpcodeInterpreter().run();
       switch (status) {
@@ -249,9 +255,13 @@ export class Driver {
     if (isTraced && memory.get32(globals.stepped) === 0) {
       session.tracer?.onStep?.(stepOf(session, halt));
     }
-    end(session, halted(halt));
     // Out of time or memory ends everything, not only the frame.
-    if (isFinal(halt)) while (session.depth >= 0) end(session, halted(halt));
+    if (isFinal(halt)) this.#abort(halt);
+    else end(session, halted(halt));
+  }
+
+  #abort(halt: Halt): void {
+    while (this.#session.depth >= 0) end(this.#session, halted(halt));
   }
 
   #result(gasBeyond: bigint): ExecutionResult {

@@ -3,6 +3,7 @@ import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
+import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
 import { traceCall } from "./debug/trace-call.ts";
@@ -20,6 +21,14 @@ import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
 import { fillTransaction } from "./eth/fill-transaction.ts";
+import {
+  getFilterChanges,
+  getFilterLogs,
+  newBlockFilter,
+  newFilter,
+  newPendingTransactionFilter,
+  uninstallFilter,
+} from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
@@ -30,6 +39,7 @@ import { getBlockTransactionCountByNumber } from "./eth/get-block-transaction-co
 import { getCode } from "./eth/get-code.ts";
 import { getHeaderByHash } from "./eth/get-header-by-hash.ts";
 import { getHeaderByNumber } from "./eth/get-header-by-number.ts";
+import { getLogs, type LogModules } from "./eth/get-logs.ts";
 import { getProof } from "./eth/get-proof.ts";
 import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-by-block-hash-and-index.ts";
 import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
@@ -46,12 +56,14 @@ import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
+import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
 import { simulateV1 } from "./eth/simulate-v1.ts";
+import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -59,6 +71,7 @@ import {
   getUncleCountByBlockHash,
   getUncleCountByBlockNumber,
 } from "./eth/uncles.ts";
+import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 import { createRegistry, type Method } from "./method.ts";
@@ -66,7 +79,6 @@ import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { personalSign } from "./personal/sign.ts";
 import type {
   CallExecutor,
   FeeReader,
@@ -82,7 +94,10 @@ import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";
 
 /** Everything the methods below ask for together. */
-export type RpcModules = {
+export type RpcModules = ControlModules & ChainModules;
+
+/** What the methods ask for that read the chain and send transactions to it. */
+export type ChainModules = {
   readonly node: NodeInfo;
   readonly chain: ChainReader;
   readonly pool: PoolReader;
@@ -94,6 +109,11 @@ export type RpcModules = {
   readonly blockTester: BlockTester;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
+  readonly logs: LogModules["logs"];
+  readonly logLimits: LogModules["logLimits"];
+  readonly filters: Filters;
+  readonly subscriptions: SubscriptionModules["subscriptions"];
+  readonly feeds: SubscriptionModules["feeds"];
   readonly signer: AccountSigner;
   /** Absent where there is no key store. */
   readonly passphraseSigner: PassphraseSigner | undefined;
@@ -153,10 +173,19 @@ const eth: Namespace = [
   estimateGas,
   createAccessList,
   simulateV1,
+  getLogs,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+  ...ethSubscriptions,
   sendRawTransaction,
   sendTransaction,
   signTransaction,
   fillTransaction,
+  resend,
   sign,
   signTypedDataV4,
   signTypedData,
@@ -178,8 +207,6 @@ const testing: Namespace = [buildBlockV1, commitBlockV1];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
-const personal: Namespace = [personalSign];
-
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
   ...web3,
@@ -189,7 +216,7 @@ export const METHODS: Namespace = [
   ...debug,
   ...testing,
   ...txpool,
-  ...personal,
+  ...CONTROL_METHODS,
 ];
 
 export function createMethodRegistry() {

@@ -2,13 +2,30 @@ import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { InvalidConfigError } from "./errors.ts";
-import { jwtSecretPath } from "./home.ts";
+import { jwtSecretPath, nodeKeyPath } from "./home.ts";
 
 const SECRET_BYTES = 32;
 
 /** Writes a fresh secret into the home unless there is one: 32 bytes as hex, for this user alone. */
 export function createJwtSecret(home: string): void {
-  const path = jwtSecretPath(home);
+  createSecret(jwtSecretPath(home));
+}
+
+/**
+ * The secret of the home, 32 bytes.
+ * @throws InvalidConfigError when it is missing, something else, or readable by other users
+ */
+export function readJwtSecret(home: string): Uint8Array {
+  return readSecret(jwtSecretPath(home));
+}
+
+/** The private key the node is known by, 32 bytes; made when it is first asked for. @throws as readJwtSecret */
+export function nodeKey(home: string): Uint8Array {
+  createSecret(nodeKeyPath(home));
+  return readSecret(nodeKeyPath(home));
+}
+
+function createSecret(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const text = `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`;
   try {
@@ -18,23 +35,18 @@ export function createJwtSecret(home: string): void {
   }
 }
 
-/**
- * The secret of the home, 32 bytes.
- * @throws InvalidConfigError when it is missing, something else, or readable by other users
- */
-export function readJwtSecret(home: string): Uint8Array {
-  const path = jwtSecretPath(home);
+function readSecret(path: string): Uint8Array {
   let text: string;
   let mode: number;
   try {
     mode = lstatSync(path).mode & 0o777;
     text = readFileSync(path, "utf8").trim();
   } catch (cause) {
-    throw new InvalidConfigError(`cannot read the token secret ${path}`, { path }, { cause });
+    throw new InvalidConfigError(`cannot read ${path}`, { path }, { cause });
   }
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     throw new InvalidConfigError(
-      `token secret ${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`,
+      `${path} is open to other users (mode ${mode.toString(8)}); chmod 600 it`,
       { path },
     );
   }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { jwtSecretPath } from "./home.ts";
-import { createJwtSecret, readJwtSecret } from "./jwt-secret.ts";
+import { createJwtSecret, readJwtSecret } from "./secrets.ts";
 
 let home: string;
 beforeEach(() => {

@@ -7,11 +7,13 @@ import type { RpcModules } from "../rpc/methods.ts";
 import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createBlobProver } from "./blob-prover.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createEventModules } from "./event-modules.ts";
 import { createFeeReader } from "./fee-reader.ts";
 import { createSimulator } from "./simulator.ts";
+import { createSolidityCompiler } from "./solidity-compiler.ts";
 import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
@@ -66,6 +68,8 @@ export function createRpcModules(
     passphraseSigner: (account, passphrase, digest) =>
       control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
+    compiler: createSolidityCompiler(),
+    blobProver: createBlobProver(),
     hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };

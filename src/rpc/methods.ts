@@ -17,6 +17,7 @@ import { call } from "./eth/call.ts";
 import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { compileLLL, compileSerpent, compileSolidity, getCompilers } from "./eth/compilers.ts";
 import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
@@ -87,7 +88,9 @@ import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type {
+  BlobProver,
   CallExecutor,
+  Compiler,
   FeeReader,
   PassphraseSigner,
   Simulator,
@@ -129,6 +132,8 @@ export type ChainModules = {
   readonly sendLock: KeyedLock;
   readonly events: ChainEvents;
   readonly hashrates: HashrateRegistry;
+  readonly compiler: Compiler;
+  readonly blobProver: BlobProver;
 };
 
 type Namespace = readonly Method<RpcModules>[];
@@ -187,6 +192,10 @@ const eth: Namespace = [
   submitHashrate,
   getWork,
   submitWork,
+  getCompilers,
+  compileSolidity,
+  compileLLL,
+  compileSerpent,
   call,
   estimateGas,
   createAccessList,

@@ -52,6 +52,7 @@ export function createRpcModules(
     submit: core.submit,
     submissionRules: core.submissionRules,
     executor: createCallExecutor(callLimits, core, fees.suggestTip),
+    blockTester: core.blockTester,
     tracing: createTraceExecutor(callLimits, core),
     simulator: createSimulator(callLimits, core),
     fees,

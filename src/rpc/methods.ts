@@ -1,6 +1,8 @@
 import type { ChainReader } from "../chain/reader.ts";
+import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
 import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
@@ -11,8 +13,10 @@ import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
 import { blockNumber } from "./eth/block-number.ts";
 import { call } from "./eth/call.ts";
+import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
@@ -102,6 +106,7 @@ export type ChainModules = {
   readonly executor: CallExecutor;
   readonly simulator: Simulator;
   readonly tracing: TraceExecutor;
+  readonly blockTester: BlockTester;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly logs: LogModules["logs"];
@@ -128,6 +133,8 @@ const rpc: Namespace = [modules];
 const eth: Namespace = [
   protocolVersion,
   chainId,
+  config,
+  capabilities,
   syncing,
   blockNumber,
   coinbase,
@@ -196,6 +203,8 @@ const debug: Namespace = [
   traceCall,
 ];
 
+const testing: Namespace = [buildBlockV1, commitBlockV1];
+
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
@@ -205,6 +214,7 @@ export const METHODS: Namespace = [
   ...rpc,
   ...eth,
   ...debug,
+  ...testing,
   ...txpool,
   ...CONTROL_METHODS,
 ];

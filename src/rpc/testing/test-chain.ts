@@ -1,4 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/account-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
@@ -76,6 +77,12 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
         accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
         gasUsed: 26_000n,
       }),
+    },
+    blockTester: {
+      build: () => {
+        throw new BlockWishError("parentHash is not current head");
+      },
+      commit: () => first.block.hash,
     },
     tracing: {
       traceTransaction: (_executed, index) => `{"index":${index}}`,

@@ -12,7 +12,7 @@ const TRANSACTIONS = 200;
 
 /** Requests a second and CPU a request for five everyday calls, evmint and anvil in turn. */
 export async function run(): Promise<void> {
-  const options = { blockTimeSeconds: 2 };
+  const options = { blockTimeSeconds: 4 };
   const peers = [await startEvmint(options), await startAnvil(options)].filter(
     (peer): peer is Peer => peer !== undefined,
   );
@@ -63,14 +63,13 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
 
   const deployment = await send({ data: token.bytecode + word(10 ** 6), gas: "0x200000" });
   const { contractAddress } = await receipt<{ contractAddress: string }>(port, deployment);
-  const transfers: Promise<string>[] = [];
+  const transfers: string[] = [];
   for (let i = 0; i < TRANSACTIONS; i++) {
-    transfers.push(
-      send({ to: `0x${(0x1000 + i).toString(16).padStart(40, "0")}`, value: "0x1", gas: "0x5208" }),
-    );
+    const to = `0x${(0x1000 + i).toString(16).padStart(40, "0")}`;
+    transfers.push(await send({ to, value: "0x1", gas: "0x5208" }));
   }
   const blocks = new Map<string, number>();
-  for (const hash of await Promise.all(transfers)) {
+  for (const hash of transfers) {
     const { blockNumber } = await receipt<{ blockNumber: string }>(port, hash);
     blocks.set(blockNumber, (blocks.get(blockNumber) ?? 0) + 1);
   }

@@ -17,6 +17,7 @@ export const COINBASE = `0x${"c01b".repeat(10)}` as Address;
 
 /** Opcodes of one run that are compared one by one; a loop says nothing new. */
 const STEPS_MAX = 3000;
+const STOP = 0x00;
 
 /** Everything that has to be the same on two engines, as text for the eye and for comparison. */
 export type Outcome = {
@@ -35,13 +36,7 @@ export function runCase(
   const state = createWorldState(createMemoryState(allocOf(fuzzCase)));
   const message = messageOf(fuzzCase, options.gas ?? BigInt(fuzzCase.gas));
   const steps: string[] = [];
-  const tracer = options.withSteps
-    ? {
-        tracer: {
-          onStep: (step: Step) => void (steps.length < STEPS_MAX && steps.push(describeStep(step))),
-        },
-      }
-    : {};
+  const tracer = options.withSteps ? { tracer: { onStep: (step: Step) => keep(step, steps) } } : {};
   const result = evm.execute(message, blockOf(fuzzCase), state, tracer);
   const { outcome, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
   state.finalizeTransaction({
@@ -65,15 +60,29 @@ export function runCase(
   };
 }
 
-/** The first thing in which two outcomes differ, or undefined. */
+/** The first thing in which two outcomes differ, or undefined. The last step of a frame may be missing in one: an opcode that failed. */
 export function difference(a: Outcome, b: Outcome): string | undefined {
-  for (let i = 0; i < Math.max(a.steps.length, b.steps.length); i++) {
-    if (a.steps[i] !== b.steps[i]) return `step ${i}:\n  ${a.steps[i]}\n  ${b.steps[i]}`;
+  const isEnd = (i: number, j: number) =>
+    Math.max(i, j) === STEPS_MAX || (i >= a.steps.length && j >= b.steps.length);
+  for (let i = 0, j = 0; !isEnd(i, j); ) {
+    const [left, right] = [a.steps[i], b.steps[j]];
+    if (left === right) {
+      i++;
+      j++;
+    } else if (left !== undefined && endsFrame(a.steps, i)) i++;
+    else if (right !== undefined && endsFrame(b.steps, j)) j++;
+    else return `step ${i}:\n  ${left}\n  ${right}`;
   }
   for (const [name, value] of Object.entries(a.facts)) {
     if (value !== b.facts[name]) return `${name}:\n  ${value}\n  ${b.facts[name]}`;
   }
   return undefined;
+}
+
+/** True when the step after the one at `index` is the caller's, or there is none. */
+function endsFrame(steps: readonly string[], index: number): boolean {
+  const next = steps[index + 1];
+  return next === undefined || Number.parseInt(next, 10) < Number.parseInt(steps[index]!, 10);
 }
 
 function allocOf({ accounts }: FuzzCase): ReadonlyMap<Address, GenesisAccount> {
@@ -142,11 +151,16 @@ function describeState(state: WorldState): string {
     .join("\n");
 }
 
+function keep(step: Step, steps: string[]): void {
+  // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
+  const isPlain = step.opcode !== STOP && step.halt === undefined;
+  if (isPlain && steps.length < STEPS_MAX) steps.push(describeStep(step));
+}
+
 function describeStep(step: Step): string {
-  const { pc, opcode, gas, depth, address, halt } = step;
+  const { pc, opcode, gas, depth, address } = step;
   const words = step.stack().map((word) => word.toString(16));
   const hash = keccak256Hash(step.memory()).slice(2, 10);
-  // The library calls every opcode it does not know 0xfe.
-  const code = (halt?.kind === "invalidOpcode" ? 0xfe : opcode).toString(16).padStart(2, "0");
+  const code = opcode.toString(16).padStart(2, "0");
   return `${depth} ${address} pc ${pc} op ${code} gas ${gas} [${words.join(" ")}] memory ${hash}`;
 }

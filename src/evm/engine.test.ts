@@ -1,0 +1,359 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Hardfork } from "../params/hardforks.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
+import { createMemoryState } from "../state/memory-state.ts";
+import { createWorldState } from "../state/world-state.ts";
+import { createEvm } from "./engine.ts";
+import type { BlockContext, ExecuteOptions, Message } from "./evm.ts";
+import type { FrameEnd, FrameStart, Step, Tracer } from "./tracer.ts";
+
+const alice = `0x${"aa".repeat(20)}` as Address;
+const contract = `0x${"cc".repeat(20)}` as Address;
+const other = `0x${"dd".repeat(20)}` as Address;
+const GAS = 1_000_000n;
+
+const evm = createEvm();
+
+function block(hardfork: Hardfork): BlockContext {
+  return {
+    hardfork,
+    chainId: 1n,
+    number: 300,
+    timestamp: 1,
+    coinbase: ZERO_ADDRESS,
+    gasLimit: 30_000_000n,
+    difficulty: 0n,
+    prevRandao: ZERO_HASH,
+    baseFeePerGas: 7n,
+    blobBaseFee: 1n,
+    blockHash: (number) => hashFromBigint(BigInt(number)),
+  };
+}
+
+type Setup = {
+  readonly code: string;
+  readonly other?: string;
+  readonly hardfork?: Hardfork;
+  readonly message?: Partial<Message>;
+  readonly options?: ExecuteOptions;
+};
+
+function run({ code, other: otherCode = "", hardfork = "osaka", message, options }: Setup) {
+  const state = createWorldState(createMemoryState());
+  const noCode = state.putCode(EMPTY_BYTES);
+  const put = (text: string) => state.putCode(hexToBytes(`0x${text.replaceAll(" ", "")}`));
+  state.setAccount(alice, { nonce: 1n, balance: 10n ** 18n, codeHash: noCode });
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: put(code) });
+  state.setAccount(other, { nonce: 1n, balance: 0n, codeHash: put(otherCode) });
+  const result = evm.execute(
+    {
+      to: contract,
+      caller: alice,
+      origin: alice,
+      value: 0n,
+      data: EMPTY_BYTES,
+      gas: GAS,
+      gasPrice: 7n,
+      blobVersionedHashes: [],
+      warmAddresses: [],
+      warmSlots: [],
+      ...message,
+    },
+    block(hardfork),
+    state,
+    options,
+  );
+  return { state, ...result };
+}
+
+/** Code that returns the word its `code` leaves on the stack. */
+const returning = (code: string) => `${code} 5f 52 60 20 5f f3`;
+
+function word(setup: Setup): bigint {
+  const { outcome, returnData } = run(setup);
+  assert.equal(outcome, "success");
+  return bytesToBigint(returnData);
+}
+
+test("execute answers with return data and the gas left", () => {
+  const { outcome, returnData, gasLeft } = run({ code: returning("48") });
+  assert.equal(outcome, "success");
+  assert.equal(bytesToBigint(returnData), 7n);
+  assert.equal(gasLeft, GAS - 2n - 2n - 6n - 3n - 2n);
+});
+
+test("execute hands back gas beyond 2^63 untouched", () => {
+  const gas = (1n << 64n) - 1n;
+  assert.equal(run({ code: "5b00", message: { gas } }).gasLeft, gas - 1n);
+});
+
+test("execute writes storage on success and nothing after a revert", () => {
+  const stored = run({ code: "602a600155" });
+  assert.equal(stored.state.storage(contract, hashFromBigint(1n)), 42n);
+  const reverted = run({ code: "602a60015560015f5360015ffd", message: { value: 5n } });
+  assert.equal(reverted.outcome, "revert");
+  assert.deepEqual(reverted.returnData, Uint8Array.of(1));
+  assert.equal(reverted.state.storage(contract, hashFromBigint(1n)), 0n);
+  assert.equal(reverted.state.account(alice)?.balance, 10n ** 18n);
+  assert.equal(reverted.gasRefund, 0n);
+});
+
+test("execute names the halt as go-ethereum does", () => {
+  const haltOf = (code: string, gas = GAS) => run({ code, message: { gas } }).halt;
+  assert.deepEqual(haltOf("fe"), { kind: "invalidOpcode", opcode: 0xfe });
+  assert.deepEqual(haltOf("0c"), { kind: "invalidOpcode", opcode: 0x0c });
+  assert.deepEqual(haltOf("600101"), { kind: "stackUnderflow", have: 1, need: 2 });
+  assert.deepEqual(haltOf("5b5f80600056"), { kind: "stackOverflow", have: 1024, limit: 1023 });
+  assert.deepEqual(haltOf("5b5f56"), { kind: "outOfGas" });
+  assert.deepEqual(haltOf("600556"), { kind: "invalidJump" });
+  // A JUMPDEST inside the immediate of a PUSH is none.
+  assert.deepEqual(haltOf("6003565b605b00"), undefined);
+  assert.deepEqual(haltOf("6005565b605b00"), { kind: "invalidJump" });
+  assert.deepEqual(haltOf("60015f5f3e"), { kind: "returnDataOutOfBounds" });
+  assert.deepEqual(
+    haltOf("7fff00000000000000000000000000000000000000000000000000000000000000 51"),
+    {
+      kind: "gasUintOverflow",
+    },
+  );
+  assert.deepEqual(haltOf("64ffffffffff51"), { kind: "outOfGas", reason: "gas uint64 overflow" });
+  assert.deepEqual(haltOf("6001600155", 2306n), {
+    kind: "outOfGas",
+    reason: "not enough gas for reentrancy sentry",
+  });
+  assert.deepEqual(haltOf("61c0015f5ff0"), {
+    kind: "outOfGas",
+    reason: "max initcode size exceeded: code size 49153 limit 49152",
+  });
+});
+
+test("the first failing opcode of a segment names the halt, not the segment", () => {
+  // ADD on an empty stack comes before the JUMP that would fail, and before gas runs out on 20 MULs.
+  assert.equal(
+    run({ code: `01${"5f5f02".repeat(20)}`, message: { gas: 50n } }).halt?.kind,
+    "stackUnderflow",
+  );
+  assert.equal(
+    run({ code: `${"5f5f02".repeat(20)}01`, message: { gas: 50n } }).halt?.kind,
+    "outOfGas",
+  );
+});
+
+test("a static frame refuses writes the way go-ethereum words it", () => {
+  const haltIn = (code: string) => {
+    const ends: FrameEnd[] = [];
+    const tracer: Tracer = { onExit: (end) => ends.push(end) };
+    // STATICCALL of `other`
+    run({ code: `5f5f5f5f73${other.slice(2)}5afa00`, other: code, options: { tracer } });
+    return ends[0]?.halt;
+  };
+  const inGas = { kind: "outOfGas", reason: "write protection" };
+  assert.deepEqual(haltIn("60016001 55"), inGas);
+  assert.deepEqual(haltIn("5f5f5f f0"), inGas);
+  assert.deepEqual(haltIn("5f5f5f5f6001305af1"), inGas);
+  assert.deepEqual(haltIn("30ff"), inGas);
+  assert.deepEqual(haltIn("5f5fa0"), { kind: "writeProtection" });
+  assert.deepEqual(haltIn("5f5f5d"), { kind: "writeProtection" });
+});
+
+test("GAS and the 63/64 rule see the exact counter in the middle of a block", () => {
+  assert.equal(word({ code: returning("5b60016001015a") }), GAS - 1n - 3n - 3n - 3n - 2n);
+  // A call with all gas: the callee sees what is left less a 64th (EIP-150).
+  const code = `60205f5f5f5f73${other.slice(2)}5af15f51${"5f5260205ff3"}`;
+  const before = GAS - 5n * 2n - 1n - 3n - 2n;
+  const afterAccess = before - 2600n - 3n;
+  const child = afterAccess - afterAccess / 64n;
+  assert.equal(word({ code, other: returning("5a") }), child - 2n);
+});
+
+test("frames nest 1024 deep and the next one is refused", () => {
+  const depths: number[] = [];
+  const ends: FrameEnd[] = [];
+  const tracer: Tracer = {
+    onEnter: (_, depth) => depths.push(depth),
+    onExit: (end) => ends.push(end),
+  };
+  // Calls itself with all gas, forever.
+  const result = run({
+    code: "5f5f5f5f5f305af1",
+    message: { gas: 1n << 60n },
+    options: { tracer },
+  });
+  assert.equal(result.outcome, "success");
+  assert.equal(Math.max(...depths), 1025);
+  assert.deepEqual(ends[0]?.halt, { kind: "callDepth" });
+});
+
+test("return data survives the growth of the caller's memory", () => {
+  // The callee returns 0x2a; then MSTORE far out moves the return data, and RETURNDATACOPY reads it.
+  const code = `5f5f5f5f5f73${other.slice(2)}5af150 6001612000 52 60205f5f3e 60205ff3`;
+  assert.equal(bytesToBigint(run({ code, other: returning("602a") }).returnData), 42n);
+});
+
+test("memory of a former frame reads as zero", () => {
+  // The callee fills its memory; the caller then expands over the same bytes.
+  const code = `5f5f5f5f5f73${other.slice(2)}5af150 610400 51 5f52 60205ff3`;
+  const fills = "5f19 5f52 5f19 610400 52 5f19 610800 52";
+  assert.equal(bytesToBigint(run({ code, other: fills }).returnData), 0n);
+});
+
+test("a creation deploys what its init code returns", () => {
+  // Returns one byte 0x00 of memory as code.
+  const { outcome, returnData, state, gasLeft } = run({
+    code: "",
+    message: {
+      to: null,
+      createAddress: "0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address,
+      data: hexToBytes("0x60015ff3"),
+    },
+  });
+  assert.equal(outcome, "success");
+  assert.deepEqual(returnData, Uint8Array.of(0));
+  assert.equal(gasLeft, GAS - 3n - 2n - 3n - 200n);
+  const account = state.account("0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address)!;
+  assert.equal(account.nonce, 1n);
+  assert.deepEqual(state.code(account.codeHash), Uint8Array.of(0));
+});
+
+test("EIP-6780: SELFDESTRUCT deletes only what the transaction created", () => {
+  assert.deepEqual(run({ code: "5fff" }).selfDestructs, []);
+  assert.deepEqual(run({ code: "5fff", hardfork: "shanghai" }).selfDestructs, [contract]);
+});
+
+test("EIP-7702: a delegated account runs the code of its target and shows its own", () => {
+  const delegation = `ef0100${other.slice(2)}`;
+  assert.equal(word({ code: delegation, other: returning("30") }), BigInt(contract));
+  assert.equal(
+    word({ code: returning(`73${other.slice(2)}3b`), other: `ef0100${alice.slice(2)}` }),
+    23n,
+  );
+});
+
+test("EIP-7939: CLZ counts leading zero bits", () => {
+  assert.equal(word({ code: returning("5f1e") }), 256n);
+  assert.equal(word({ code: returning("60011e") }), 255n);
+  assert.equal(word({ code: returning("5f191e") }), 0n);
+  assert.equal(run({ code: "5f1e", hardfork: "prague" }).halt?.kind, "invalidOpcode");
+});
+
+test("BLOCKHASH knows the 256 blocks before this one", () => {
+  assert.equal(word({ code: returning("61012b40") }), 299n);
+  assert.equal(word({ code: returning("602c40") }), 44n);
+  assert.equal(word({ code: returning("602b40") }), 0n);
+  assert.equal(word({ code: returning("61012c40") }), 0n);
+});
+
+test("a deadline ends a loop that would run for hours", () => {
+  const start = performance.now();
+  const { halt } = run({
+    code: "5b5f56",
+    message: { gas: 1n << 62n },
+    options: { deadlineMs: start + 50 },
+  });
+  assert.deepEqual(halt, { kind: "timeout" });
+  assert.ok(performance.now() - start < 2_000);
+});
+
+test("a deadline reached in a callee ends the caller too", () => {
+  const { halt } = run({
+    code: `5f5f5f5f5f73${other.slice(2)}5af1 5b 60 00 56`,
+    other: "5b5f56",
+    message: { gas: 1n << 62n },
+    options: { deadlineMs: performance.now() + 20 },
+  });
+  assert.deepEqual(halt, { kind: "timeout" });
+});
+
+test("a memory limit holds for all frames together", () => {
+  const gas = 1n << 50n;
+  const expand = "630010000051";
+  const options = { memoryBytesMax: 1 << 20 };
+  assert.equal(run({ code: expand, message: { gas } }).outcome, "success");
+  assert.deepEqual(run({ code: expand, message: { gas }, options }).halt, { kind: "memoryLimit" });
+  const twice = `620a000051 5f5f5f5f5f73${other.slice(2)}5af1`;
+  assert.deepEqual(run({ code: twice, other: "620a000051", message: { gas }, options }).halt, {
+    kind: "memoryLimit",
+  });
+});
+
+test("onEnter and onExit tell every call, also one that ends at once", () => {
+  const told: string[] = [];
+  const tracer: Tracer = {
+    onEnter: ({ type, to, value }: FrameStart, depth) =>
+      told.push(`${" ".repeat(depth)}${type} ${to.slice(0, 6)} ${value}`),
+    onExit: ({ outcome, gasUsed }, depth) =>
+      told.push(`${" ".repeat(depth)}${outcome} ${depth === 0 ? "" : gasUsed}`),
+  };
+  // CALL of the identity precompile, then with more value than there is.
+  const code = "5f5f5f5f5f60045af1 5f5f5f5f600160055af1";
+  run({ code, options: { tracer } });
+  assert.deepEqual(told, [
+    "CALL 0xcccc 0",
+    " CALL 0x0000 0",
+    " success 15",
+    " CALL 0x0000 1",
+    " halt 0",
+    "success ",
+  ]);
+});
+
+test("onAccess tells accounts and slots, warm ones too", () => {
+  const told: string[] = [];
+  const tracer: Tracer = {
+    onAccess: (address, slot) => told.push(`${address} ${slot && BigInt(slot)}`),
+  };
+  run({
+    code: `600754 5073${other.slice(2)}31`,
+    message: { warmAddresses: [other], warmSlots: [[contract, hashFromBigint(7n)]] },
+    options: { tracer },
+  });
+  assert.deepEqual(told, [`${contract} 7`, `${other} null`]);
+});
+
+test("onStep comes before each opcode, with its whole cost and memory as it was", () => {
+  const steps: (Pick<Step, "pc" | "opcode" | "gas" | "gasCost"> & {
+    stack: bigint[];
+    memory: string;
+  })[] = [];
+  const tracer: Tracer = {
+    onStep: ({ pc, opcode, gas, gasCost, stack, memory }) =>
+      steps.push({ pc, opcode, gas, gasCost, stack: stack(), memory: bytesToHex(memory()) }),
+  };
+  run({ code: "6005602052 5a", options: { tracer }, message: { gas: 100n } });
+  assert.deepEqual(steps, [
+    { pc: 0, opcode: 0x60, gas: 100n, gasCost: 3n, stack: [], memory: "0x" },
+    { pc: 2, opcode: 0x60, gas: 97n, gasCost: 3n, stack: [5n], memory: "0x" },
+    { pc: 4, opcode: 0x52, gas: 94n, gasCost: 9n, stack: [5n, 32n], memory: "0x" },
+    { pc: 5, opcode: 0x5a, gas: 85n, gasCost: 2n, stack: [], memory: `0x${"00".repeat(63)}05` },
+    { pc: 6, opcode: 0x00, gas: 83n, gasCost: 0n, stack: [83n], memory: `0x${"00".repeat(63)}05` },
+  ]);
+});
+
+test("onStep shows the opcode that could not be paid with its halt", () => {
+  const halts: unknown[] = [];
+  const tracer: Tracer = { onStep: ({ pc, halt }) => halts.push([pc, halt?.kind]) };
+  run({ code: "5f5f01", message: { gas: 5n }, options: { tracer } });
+  assert.deepEqual(halts, [
+    [0, undefined],
+    [1, undefined],
+    [2, "outOfGas"],
+  ]);
+});
+
+test("replaced precompiles take the place of the fork's own", () => {
+  const address = `0x${"00".repeat(19)}77` as Address;
+  const precompile = {
+    name: "TEST",
+    gas: () => 11n,
+    run: () => Uint8Array.of(9),
+  };
+  const { returnData } = run({
+    code: "60015f5f5f5f60775af1 60015ff3",
+    options: { precompiles: new Map([[address, precompile]]) },
+  });
+  assert.deepEqual(returnData, Uint8Array.of(9));
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { executeBlock } from "../../src/execution/execute-block.ts";
+import { validateBody } from "../../src/execution/validate-body.ts";
+import { validateHeader } from "../../src/execution/validate-header.ts";
+import { parseGenesis } from "../../src/params/genesis.ts";
+import { hardforkAt } from "../../src/params/hardfork-at.ts";
+import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
+import type { Block } from "../../src/types/block.ts";
+import { decodeBlockAt } from "../../src/types/block-codec.ts";
+import { fixture, skipWithout } from "../support/fixtures.ts";
+import { createEngine } from "./engines.ts";
+
+const directory = fixture("rpc-compat");
+const skip = skipWithout(directory, "rpc-compat");
+
+for (const engine of ["ethereumjs", "evmint"]) {
+  test(`the recorded chain of execution-apis is valid from Homestead to Osaka, on ${engine}`, {
+    skip,
+  }, async () => {
+    const genesis = parseGenesis(readFileSync(join(directory!, "genesis.json"), "utf8"));
+    const bytes = new Uint8Array(readFileSync(join(directory!, "chain.rlp")));
+    const { config } = genesis;
+    const evm = await createEngine(engine);
+    const nodes = createMemoryNodes();
+    const stateTrie = createStateTrie(nodes, { cachedNodesMax: 4096 });
+    const state = createMemoryState(genesis.alloc);
+    const first = genesisBlock(genesis, stateTrie);
+    nodes.keep(first.nodes);
+    const chain: Block[] = [first.record.block];
+    const byHash = new Map<Hash, Block>([[first.record.block.hash, first.record.block]]);
+    const forks = new Set<Hardfork>();
+
+    for (let offset = 0; offset < bytes.length; ) {
+      const { block, end } = decodeBlockAt(bytes, offset);
+      const { header } = chain.at(-1)!;
+      validateHeader(block.header, header, config);
+      validateBody(block, config, (hash) => byHash.get(hash));
+      const blockHash = (number: number) => chain[number]?.hash;
+      const outcome = executeBlock(block, { header, state, blockHash }, { config, evm, stateTrie });
+      nodes.keep(outcome.trie.nodes);
+      state.apply(outcome.changes);
+      chain.push(block);
+      byHash.set(block.hash, block);
+      forks.add(hardforkAt(config, block.header));
+      offset = end;
+    }
+
+    assert.ok(chain.length > 40);
+    assert.deepEqual([...forks], HARDFORKS.slice(1));
+  });
+}

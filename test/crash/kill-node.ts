@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createChain } from "../../src/chain/chain.ts";
+import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { importBlock } from "../../src/chain/import-block.ts";
+import { createMemoryBlockStore } from "../../src/chain/open-block-store.ts";
+import { devGenesis } from "../../src/config/genesis.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { executionModules } from "../../src/node/execution-modules.ts";
+import { openChain } from "../../src/node/open-chain.ts";
+import { parseAddress } from "../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
+
+/** Every step of a commit at which a node may die, and "random": from outside, at any moment. */
+const STEPS = [
+  "append:begin",
+  "log:write",
+  "log:sync",
+  "log:synced",
+  "append:index",
+  "append:commit",
+  "append:committed",
+  "append:end",
+  "merge:begin",
+  "merge:end",
+  "random",
+] as const;
+
+export type KillReport = {
+  readonly kills: number;
+  /** Blocks that a client saw, each checked after every later start. */
+  readonly blocksSeen: number;
+  readonly receiptsSeen: number;
+  readonly head: number;
+  /** From the start of the process to its first answer. */
+  readonly slowestStartMs: number;
+};
+
+/**
+ * Kills a node under load `kills` times, at each step in turn, and looks after every start whether everything a client
+ * ever saw is still there. At the end a twin that nobody kills executes all blocks again.
+ * @throws Error naming what was lost or differs
+ */
+export async function killNode(kills: number): Promise<KillReport> {
+  const home = mkdtempSync(join(tmpdir(), "evmint-kill-"));
+  const seen = { blocks: new Map<number, string>(), receipts: new Map<string, string>() };
+  let slowestStartMs = 0;
+  try {
+    for (let kill = 0; kill < kills; kill++) {
+      const step = STEPS[kill % STEPS.length]!;
+      const begin = performance.now();
+      const victim = await startVictim(home, step, 1 + (kill % 7));
+      slowestStartMs = Math.max(slowestStartMs, performance.now() - begin);
+      await checkSeen(victim.url, seen);
+      // A history merge is rare, so a victim that waits for one may live on: it too is killed from outside.
+      const lifeMs = step === "random" ? 100 + ((kill * 37) % 400) : 3000;
+      const timer = setTimeout(() => victim.child.kill("SIGKILL"), lifeMs);
+      await Promise.race([victim.exited, load(victim.url, seen)]);
+      await victim.exited;
+      clearTimeout(timer);
+    }
+    const head = executeAgain(home, seen.blocks);
+    return {
+      kills,
+      blocksSeen: seen.blocks.size,
+      receiptsSeen: seen.receipts.size,
+      head,
+      slowestStartMs,
+    };
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+type Seen = { readonly blocks: Map<number, string>; readonly receipts: Map<string, string> };
+
+async function startVictim(home: string, step: string, count: number) {
+  const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [script, home, step, String(count)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
+    child.once("exit", (code) => reject(new Error(`victim did not start: exit code ${code}`)));
+  });
+  await call(url, "eth_chainId", []);
+  return { child, url, exited };
+}
+
+/** Sends transactions and notes every block and receipt the node shows, until it dies. */
+async function load(url: string, seen: Seen): Promise<void> {
+  const key = devPrivateKeys()[0]!;
+  try {
+    let nonce = BigInt(
+      await call<string>(url, "eth_getTransactionCount", [DEV_ADDRESS, "pending"]),
+    );
+    for (;;) {
+      const hash = await call<string>(url, "eth_sendRawTransaction", [transfer(nonce++, key)]);
+      const block = await call<{ number: string; hash: string }>(url, "eth_getBlockByNumber", [
+        "latest",
+        false,
+      ]);
+      seen.blocks.set(Number(block.number), block.hash);
+      const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [
+        hash,
+      ]);
+      if (receipt) seen.receipts.set(hash, receipt.blockHash);
+    }
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    // The connection broke: the victim is dead.
+  }
+}
+
+async function checkSeen(url: string, { blocks, receipts }: Seen): Promise<void> {
+  // Old ones were checked by starts before; a chain link holds the rest.
+  for (const [number, hash] of [...blocks].slice(-50)) {
+    const block = await call<{ hash: string } | null>(url, "eth_getBlockByNumber", [
+      `0x${number.toString(16)}`,
+      false,
+    ]);
+    if (block?.hash !== hash) throw new Error(`block ${number} was ${hash} and is ${block?.hash}`);
+  }
+  for (const [hash, blockHash] of [...receipts].slice(-50)) {
+    const receipt = await call<{ blockHash: string } | null>(url, "eth_getTransactionReceipt", [
+      hash,
+    ]);
+    if (receipt?.blockHash !== blockHash) throw new Error(`receipt of ${hash} is lost`);
+  }
+}
+
+/** Validates and executes every block of the home on a chain of its own: all roots must come out the same. */
+function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number {
+  const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
+  const killed = openChain(config, SILENT_LOGGER);
+  try {
+    const genesis = devGenesis(killed.chain.blockByNumber(0)!.block.header.timestamp);
+    const store = createMemoryBlockStore({ createTrie: createStateTrie });
+    const stateTrie = createStateTrie(store.trieNodes);
+    const { record, nodes } = genesisBlock(genesis, stateTrie);
+    store.append({ ...record, consensusData: EMPTY_BYTES }, nodes);
+    const twin = createChain({ config: genesis.config, store, stateTrie });
+    const execution = executionModules(twin);
+    const head = killed.chain.head().block.header.number;
+    for (let number = 1; number <= head; number++) {
+      importBlock(twin, killed.chain.blockByNumber(number)!.block, execution);
+    }
+    for (const [number, hash] of blocks) {
+      const found = killed.chain.blockByNumber(number)?.block.hash;
+      if (found !== hash) throw new Error(`block ${number} was ${hash} and is ${found}`);
+    }
+    return head;
+  } finally {
+    killed.store.close();
+  }
+}
+
+const DEV_ADDRESS = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+
+function transfer(nonce: bigint, key: Uint8Array): string {
+  const { raw } = signTransaction(
+    {
+      type: 2,
+      chainId: 31337n,
+      nonce,
+      gasLimit: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      to: parseAddress(`0x${(0x1000n + (nonce % 50n)).toString(16).padStart(40, "0")}`),
+      value: 1n,
+      data: EMPTY_BYTES,
+      accessList: [],
+    },
+    key,
+  );
+  return bytesToHex(raw);
+}
+
+/** The node answered, and refused. */
+class RpcError extends Error {}
+
+async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
+  if (error) throw new RpcError(`${method}: ${error.message}`);
+  return result;
+}

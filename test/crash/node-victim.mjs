@@ -1,0 +1,21 @@
+/**
+ * A node that kills itself at a step of its commit: `node node-victim.mjs HOME [STEP COUNT]` dies at the COUNT-th time STEP comes.
+ * Plain JavaScript over the built node, so that it starts as fast as the real one. Prints its HTTP address once it answers.
+ */
+const [home, step, count] = process.argv.slice(2);
+const dist = new URL("../../dist/", import.meta.url);
+const { loadConfig } = await import(new URL("config/load.js", dist));
+const { startNode } = await import(new URL("node/start-node.js", dist));
+const { SILENT_LOGGER } = await import(new URL("telemetry/logger.js", dist));
+
+let armed = false;
+let left = Number(count);
+function failPoint(name) {
+  if (armed && name === step && --left === 0) process.kill(process.pid, "SIGKILL");
+}
+
+const flags = { "json-rpc.address": "127.0.0.1:0", "json-rpc.ws-address": "127.0.0.1:0" };
+const { config } = loadConfig({ home, dev: true, flags, environment: {} });
+const node = await startNode(config, SILENT_LOGGER, { failPoint });
+armed = true;
+process.stdout.write(`${node.listeners.find(({ kind }) => kind === "http").url}\n`);

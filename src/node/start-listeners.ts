@@ -83,6 +83,11 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const network = { isListening: () => isListening };
   const modules = createRpcModules(config, rpcLog, core, network, control);
+  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => modules.subscriptions.size,
+  );
   server = await startRpcServer(
     {
       ...(jsonRpc.enable && endpoints),

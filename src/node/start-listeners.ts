@@ -18,6 +18,7 @@ import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { createMinerSettings } from "./miner-settings.ts";
 import { createNodeAdmin } from "./node-admin.ts";
+import { InProcessProvider } from "./provider.ts";
 import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
@@ -28,6 +29,8 @@ const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
   readonly listeners: readonly Listener[];
+  /** Every method, for programs in this process. */
+  readonly provider: InProcessProvider;
   close(): Promise<void>;
 };
 
@@ -105,11 +108,14 @@ export async function startListeners(
     },
   );
   isListening = true;
+  const provider = new InProcessProvider(registry, modules);
   return {
+    provider,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
       await server?.close(STOP_GRACE_MS);
+      provider.close();
       modules.feeds.close();
       modules.filters.close();
       keys.close();

@@ -137,7 +137,7 @@ export class Driver {
     records.reset({
       state,
       codes,
-      warm: warmSet(message),
+      warm: warmSet(message, this.#precompiles),
       precompiles,
       hasDelegations: rules.eip7702,
     });
@@ -304,7 +304,7 @@ function isFinal(halt: Halt): boolean {
   return halt.kind === "timeout" || halt.kind === "memoryLimit";
 }
 
-function warmSet(message: Message): WarmSet {
+function warmSet(message: Message, precompiles: ReadonlyMap<Address, Precompile>): WarmSet {
   const addresses = new Set(message.warmAddresses);
   addresses.add(message.caller);
   const own = message.to ?? message.createAddress;
@@ -315,5 +315,5 @@ function warmSet(message: Message): WarmSet {
     if (known) known.add(slot);
     else slots.set(address, new Set([slot]));
   }
-  return { addresses, slots };
+  return { addresses, precompiles, slots };
 }

@@ -18,6 +18,8 @@ import type { State } from "./state.ts";
 /** What is warm before the first opcode (EIP-2929). */
 export type WarmSet = {
   readonly addresses: ReadonlySet<Address>;
+  /** Precompiles of the fork: warm also where a caller's overrides took them away, while moved ones are not. */
+  readonly precompiles: ReadonlyMap<Address, Precompile>;
   readonly slots: ReadonlyMap<Address, ReadonlySet<string>>;
 };
 
@@ -92,8 +94,10 @@ export class Records {
     const address = this.addressOf(entry);
     const account = this.#state.account(address);
     let flags = 0;
-    if (this.#precompiles.has(address)) flags |= flag.precompile | flag.warm;
-    else if (this.#warm.addresses.has(address)) flags |= flag.warm;
+    if (this.#precompiles.has(address)) flags |= flag.precompile;
+    if (this.#warm.precompiles.has(address) || this.#warm.addresses.has(address)) {
+      flags |= flag.warm;
+    }
     if (account !== undefined) {
       flags |= flag.exists;
       const code = this.#codes.byHash(account.codeHash, (hash) => this.#state.code(hash));

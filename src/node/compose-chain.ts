@@ -9,6 +9,7 @@ import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { sidecarFault } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block-execution.ts";
 import { Mempool } from "../mempool/mempool.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports.ts";
 import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -29,6 +30,8 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: SoloEngine;
+  /** Who receives the tips of the next block; may be set while the node runs. */
+  readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
   /** Takes a transaction in network form into the pool. */
   readonly submit: Submit;
@@ -64,6 +67,7 @@ export function composeChain(
     mempool.add(submission);
     return submission.tx.hash;
   });
+  const feeRecipient = { value: config.consensus.feeRecipient };
   const minimumTip = () => config.mempool.minimumGasPriceWei;
   const gasLimitTarget = config.consensus.gasLimit;
   const pending = createPendingBlocks(
@@ -72,7 +76,7 @@ export function composeChain(
   );
   const application = createEvmApplication(
     {
-      feeRecipient: () => config.consensus.feeRecipient,
+      feeRecipient: () => feeRecipient.value,
       extraData: config.consensus.extraData,
       minimumTip,
       gasLimitTarget,
@@ -105,6 +109,7 @@ export function composeChain(
   let sweep: NodeJS.Timeout | undefined;
   return {
     ...opened,
+    feeRecipient,
     reader: { ...chain, pending },
     mempool,
     execution,

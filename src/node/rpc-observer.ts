@@ -1,9 +1,9 @@
 import type { RpcObserver } from "../rpc/observer.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createMetrics, type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
+import { type Metrics, SECONDS_BUCKETS } from "../telemetry/metrics.ts";
 
 /** Counts what the JSON-RPC server does, and logs its crashes. */
-export function createRpcObserver(log: Logger, metrics: Metrics = createMetrics()): RpcObserver {
+export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
   const duration = metrics.histogram({
     name: "rpc_request_duration_seconds",
     help: "Time from a call's arrival to its answer.",

@@ -1,12 +1,24 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { createJwtSecret, readJwtSecret } from "../config/jwt-secret.ts";
+import { dataPath } from "../config/home.ts";
+import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
+import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
+import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
-import { startRpcServer } from "../rpc/server.ts";
+import { type RpcServer, startRpcServer } from "../rpc/server.ts";
+import { DappDb } from "../storage/dapp-db.ts";
+import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { createCallerFiles } from "./caller-files.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { composeKeys } from "./compose-keys.ts";
+import { createMinerSettings } from "./miner-settings.ts";
+import { createNodeAdmin } from "./node-admin.ts";
+import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
 import type { Listener } from "./types.ts";
@@ -19,17 +31,47 @@ export type OpenListeners = {
   close(): Promise<void>;
 };
 
-/** Opens every listener the configuration asks for, all or none. */
+/**
+ * Opens every listener the configuration asks for, all or none.
+ * @throws UnknownNamespaceError, InvalidConfigError, and what listening throws
+ */
 export async function startListeners(
   config: Config,
   log: Logger,
   core: ChainCore,
+  metrics: Metrics,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry();
-  const known = new Set([...registry.keys()].map(namespaceOf));
-  const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
+  const known = [...new Set([...registry.keys()].map(namespaceOf))];
+  const endpoints = endpointsOf(config, known);
+  let server: RpcServer | undefined;
   let isListening = false;
+
+  const keys = composeKeys(config, log.child("keystore"), {
+    metrics,
+    assertUnlockAllowed() {
+      const exposed = exposedUrl(server?.urls ?? {});
+      if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {
+        throw new UnlockForbiddenError(exposed);
+      }
+    },
+  });
+  const admin = createNodeAdmin(config, {
+    core,
+    files: createCallerFiles(config),
+    server: () => server,
+    endpoints,
+    known,
+    isRunning: () => isListening,
+    hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
+  });
+  const control: ControlModules = {
+    keys,
+    admin,
+    miner: createMinerSettings(config, core, log.child("miner")),
+    dappDb: openDappDb(config),
+  };
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
@@ -37,51 +79,44 @@ export async function startListeners(
     badTokensMax: access.badTokensMax,
     pauseMsMax: access.badTokenPauseMsMax,
   });
-  const endpoint = { namespaces, isOpen: config.dev };
-  const server = await startRpcServer(
+  const tls = readTls(config);
+  const rpcLog = log.child("rpc");
+  const network = { isListening: () => isListening };
+  const modules = createRpcModules(config, rpcLog, core, network, control);
+  server = await startRpcServer(
     {
-      ...(jsonRpc.enable && {
-        http: {
-          ...jsonRpc.address,
-          ...endpoint,
-          methods: { allow: access.allowMethods, deny: access.denyMethods },
-        },
-        ws: {
-          ...jsonRpc.wsAddress,
-          ...endpoint,
-          methods: { allow: access.wsAllowMethods, deny: access.wsDenyMethods },
-        },
-      }),
+      ...(jsonRpc.enable && endpoints),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
       allowedOrigins: jsonRpc.corsOrigins,
       limits: rpcLimits,
+      ...(tls && { tls }),
     },
     {
       registry,
-      modules: createRpcModules(config, core, { isListening: () => isListening }),
-      observer: createRpcObserver(log.child("rpc")),
+      modules,
+      observer: createRpcObserver(rpcLog, metrics),
       authenticate,
     },
   );
   isListening = true;
-  const listeners: Listener[] = [];
-  for (const kind of ["http", "ws", "ipc"] as const) {
-    const url = server.urls[kind];
-    if (url === undefined) continue;
-    const isIpc = kind === "ipc";
-    listeners.push({
-      kind,
-      url,
-      namespaces: isIpc ? [...known] : namespaces,
-      needsToken: !isIpc && !config.dev,
-    });
-  }
   return {
-    listeners,
-    close() {
+    listeners: describeListeners(server, config, known),
+    async close() {
       isListening = false;
-      return server.close(STOP_GRACE_MS);
+      await server?.close(STOP_GRACE_MS);
+      modules.feeds.close();
+      modules.filters.close();
+      keys.close();
+      control.dappDb.close();
     },
   };
+}
+
+function openDappDb({ home, dappDb }: Config): DappDb {
+  const directory = join(dataPath(home), "dapp-db");
+  return new DappDb(dappDb, {
+    exists: () => existsSync(join(directory, "data.mdb")),
+    open: () => openDurableLmdbKv(directory),
+  });
 }

@@ -1,6 +1,9 @@
 import type { Config } from "../config/config.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, composeChain } from "./compose-chain.ts";
+import { listenMetrics } from "./metrics-listener.ts";
 import type { OpenChainOptions } from "./open-chain.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
@@ -22,19 +25,35 @@ export async function startNode(
     onFatal = resolve;
   });
   const core = composeChain(config, log, { ...hooks, onFatal });
+  let stopping: Promise<void> | undefined;
   try {
-    const { listeners, close } = await startListeners(config, log, core);
+    const metrics = createMetrics();
+    declareChainMetrics(metrics, core);
+    logBlocks(core, log.child("chain"));
     const { header } = core.chain.head().block;
+    const readiness = () => ({
+      ready: stopping === undefined,
+      head: core.chain.head().block.header.number,
+    });
+    const measured = config.metrics.enable
+      ? await listenMetrics(config.metrics.address, metrics, readiness)
+      : undefined;
+    const { listeners, close } = await startListeners(config, log, core, metrics).catch((error) => {
+      measured?.close();
+      throw error;
+    });
     core.start();
-    let stopping: Promise<void> | undefined;
     async function stop(): Promise<void> {
       await close();
+      measured?.close();
       core.stop();
       core.store.close();
     }
     return {
       core,
-      listeners,
+      listeners: measured
+        ? [...listeners, { kind: "metrics", url: measured.url, namespaces: [], needsToken: false }]
+        : listeners,
       chain: {
         chainId: core.chain.config.chainId,
         head: header.number,
@@ -51,4 +70,13 @@ export async function startNode(
     core.store.close();
     throw error;
   }
+}
+
+/** One line a block. */
+function logBlocks({ chain }: ChainCore, log: Logger): void {
+  chain.subscribe(({ executed: { block } }) => {
+    const { number, gasUsed } = block.header;
+    const { hash, transactions } = block;
+    log.info("block committed", { number, hash, transactions: transactions.length, gasUsed });
+  });
 }

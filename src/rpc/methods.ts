@@ -1,7 +1,11 @@
 import type { ChainReader } from "../chain/reader.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
+import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
+import { traceCall } from "./debug/trace-call.ts";
+import { traceTransaction } from "./debug/trace-transaction.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
@@ -13,6 +17,14 @@ import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
 import { fillTransaction } from "./eth/fill-transaction.ts";
+import {
+  getFilterChanges,
+  getFilterLogs,
+  newBlockFilter,
+  newFilter,
+  newPendingTransactionFilter,
+  uninstallFilter,
+} from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
@@ -23,6 +35,7 @@ import { getBlockTransactionCountByNumber } from "./eth/get-block-transaction-co
 import { getCode } from "./eth/get-code.ts";
 import { getHeaderByHash } from "./eth/get-header-by-hash.ts";
 import { getHeaderByNumber } from "./eth/get-header-by-number.ts";
+import { getLogs, type LogModules } from "./eth/get-logs.ts";
 import { getProof } from "./eth/get-proof.ts";
 import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-by-block-hash-and-index.ts";
 import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
@@ -39,11 +52,14 @@ import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
+import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
+import { simulateV1 } from "./eth/simulate-v1.ts";
+import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -51,6 +67,7 @@ import {
   getUncleCountByBlockHash,
   getUncleCountByBlockNumber,
 } from "./eth/uncles.ts";
+import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 import { createRegistry, type Method } from "./method.ts";
@@ -58,8 +75,14 @@ import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { personalSign } from "./personal/sign.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
+import type {
+  CallExecutor,
+  FeeReader,
+  PassphraseSigner,
+  Simulator,
+  Submit,
+  TraceExecutor,
+} from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -67,15 +90,25 @@ import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";
 
 /** Everything the methods below ask for together. */
-export type RpcModules = {
+export type RpcModules = ControlModules & ChainModules;
+
+/** What the methods ask for that read the chain and send transactions to it. */
+export type ChainModules = {
   readonly node: NodeInfo;
   readonly chain: ChainReader;
   readonly pool: PoolReader;
   readonly submit: Submit;
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
+  readonly simulator: Simulator;
+  readonly tracing: TraceExecutor;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
+  readonly logs: LogModules["logs"];
+  readonly logLimits: LogModules["logLimits"];
+  readonly filters: Filters;
+  readonly subscriptions: SubscriptionModules["subscriptions"];
+  readonly feeds: SubscriptionModules["feeds"];
   readonly signer: AccountSigner;
   /** Absent where there is no key store. */
   readonly passphraseSigner: PassphraseSigner | undefined;
@@ -132,20 +165,38 @@ const eth: Namespace = [
   call,
   estimateGas,
   createAccessList,
+  simulateV1,
+  getLogs,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+  ...ethSubscriptions,
   sendRawTransaction,
   sendTransaction,
   signTransaction,
   fillTransaction,
+  resend,
   sign,
   signTypedDataV4,
   signTypedData,
 ];
 
-const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction];
+const debug: Namespace = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
-
-const personal: Namespace = [personalSign];
 
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
@@ -155,7 +206,7 @@ export const METHODS: Namespace = [
   ...eth,
   ...debug,
   ...txpool,
-  ...personal,
+  ...CONTROL_METHODS,
 ];
 
 export function createMethodRegistry() {

@@ -20,8 +20,9 @@ import { signAuthorization, signTransaction } from "../../types/transaction/sign
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
-import type { RpcModules } from "../methods.ts";
+import type { ChainModules } from "../methods.ts";
 import { createSubmit } from "../submission.ts";
+import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
 
 export const ALICE_KEY = hexToBytes(`0x${"a1".repeat(32)}`);
@@ -37,14 +38,14 @@ const CONFIG = allForksAtGenesis(CHAIN_ID);
 const SLOT_ONE = hashFromBigint(1n);
 
 /** Everything methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
-export type TestModules = RpcModules & {
+export type TestModules = ChainModules & {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
 };
 
 /** @param replace modules a test wants otherwise */
-export function createTestModules(replace: Partial<RpcModules> = {}): TestModules {
+export function createTestModules(replace: Partial<ChainModules> = {}): TestModules {
   const genesis = blockOf(0, ZERO_HASH, []);
   const first = blockOf(1, genesis.block.hash, transactions());
   const second = blockOf(2, first.block.hash, []);
@@ -52,13 +53,17 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
   const pooled = pooledTransactions();
   const submitted: Transaction[] = [];
   const submissionRules = { txFeeWeiMax: 10n ** 18n, allowUnprotected: false };
+  const chain = chainOf(blocks);
+  const node = { ...TEST_NODE, coinbase: () => BOB };
+  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   return {
     blocks,
     pooled,
     submitted,
     submissionRules,
-    node: { ...TEST_NODE, coinbase: () => BOB },
-    chain: chainOf(blocks),
+    node,
+    chain,
+    ...createTestEventModules(blocks, { chain, node, blockJson }),
     pool: poolOf(pooled),
     submit: createSubmit(submissionRules, ({ tx }) => {
       submitted.push(tx);
@@ -72,6 +77,12 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         gasUsed: 26_000n,
       }),
     },
+    tracing: {
+      traceTransaction: (_executed, index) => `{"index":${index}}`,
+      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
+      traceCall: () => "{}",
+    },
+    simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,
       history: (_count, newest) => ({
@@ -83,7 +94,7 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         blobGasUsedRatio: [0],
       }),
     },
-    blockJson: new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false }),
+    blockJson,
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
@@ -117,6 +128,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     pending: () => ({
       executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
       state: createMemoryState(allocAt(blocks.length)),
+      changes: { accounts: [], codes: new Map() },
     }),
   };
 }

@@ -135,9 +135,9 @@ test("notices wait until the id is out", async () => {
   const context = modules.connection.context();
   const id = await subscribe.call(modules, ["newHeads"], context);
   modules.emitter.block(block);
-  assert.deepEqual(modules.connection.notices, []);
+  assert.equal(modules.connection.notices.length, 0);
   context.replied();
-  assert.equal(modules.connection.notices[0]?.params.subscription, id);
+  assert.equal(modules.connection.notices[0].params.subscription, id);
   modules.emitter.block(block);
   assert.equal(modules.connection.notices.length, 2);
 });

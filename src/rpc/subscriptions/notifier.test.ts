@@ -19,7 +19,10 @@ function subscribers(count: number, told: string[]): Subscriber[] {
 test("notices to many go out in order, a part in each turn", () => {
   const turns: (() => void)[] = [];
   const told: string[] = [];
-  const notifier = new Notifier({ defer: (work) => turns.push(work), onError: (error) => assert.fail(String(error)) });
+  const notifier = new Notifier({
+    defer: (work) => turns.push(work),
+    onError: (error) => assert.fail(String(error)),
+  });
   const list = subscribers(700, told);
   notifier.publish(list, '"a"');
   notifier.publish(list, '"b"');
@@ -36,7 +39,10 @@ test("notices to many go out in order, a part in each turn", () => {
 
 test("more notices than may wait are sent at once", () => {
   const told: string[] = [];
-  const notifier = new Notifier({ defer: () => {}, onError: (error) => assert.fail(String(error)) });
+  const notifier = new Notifier({
+    defer: () => {},
+    onError: (error) => assert.fail(String(error)),
+  });
   const list = subscribers(1_000, told);
   for (let i = 0; i < 500; i++) notifier.publish(list, "1");
   assert.equal(told.length, 0);

@@ -59,11 +59,11 @@ test("web3.js makes, unlocks and locks accounts of the key store", async () => {
   assert.equal((await web3.eth.sendTransaction(funding)).status, 1n);
 
   const spending = { from: account, to: bob, value: "1" };
-  await assert.rejects(web3.eth.sendTransaction(spending), /authentication needed/);
+  await assert.rejects(async () => web3.eth.sendTransaction(spending), /authentication needed/);
   assert.equal(await web3.eth.personal.unlockAccount(account, "secret", 300), true);
   assert.equal((await web3.eth.sendTransaction(spending)).status, 1n);
   assert.equal(await web3.eth.personal.lockAccount(account), true);
-  await assert.rejects(web3.eth.sendTransaction(spending), /authentication needed/);
+  await assert.rejects(async () => web3.eth.sendTransaction(spending), /authentication needed/);
 
   const hash = await web3.eth.personal.sendTransaction(spending, "secret");
   assert.match(hash, /^0x[0-9a-f]{64}$/);

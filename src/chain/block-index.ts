@@ -16,6 +16,7 @@ import {
 } from "../storage/schema.ts";
 import { VersionedTable } from "../storage/versioned-table.ts";
 import type { TrieNode } from "../trie/node-store.ts";
+import type { ExecutedBlock } from "../types/block.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
@@ -24,6 +25,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "./changes-record.ts";
+import { LogIndex, type LogMergeLimits } from "./log-index.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
 /** The last block whose rows are in the index. */
@@ -36,10 +38,7 @@ export type Applied = {
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
-  readonly number: number;
-  readonly hash: Hash;
-  readonly stateRoot: Hash;
-  readonly transactionHashes: readonly Hash[];
+  readonly executed: Pick<ExecutedBlock, "block" | "receipts">;
   readonly rows: ChangeRows;
   /** of its record in the log */
   readonly position: number;
@@ -57,6 +56,8 @@ export type MergeLimits = {
   readonly blocksMin: number;
   /** Keys merged in one transaction, during which nothing else runs. */
   readonly keysMax: number;
+  /** Those of the log index, where they are not its own. */
+  readonly logs?: LogMergeLimits;
 };
 
 /**
@@ -80,6 +81,7 @@ export class BlockIndex {
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
+  readonly logs: LogIndex;
   /** Blocks from genesis of which nothing waits for a merge. */
   #mergedBlocks: number;
   /** Blocks that will be when the merge under way ends; undefined when there is none. */
@@ -117,6 +119,7 @@ export class BlockIndex {
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
     });
     this.trieNodes = new TrieNodeTable(kv);
+    this.logs = new LogIndex(kv, limits.logs);
     this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
   }
 
@@ -169,12 +172,14 @@ export class BlockIndex {
 
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
   write(writer: KvWriter, block: IndexedBlock): void {
-    const { number, hash, position, end, rows } = block;
-    const rootKey = stateRootKey(block.stateRoot);
+    const { executed, position, end, rows } = block;
+    const { hash, header, transactions } = executed.block;
+    const { number } = header;
+    const rootKey = stateRootKey(header.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
-    for (const [index, txHash] of block.transactionHashes.entries()) {
-      writer.put(tableKey(TABLE.transaction, hashToBytes(txHash)), varints(number, index));
+    for (const [index, tx] of transactions.entries()) {
+      writer.put(tableKey(TABLE.transaction, hashToBytes(tx.hash)), varints(number, index));
     }
     for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
@@ -184,8 +189,10 @@ export class BlockIndex {
     writeApplied(writer, { number, hash, end });
   }
 
-  /** Notes where the block's changes are, and its trie nodes: what is written by a merge. */
-  remember({ number, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
+  /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
+  remember({ executed, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
+    const { number } = executed.block.header;
+    this.logs.remember(executed);
     this.trieNodes.remember(nodes);
     for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
     for (const row of rows.slots) this.slots.remember(number, placed(row, position));
@@ -201,12 +208,13 @@ export class BlockIndex {
     this.#kv.transaction((writer) => {
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
-      for (const { number, hash, stateRoot, transactionHashes, rows } of removed) {
-        const rootKey = stateRootKey(stateRoot);
-        if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
-        writer.remove(tableKey(TABLE.position, numberKey(number)));
+      for (const { executed, rows } of removed) {
+        const { hash, header, transactions } = executed.block;
+        const rootKey = stateRootKey(header.stateRoot);
+        if (readVarint(writer.get(rootKey)) === header.number) writer.remove(rootKey);
+        writer.remove(tableKey(TABLE.position, numberKey(header.number)));
         writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
-        for (const hash of transactionHashes) {
+        for (const { hash } of transactions) {
           writer.remove(tableKey(TABLE.transaction, hashToBytes(hash)));
         }
         for (const { key } of rows.accounts) accountKeys.set(bytesToHex(key), key);
@@ -214,6 +222,11 @@ export class BlockIndex {
       }
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
+      this.logs.rollback(
+        writer,
+        last.number,
+        removed.map(({ executed }) => executed),
+      );
       writeApplied(writer, last);
       const later = {
         from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
@@ -229,12 +242,13 @@ export class BlockIndex {
   needsMerge(number: number): boolean {
     const { blocksMin } = this.#limits;
     const blocks = number + 1 - this.#mergedBlocks;
-    return this.#mergingBlocks !== undefined || this.#waits(1) || blocks >= blocksMin;
+    if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
+    return this.#waits(1) || blocks >= blocksMin;
   }
 
   /** True when so much waits that the next block has to as well. */
   isMergeLate(): boolean {
-    return this.#waits(2);
+    return this.#waits(2) || this.logs.isMergeLate();
   }
 
   /** True when what no merge has begun with is `times` the limit. */
@@ -246,6 +260,10 @@ export class BlockIndex {
 
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
   mergeSome(number: number): boolean {
+    if (this.logs.needsMerge()) {
+      this.logs.mergeSome();
+      return true;
+    }
     if (this.#mergingBlocks === undefined) {
       this.accounts.beginMerge();
       this.slots.beginMerge();

@@ -18,6 +18,8 @@ export type Chain = Omit<ChainReader, "pending"> & {
   rollbackTo(number: number): void;
   /** Calls `listener` for every committed block, in order, after the block can be read. */
   subscribe(listener: (event: BlockCommitted) => void): () => void;
+  /** Calls `listener` with the blocks a rollback took away, ascending, after they are gone. */
+  onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
 };
 
 /** @param modules.store must hold at least the genesis block */
@@ -28,6 +30,7 @@ export function createChain(modules: {
 }): Chain {
   const { config, store, stateTrie } = modules;
   const listeners = new Set<(event: BlockCommitted) => void>();
+  const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = known(0).block.hash;
   let head = known(store.head());
 
@@ -65,12 +68,21 @@ export function createChain(modules: {
       for (const listener of listeners) listener({ executed: record, changes: record.changes });
     },
     rollbackTo(number) {
+      const removed: ExecutedBlock[] = [];
+      // Read only for those who want to know: there may be many.
+      const last = rollbackListeners.size > 0 ? head.block.header.number : number;
+      for (let gone = number + 1; gone <= last; gone++) removed.push(known(gone));
       store.rollbackTo(number);
       head = known(number);
+      for (const listener of rollbackListeners) listener(removed);
     },
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onRollback(listener) {
+      rollbackListeners.add(listener);
+      return () => rollbackListeners.delete(listener);
     },
   };
 }

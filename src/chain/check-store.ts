@@ -10,6 +10,7 @@ import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
 import { headerHash } from "../types/header-codec.ts";
 import type { BlockIndex } from "./block-index.ts";
+import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "./block-record.ts";
 import type { ChangeRow } from "./changes-record.ts";
 
@@ -44,7 +45,14 @@ const NODE_HASH_LENGTH = 16;
  */
 export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreReport {
   const faults = new Faults();
-  const counts = { blocks: 0, transactions: 0, accountVersions: 0, slotVersions: 0 };
+  const counts = {
+    blocks: 0,
+    transactions: 0,
+    accountVersions: 0,
+    slotVersions: 0,
+    logBlocks: 0,
+    logPostings: 0,
+  };
   let previous: { readonly number: number; readonly hash: Hash } = { number: -1, hash: ZERO_HASH };
 
   const logCheck = log.check((logRecord) => {
@@ -84,6 +92,16 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
       const name = bytesToHex(codeHash) as Hash;
       faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
+    const logs = encodeBlockLogs(record);
+    faults.unless("index", number, "logs", () => isSame(index.logs.logsOf(number)?.bytes, logs));
+    if (logs !== undefined) {
+      counts.logBlocks++;
+      faults.unless("index", number, "terms of logs", () => {
+        const { isWhole, postings } = index.logs.holdsEveryTermOf(new BlockLogs(number, logs));
+        counts.logPostings += postings;
+        return isWhole;
+      });
+    }
     if (index.checkpointUpTo(number + 1) === number + 1) {
       faults.unless("index", number, "root node of a checkpoint", () => hasRoot(index, header));
     }
@@ -100,6 +118,18 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
   ] as const) {
     faults.unless("index", undefined, what, () => table.versionCount() === count);
   }
+  faults.unless(
+    "index",
+    undefined,
+    "blocks with logs",
+    () => index.logs.blockCount() === counts.logBlocks,
+  );
+  faults.unless(
+    "index",
+    undefined,
+    "terms of all logs",
+    () => index.logs.postingCount() === counts.logPostings,
+  );
   const { rows, byTable } = checkRows(faults, index, kv, previous.number);
   for (const [table, count] of [
     ["position", counts.blocks],

@@ -25,7 +25,11 @@ function chainOf(blocks: readonly ExecutedBlock[], pending?: ExecutedBlock) {
     config,
     head: () => blocks.at(-1)!,
     blockByNumber: (number: number) => blocks[number],
-    pending: () => ({ executed: pending!, state: undefined as never }),
+    pending: () => ({
+      executed: pending!,
+      state: undefined as never,
+      changes: { accounts: [], codes: new Map() },
+    }),
   };
 }
 

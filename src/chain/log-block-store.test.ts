@@ -9,9 +9,11 @@ import { createMemoryState, type MemoryState } from "../state/memory-state.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { StateReader } from "../state/reader.ts";
 import { BlockLog } from "../storage/block-log.ts";
+import { prefixRange } from "../storage/kv.ts";
 import { SEGMENT_HEADER_LENGTH } from "../storage/log-segment.ts";
 import { createMemoryKv } from "../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { META, TABLE, tableKey } from "../storage/schema.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import type { TrieNodeReader } from "../trie/node-store.ts";
 import { createMemoryNodes } from "../trie/testing/memory-nodes.ts";
@@ -46,7 +48,13 @@ function createDisk() {
         createTrie,
         defer: (work) => deferred.push(work),
         segmentBytesMax: 4_000,
-        mergeLimits: { versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3 },
+        mergeLimits: {
+          versionsMin: 40,
+          nodeBytesMin: 20_000,
+          blocksMin: 12,
+          keysMax: 3,
+          logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
+        },
         ...options,
       });
     },
@@ -240,6 +248,30 @@ describe("LogBlockStore", () => {
       model.add(block);
     }
     model.assertEqual(store);
+    model.assertEqual(disk.open());
+  });
+
+  test("an index without the tables of logs gets them when it is opened", () => {
+    const disk = createDisk();
+    const store = disk.open();
+    const chain = new RandomChain(8);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    for (let work = disk.deferred.shift(); work; work = disk.deferred.shift()) work();
+    disk.index.transaction((writer) => {
+      const mark = tableKey(TABLE.meta, Buffer.from(META.logIndexedBlocks, "latin1"));
+      assert.ok(writer.get(mark));
+      writer.remove(mark);
+      for (const table of [TABLE.logPosting, TABLE.blockLogs]) {
+        for (const [key] of Array.from(writer.range(prefixRange(Uint8Array.of(table))))) {
+          writer.remove(key);
+        }
+      }
+    });
     model.assertEqual(disk.open());
   });
 

@@ -33,6 +33,7 @@ import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import type { LogSource } from "./log-source.ts";
 import {
   DiskFullError,
   IndexMismatchError,
@@ -143,6 +144,11 @@ export class LogBlockStore implements BlockStore {
 
   get trieNodes(): TrieNodeReader {
     return this.#index.trieNodes;
+  }
+
+  /** The logs of all blocks up to the head. */
+  get logs(): LogSource {
+    return this.#index.logs;
   }
 
   /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
@@ -268,6 +274,7 @@ export class LogBlockStore implements BlockStore {
       const head = this.head();
       const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
       while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
+      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
       this.#log.close();
       this.#kv.close();
@@ -338,6 +345,7 @@ export class LogBlockStore implements BlockStore {
   #replay(): number {
     const applied = this.#head?.number ?? -1;
     const first = this.#index.mergedBlocks;
+    this.#replayLogs(first);
     const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
     const records = this.#log.records(before?.end ?? 0);
     let trie: Pick<StateTrie, "update"> | undefined;
@@ -354,7 +362,7 @@ export class LogBlockStore implements BlockStore {
           trie ??= this.#createTrie(this.trieNodes);
           const nodes = trieNodesOf(record, trie, root);
           root = stateRoot;
-          const indexed = indexedBlock({ block }, next.value);
+          const indexed = indexedBlock(record, next.value);
           if (number > applied) this.#index.write(writer, indexed);
           this.#index.remember(indexed, nodes);
           this.#head = lastBlock(number, next.value);
@@ -364,6 +372,18 @@ export class LogBlockStore implements BlockStore {
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
     }
     return this.#nextNumber() - 1 - applied;
+  }
+
+  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  #replayLogs(end: number): void {
+    const { logs } = this.#index;
+    if (logs.mergedBlocks >= end) return;
+    for (const { payload } of this.#log.records(this.#position(logs.mergedBlocks))) {
+      const record = decodeBlockRecord(payload);
+      if (record.block.header.number >= end) break;
+      logs.remember(record);
+      while (logs.needsMerge()) logs.mergeSome();
+    }
   }
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
@@ -444,12 +464,9 @@ function trieNodesOf(
   throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
 }
 
-function indexedBlock({ block }: Pick<ExecutedBlock, "block">, record: LogRecord): IndexedBlock {
+function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
   return {
-    number: block.header.number,
-    hash: block.hash,
-    stateRoot: block.header.stateRoot,
-    transactionHashes: block.transactions.map(({ hash }) => hash),
+    executed,
     rows: decodeChangeRows(record.payload),
     position: record.position,
     end: record.end,

@@ -22,7 +22,12 @@ export interface ChainReader {
   pending(): PendingBlock;
 }
 
-export type PendingBlock = { readonly executed: ExecutedBlock; readonly state: StateReader };
+export type PendingBlock = {
+  readonly executed: ExecutedBlock;
+  readonly state: StateReader;
+  /** What lies between the head's state and this one. */
+  readonly changes: StateChanges;
+};
 
 /** Published once a block is on disk and readable: the only source of events. */
 export type BlockCommitted = { readonly executed: ExecutedBlock; readonly changes: StateChanges };

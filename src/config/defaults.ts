@@ -35,12 +35,16 @@ export const DEFAULTS = {
   /** No cap on the range: an index answers a million blocks in a millisecond. What costs is results. */
   rpcLogsResultsMax: 10_000,
   rpcLogsBytesMax: 20_000_000,
+  /** Three seconds of searching, in slices between which other work gets its turn. */
+  rpcLogsWorkMax: 1_000_000,
   /** geth's, for addresses and for each topic position. */
   rpcFilterTermsMax: 1000,
   /** geth's: a filter nobody polled for this long belongs to a client that is gone. */
   rpcFilterIdleMs: 5 * 60_000,
   /** Filters are made without payment and kept for minutes; each holds what happened since its last poll. */
   rpcFiltersMax: 10_000,
+  /** Ten times what the busiest of known clients installs. */
+  rpcConnectionFiltersMax: 1_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
   /** geth's. */

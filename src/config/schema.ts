@@ -128,6 +128,9 @@ export const SCHEMA = {
     logsBytesMax: option("json-rpc.logs-size-limit", byteSize, DEFAULTS.rpcLogsBytesMax, {
       description: "Size of one answer with logs.",
     }),
+    logsWorkMax: option("json-rpc.logs-work-limit", integer(10_000), DEFAULTS.rpcLogsWorkMax, {
+      description: "Blocks and index rows one search for logs may look at.",
+    }),
     filterTermsMax: option("json-rpc.filter-terms-limit", integer(1), DEFAULTS.rpcFilterTermsMax, {
       description: "Addresses, and topics at one position, in a log filter.",
     }),
@@ -137,6 +140,12 @@ export const SCHEMA = {
     filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
       description: "Filters of all callers.",
     }),
+    connectionFiltersMax: option(
+      "json-rpc.connection-filters-limit",
+      integer(1),
+      DEFAULTS.rpcConnectionFiltersMax,
+      { description: "Filters made over one WebSocket or IPC connection." },
+    ),
     subscriptionsMax: option(
       "json-rpc.subscriptions-limit",
       integer(1),

@@ -47,8 +47,8 @@ export function createPendingBlocks(
     });
     const limits = { ...PACKING_LIMITS, minimumTip: options.minimumTip() };
     packTransactions(builder, limits, { mempool, config: chain.config });
-    const { executed, state } = builder.seal();
-    built = { head: head.hash, version, at, block: { executed, state } };
+    const { executed, state, changes } = builder.seal();
+    built = { head: head.hash, version, at, block: { executed, state, changes } };
     return built.block;
   };
 }

@@ -268,6 +268,21 @@ test("a deadline reached in a callee ends the caller too", () => {
   assert.deepEqual(halt, { kind: "timeout" });
 });
 
+test("a deadline ends a loop of calls, each of them short", () => {
+  const { halt } = run({
+    code: `5b 5f5f5f5f5f73${other.slice(2)}5af1 50 5f56`,
+    message: { gas: 1n << 62n },
+    options: { deadlineMs: performance.now() + 20 },
+  });
+  assert.deepEqual(halt, { kind: "timeout" });
+});
+
+test("an engine refuses an execution from inside another", () => {
+  const tracer: Tracer = { onStep: () => void run({ code: "" }) };
+  assert.throws(() => run({ code: "00", options: { tracer } }), { name: "InvariantError" });
+  assert.equal(run({ code: "" }).outcome, "success");
+});
+
 test("a memory limit holds for all frames together", () => {
   const gas = 1n << 50n;
   const expand = "630010000051";

@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
+import { type BlockTester, createBlockTester } from "../consensus/built-block.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
@@ -35,6 +36,7 @@ export type ChainCore = OpenChain & {
   readonly submissionRules: SubmissionRules;
   /** Takes a transaction in network form into the pool. */
   readonly submit: Submit;
+  readonly blockTester: BlockTester;
   start(): void;
   stop(): void;
 };
@@ -107,8 +109,13 @@ export function composeChain(
     });
   });
   let sweep: NodeJS.Timeout | undefined;
+  const blockTester = createBlockTester(
+    { gasLimitTarget, minimumTip },
+    { chain, mempool, beginBlock },
+  );
   return {
     ...opened,
+    blockTester,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,

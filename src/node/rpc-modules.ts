@@ -5,9 +5,13 @@ import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
 import type { RpcModules } from "../rpc/methods.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { createEventModules } from "./event-modules.ts";
 import { createFeeReader } from "./fee-reader.ts";
+import { createSimulator } from "./simulator.ts";
+import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
@@ -15,41 +19,45 @@ const ETH_PROTOCOL_VERSION = 69;
 /** Everything the JSON-RPC methods ask for. */
 export function createRpcModules(
   config: Config,
+  log: Logger,
   core: ChainCore,
   network: Pick<NodeInfo, "isListening">,
   control: ControlModules,
 ): RpcModules {
   const { jsonRpc } = config;
+  const callLimits = {
+    gasCap: jsonRpc.callGasMax,
+    timeoutMs: jsonRpc.callTimeoutMs,
+    memoryBytesMax: jsonRpc.callMemoryBytesMax,
+  };
   const fees = createFeeReader(config, core);
+  const node: NodeInfo = {
+    clientVersion: clientVersion(),
+    networkId: core.chain.config.chainId,
+    protocolVersion: ETH_PROTOCOL_VERSION,
+    peerCount: () => 0,
+    coinbase: () => core.feeRecipient.value,
+    // One validator, in this process: there is nothing to catch up with.
+    syncProgress: () => undefined,
+    ...network,
+  };
+  const blockJson = new BlockJsonCache({
+    bytesMax: jsonRpc.blockCacheBytes,
+    nullPowFields: jsonRpc.nullPowFields,
+  });
   return {
-    node: {
-      clientVersion: clientVersion(),
-      networkId: core.chain.config.chainId,
-      protocolVersion: ETH_PROTOCOL_VERSION,
-      peerCount: () => 0,
-      coinbase: () => core.feeRecipient.value,
-      // One validator, in this process: there is nothing to catch up with.
-      syncProgress: () => undefined,
-      ...network,
-    },
+    node,
     chain: core.reader,
     pool: core.mempool,
     submit: core.submit,
     submissionRules: core.submissionRules,
-    executor: createCallExecutor(
-      {
-        gasCap: jsonRpc.callGasMax,
-        timeoutMs: jsonRpc.callTimeoutMs,
-        memoryBytesMax: jsonRpc.callMemoryBytesMax,
-      },
-      core,
-      fees.suggestTip,
-    ),
+    executor: createCallExecutor(callLimits, core, fees.suggestTip),
+    blockTester: core.blockTester,
+    tracing: createTraceExecutor(callLimits, core),
+    simulator: createSimulator(callLimits, core),
     fees,
-    blockJson: new BlockJsonCache({
-      bytesMax: jsonRpc.blockCacheBytes,
-      nullPowFields: jsonRpc.nullPowFields,
-    }),
+    blockJson,
+    ...createEventModules(config, log, core, { blockJson, node }),
     ...control,
     signer: control.keys,
     passphraseSigner: (account, passphrase, digest) =>

@@ -80,6 +80,14 @@ export async function startListeners(
     pauseMsMax: access.badTokenPauseMsMax,
   });
   const tls = readTls(config);
+  const rpcLog = log.child("rpc");
+  const network = { isListening: () => isListening };
+  const modules = createRpcModules(config, rpcLog, core, network, control);
+  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => modules.subscriptions.size,
+  );
   server = await startRpcServer(
     {
       ...(jsonRpc.enable && endpoints),
@@ -91,8 +99,8 @@ export async function startListeners(
     },
     {
       registry,
-      modules: createRpcModules(config, core, { isListening: () => isListening }, control),
-      observer: createRpcObserver(log.child("rpc"), metrics),
+      modules,
+      observer: createRpcObserver(rpcLog, metrics),
       authenticate,
     },
   );
@@ -102,6 +110,8 @@ export async function startListeners(
     async close() {
       isListening = false;
       await server?.close(STOP_GRACE_MS);
+      modules.feeds.close();
+      modules.filters.close();
       keys.close();
       control.dappDb.close();
     },

@@ -1,5 +1,6 @@
-import type { Address } from "../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { Withdrawal } from "../types/block.ts";
 import type {
   AccessList,
   AccessListEntry,
@@ -115,6 +116,20 @@ export const stateOverrides: ParamCodec<StateOverrides> = {
   },
 };
 
+const withdrawalMembers = object(
+  "Withdrawal",
+  { index: quantity64, validatorIndex: quantity64, address, amount: quantity64 },
+  "types.Withdrawal",
+);
+
+/** A withdrawal (EIP-4895); what is left out is 0. */
+export const withdrawal: ParamCodec<Withdrawal> = {
+  decode: (value, field) => ({
+    ...{ index: 0n, validatorIndex: 0n, address: ZERO_ADDRESS, amount: 0n },
+    ...withdrawalMembers.decode(value, field),
+  }),
+};
+
 const blockOverrideMembers = {
   number: quantity,
   difficulty: quantity,
@@ -125,7 +140,7 @@ const blockOverrideMembers = {
   baseFeePerGas: quantity,
   blobBaseFee: quantity,
   beaconRoot: hash,
-  withdrawals: { decode: (value: unknown) => value } as ParamCodec<unknown>,
+  withdrawals: array(withdrawal, "types.Withdrawals"),
 } as const;
 
 /** What a call takes its block to be. */

@@ -25,9 +25,25 @@ export const RPC_CODES = {
   RPC_RESPONSE_TOO_LARGE: -32003,
   RPC_UNAUTHORIZED: -32001,
   RPC_LIMIT_EXCEEDED: -38026,
+  RPC_LOG_LIMIT: BUSY,
+  RPC_TOO_MANY: BUSY,
+  RPC_UNKNOWN_SUBSCRIPTION: -32601,
   KEY_DERIVATION_BUSY: BUSY,
   KEY_TOO_MANY_TRIES: BUSY,
   EXECUTION_REVERTED: 3,
+  SIMULATE_NONCE_TOO_LOW: -38010,
+  SIMULATE_NONCE_TOO_HIGH: -38011,
+  SIMULATE_BASE_FEE_TOO_LOW: -38012,
+  SIMULATE_INTRINSIC_GAS_TOO_LOW: -38013,
+  SIMULATE_INSUFFICIENT_FUNDS: -38014,
+  SIMULATE_BLOCK_GAS_LIMIT_REACHED: -38015,
+  SIMULATE_BLOCK_NUMBER_ORDER: -38020,
+  SIMULATE_BLOCK_TIMESTAMP_ORDER: -38021,
+  SIMULATE_SENDER_NOT_EOA: -38024,
+  SIMULATE_INIT_CODE_TOO_LARGE: -38025,
+  SIMULATE_LIMIT_EXCEEDED: -38026,
+  SIMULATE_INVALID_FEES: -32602,
+  SIMULATE_CALL_FAILED: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /**
@@ -41,6 +57,8 @@ export const RPC_CODE_FAMILIES = {
   CALL_: REJECTED,
   EXECUTION_: REJECTED,
   ESTIMATE_: REJECTED,
+  SIMULATE_: REJECTED,
+  TRACE_: REJECTED,
   FEE_HISTORY_: REJECTED,
   BLOCK_: REJECTED,
   ACCOUNT_: REJECTED,
@@ -55,8 +73,8 @@ export const RPC_CODE_FAMILIES = {
   TRIE_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
-/** Rejections whose `details.data`, bytes, is sent along as the error's `data`. */
-const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED"]);
+/** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */
+const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED", "RPC_LOG_LIMIT"]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
 const CORRUPTION = /^(?:STORE|TRIE)_/;
@@ -81,8 +99,8 @@ export function toErrorObject(error: unknown): ErrorObject {
   const code = rpcCodeOf(error.code) ?? REJECTED;
   const { message } = error;
   const { data } = error.details;
-  if (CODES_WITH_DATA.has(error.code) && data instanceof Uint8Array) {
-    return { code, message, data: bytesToHex(data) };
+  if (CODES_WITH_DATA.has(error.code) && data !== undefined) {
+    return { code, message, data: data instanceof Uint8Array ? bytesToHex(data) : data };
   }
   return CORRUPTION.test(error.code)
     ? { code, message, data: { kind: "corruption" } }

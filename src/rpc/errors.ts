@@ -118,6 +118,81 @@ export class LimitExceededError extends NodeError {
   readonly code = "RPC_LIMIT_EXCEEDED";
 }
 
+/** More addresses in a log filter, or topics at one of its positions, than are allowed. */
+export class LogFilterTermsError extends NodeError {
+  readonly code = "RPC_LOG_FILTER_TERMS";
+  constructor() {
+    super("exceed max addresses or topics per search position");
+  }
+}
+
+const LOG_LIMIT_REASONS = {
+  results: "query returns more logs than one answer holds",
+  bytes: "query returns more bytes than one answer holds",
+  work: "query has to look at more blocks than one call may",
+} as const;
+
+/** A log search is too large for one call; a range of blocks for which it is not is sent along. */
+export class LogLimitError extends NodeError {
+  readonly code = "RPC_LOG_LIMIT";
+  constructor(part: {
+    readonly limit: keyof typeof LOG_LIMIT_REASONS;
+    readonly from: number;
+    readonly to: number;
+  }) {
+    const data = { from: `0x${part.from.toString(16)}`, to: `0x${part.to.toString(16)}` };
+    super(
+      `${LOG_LIMIT_REASONS[part.limit]}. Try with this block range [${data.from}, ${data.to}].`,
+      { data },
+    );
+  }
+}
+
+/** The filter was never there, is uninstalled, or was not polled in time. */
+export class FilterNotFoundError extends NodeError {
+  readonly code = "RPC_FILTER_NOT_FOUND";
+  constructor() {
+    super("filter not found");
+  }
+}
+
+/** The filter does not hold logs. */
+export class FilterKindError extends NodeError {
+  readonly code = "RPC_FILTER_KIND";
+  constructor(id: string, kind: number) {
+    super(`filter ${id} doesn't have a LogsSubscription type: got ${kind}`, { id, kind });
+  }
+}
+
+/** A bounded number of things a caller can install is reached. */
+export class TooManyError extends NodeError {
+  readonly code = "RPC_TOO_MANY";
+}
+
+/** No subscription of this name in the namespace. */
+export class UnknownSubscriptionError extends NodeError {
+  readonly code = "RPC_UNKNOWN_SUBSCRIPTION";
+  constructor(namespace: string, name: string) {
+    super(`no "${name}" subscription in ${namespace} namespace`, { namespace, name });
+  }
+}
+
+/** This connection has no subscription of this id. */
+export class SubscriptionNotFoundError extends NodeError {
+  readonly code = "RPC_SUBSCRIPTION_NOT_FOUND";
+  constructor() {
+    super("subscription not found");
+  }
+}
+
+/** More transactions than one `transactionReceipts` subscription may name. */
+export class SubscriptionArgumentError extends NodeError {
+  readonly code = "RPC_SUBSCRIPTION_ARGUMENT";
+  constructor() {
+    super("exceed max number of transaction hashes allowed per transactionReceipts subscription");
+  }
+}
+
 /** A signature nobody can have made. Texts are geth's. */
 export class InvalidSignatureError extends NodeError {
   readonly code = "RPC_INVALID_SIGNATURE";

@@ -96,8 +96,14 @@ export function namespaceOf(method: string): string {
   return method.slice(0, Math.max(0, method.indexOf("_")));
 }
 
-function decodeParams(
-  codecs: readonly (readonly [name: string, codec: ParamCodec<unknown>])[],
+export type NamedCodecs = readonly (readonly [name: string, codec: ParamCodec<unknown>])[];
+
+/**
+ * The parameters by name.
+ * @throws InvalidParamsError
+ */
+export function decodeParams(
+  codecs: NamedCodecs,
   raw: RawParams,
 ): Readonly<Record<string, unknown>> {
   if (raw === undefined) throw new InvalidParamsError("non-array args");

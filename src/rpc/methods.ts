@@ -1,19 +1,34 @@
 import type { ChainReader } from "../chain/reader.ts";
+import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
 import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
+import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
+import { traceCall } from "./debug/trace-call.ts";
+import { traceTransaction } from "./debug/trace-transaction.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
 import { blockNumber } from "./eth/block-number.ts";
 import { call } from "./eth/call.ts";
+import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
 import { fillTransaction } from "./eth/fill-transaction.ts";
+import {
+  getFilterChanges,
+  getFilterLogs,
+  newBlockFilter,
+  newFilter,
+  newPendingTransactionFilter,
+  uninstallFilter,
+} from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
@@ -24,6 +39,7 @@ import { getBlockTransactionCountByNumber } from "./eth/get-block-transaction-co
 import { getCode } from "./eth/get-code.ts";
 import { getHeaderByHash } from "./eth/get-header-by-hash.ts";
 import { getHeaderByNumber } from "./eth/get-header-by-number.ts";
+import { getLogs, type LogModules } from "./eth/get-logs.ts";
 import { getProof } from "./eth/get-proof.ts";
 import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-by-block-hash-and-index.ts";
 import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
@@ -46,6 +62,8 @@ import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
+import { simulateV1 } from "./eth/simulate-v1.ts";
+import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
   getUncleByBlockHashAndIndex,
@@ -53,6 +71,7 @@ import {
   getUncleCountByBlockHash,
   getUncleCountByBlockNumber,
 } from "./eth/uncles.ts";
+import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 import { createRegistry, type Method } from "./method.ts";
@@ -60,7 +79,14 @@ import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
+import type {
+  CallExecutor,
+  FeeReader,
+  PassphraseSigner,
+  Simulator,
+  Submit,
+  TraceExecutor,
+} from "./ports.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -78,8 +104,16 @@ export type ChainModules = {
   readonly submit: Submit;
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
+  readonly simulator: Simulator;
+  readonly tracing: TraceExecutor;
+  readonly blockTester: BlockTester;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
+  readonly logs: LogModules["logs"];
+  readonly logLimits: LogModules["logLimits"];
+  readonly filters: Filters;
+  readonly subscriptions: SubscriptionModules["subscriptions"];
+  readonly feeds: SubscriptionModules["feeds"];
   readonly signer: AccountSigner;
   /** Absent where there is no key store. */
   readonly passphraseSigner: PassphraseSigner | undefined;
@@ -99,6 +133,8 @@ const rpc: Namespace = [modules];
 const eth: Namespace = [
   protocolVersion,
   chainId,
+  config,
+  capabilities,
   syncing,
   blockNumber,
   coinbase,
@@ -136,6 +172,15 @@ const eth: Namespace = [
   call,
   estimateGas,
   createAccessList,
+  simulateV1,
+  getLogs,
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  getFilterChanges,
+  getFilterLogs,
+  uninstallFilter,
+  ...ethSubscriptions,
   sendRawTransaction,
   sendTransaction,
   signTransaction,
@@ -146,7 +191,19 @@ const eth: Namespace = [
   signTypedData,
 ];
 
-const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction];
+const debug: Namespace = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];
+
+const testing: Namespace = [buildBlockV1, commitBlockV1];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
@@ -157,6 +214,7 @@ export const METHODS: Namespace = [
   ...rpc,
   ...eth,
   ...debug,
+  ...testing,
   ...txpool,
   ...CONTROL_METHODS,
 ];

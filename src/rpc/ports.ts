@@ -1,6 +1,11 @@
 import type { Signature } from "../crypto/secp256k1.ts";
+import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { StructLogConfig } from "../tracing/struct-logger.ts";
+import type { ConfigOverrides } from "../tracing/trace-message.ts";
+import type { TracerConfig } from "../tracing/transaction-tracer.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
 import type { AccessList } from "../types/transaction/transaction.ts";
 import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
 import type { ResolvedState } from "./resolve.ts";
@@ -37,6 +42,56 @@ export interface CallExecutor {
     at: ResolvedState,
     options: CallOptions,
   ): AccessListResult | Promise<AccessListResult>;
+}
+
+/** `eth_simulateV1` once its options are read. */
+export type SimulationRequest = {
+  readonly blocks: readonly {
+    readonly blockOverrides?: BlockOverrides;
+    readonly stateOverrides?: StateOverrides;
+    readonly calls?: readonly CallRequest[];
+  }[];
+  readonly validation: boolean;
+  readonly traceTransfers: boolean;
+};
+
+/** Runs whole blocks nobody else sees. */
+export interface Simulator {
+  /** The blocks after `at`, in order. @throws SimulationError and what the rules for overrides say, with geth's texts */
+  simulate(
+    request: SimulationRequest,
+    at: ResolvedState,
+  ): readonly SimulatedBlock[] | Promise<readonly SimulatedBlock[]>;
+}
+
+/** What of a trace the caller chooses, whatever is traced. */
+export type TraceRequest = StructLogConfig & {
+  readonly tracer?: string;
+  readonly tracerConfig?: TracerConfig;
+  readonly timeoutMs?: number;
+  readonly configOverrides?: ConfigOverrides;
+};
+
+/** Runs transactions again, and calls, and tells what happened in them: JSON text. */
+export interface TraceExecutor {
+  /** @param executed a block of the chain after genesis, which has a transaction at `index` */
+  traceTransaction(
+    executed: ExecutedBlock,
+    index: number,
+    request: TraceRequest,
+  ): string | Promise<string>;
+  /** One text a transaction. @param block any block whose parent is in the chain */
+  traceBlock(
+    block: Block,
+    senders: readonly Address[] | undefined,
+    request: TraceRequest,
+  ): readonly string[] | Promise<readonly string[]>;
+  /** @param txIndex on the state before this transaction of the block, in place of the one after the block */
+  traceCall(
+    call: CallRequest,
+    at: ResolvedState,
+    request: TraceRequest & CallOptions & { readonly txIndex?: number },
+  ): string | Promise<string>;
 }
 
 export type AccessListResult = {

@@ -1,11 +1,16 @@
 import type { ChainReader } from "../chain/reader.ts";
-import type { StateReader } from "../state/reader.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { BlockNumberOrTag, BlockSelector } from "./block-selector.ts";
 import { BlockNotCanonicalError, UnknownBlockError } from "./errors.ts";
 
 /** A block and the state after it. */
-export type ResolvedState = { readonly executed: ExecutedBlock; readonly state: StateReader };
+export type ResolvedState = {
+  readonly executed: ExecutedBlock;
+  readonly state: StateReader;
+  /** Present for the pending block, whose state root nobody keeps: what it changed after the head. */
+  readonly changes?: StateChanges;
+};
 
 /** The block a caller means, undefined when there is none. Every block here is final: `safe` and `finalized` are the head. */
 export function findByNumber(

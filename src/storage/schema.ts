@@ -36,6 +36,10 @@ export const TABLE = {
   checkpoint: 0x0c,
   /** first 16 bytes of a state root → number of the first block that has it; each block */
   stateRoot: 0x0d,
+  /** term (log-terms.ts) ‖ chunk of 65,536 blocks u32 big-endian → offsets in it (offset-set.ts); log merge */
+  logPosting: 0x0e,
+  /** block number → its logs (block-logs.ts); log merge; absent: it has none */
+  blockLogs: 0x0f,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -44,6 +48,8 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position behind the record of the last block that is in the index */
   applied: "applied",
+  /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
+  logIndexedBlocks: "log-indexed-blocks",
 } as const;
 
 /** Stands in the header of every segment of the block log. */

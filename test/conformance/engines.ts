@@ -1,14 +1,15 @@
 import { createEvm } from "../../src/evm/engine.ts";
-import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
 /** The engines vectors can judge, by the name behind `--engine`. */
 const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
   evmint: () => createEvm(),
+  "evmint-eip2537-draft": () => withPrecompiles(createEvm(), eip2537DraftPrecompiles()),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
   "ethereumjs-eip2537-draft": () => createEthereumjsEvm({ precompilesOf: eip2537DraftPrecompiles }),
@@ -22,8 +23,15 @@ function pointEvaluationAt(hardfork: Hardfork): ReadonlyMap<Address, Precompile>
   return new Map(precompile ? [[POINT_EVALUATION, precompile]] : []);
 }
 
+function withPrecompiles(evm: Evm, precompiles: ReadonlyMap<Address, Precompile>): Evm {
+  return {
+    execute: (message, block, state, options) =>
+      evm.execute(message, block, state, { ...options, precompiles }),
+  };
+}
+
 /** @throws when there is no such engine */
-export async function createEngine(name = "ethereumjs"): Promise<Evm> {
+export async function createEngine(name = "evmint"): Promise<Evm> {
   const create = ENGINES[name];
   if (!create) throw new Error(`no engine "${name}"; engines: ${Object.keys(ENGINES).join(", ")}`);
   return create();

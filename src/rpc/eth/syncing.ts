@@ -1,5 +1,5 @@
-import { toQuantity } from "../../primitives/quantity.ts";
-import { json } from "../codec.ts";
+import { rawJson } from "../codec.ts";
+import { syncProgressText } from "../json/sync-json.ts";
 import { defineMethod } from "../method.ts";
 import type { NodeInfo } from "../node-info.ts";
 
@@ -7,12 +7,9 @@ import type { NodeInfo } from "../node-info.ts";
 export const syncing = defineMethod({
   name: "eth_syncing",
   params: {},
-  result: json,
+  result: rawJson,
   handle(_params, { node }: { node: NodeInfo }) {
     const progress = node.syncProgress();
-    return (
-      progress !== undefined &&
-      Object.fromEntries(Object.entries(progress).map(([key, value]) => [key, toQuantity(value)]))
-    );
+    return progress === undefined ? "false" : syncProgressText(progress);
   },
 });

@@ -13,6 +13,21 @@ export type HeaderStyle = {
   readonly isPending?: boolean;
 };
 
+const OPTIONAL_MEMBERS = [
+  "baseFeePerGas",
+  "withdrawalsRoot",
+  "blobGasUsed",
+  "excessBlobGas",
+  "parentBeaconBlockRoot",
+  "requestsHash",
+] as const;
+
+/** What a `newHeads` notice says in place of members that `header` does not have: null, as geth does there alone. */
+export function absentMembers(header: Header): string {
+  const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
+  return absent.map((name) => `,"${name}":null`).join("");
+}
+
 /** The members a header has in JSON, without braces. Optional ones are there when the header has them. */
 export function headerMembers(header: Header, hash: Hash, style: HeaderStyle): string {
   const { isPending = false, nullPowFields } = style;

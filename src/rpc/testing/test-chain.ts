@@ -1,4 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/account-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
@@ -22,6 +23,7 @@ import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
 import type { ChainModules } from "../methods.ts";
 import { createSubmit } from "../submission.ts";
+import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
 
 export const ALICE_KEY = hexToBytes(`0x${"a1".repeat(32)}`);
@@ -52,13 +54,17 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
   const pooled = pooledTransactions();
   const submitted: Transaction[] = [];
   const submissionRules = { txFeeWeiMax: 10n ** 18n, allowUnprotected: false };
+  const chain = chainOf(blocks);
+  const node = { ...TEST_NODE, coinbase: () => BOB };
+  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   return {
     blocks,
     pooled,
     submitted,
     submissionRules,
-    node: { ...TEST_NODE, coinbase: () => BOB },
-    chain: chainOf(blocks),
+    node,
+    chain,
+    ...createTestEventModules(blocks, { chain, node, blockJson }),
     pool: poolOf(pooled),
     submit: createSubmit(submissionRules, ({ tx }) => {
       submitted.push(tx);
@@ -72,6 +78,18 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
         gasUsed: 26_000n,
       }),
     },
+    blockTester: {
+      build: () => {
+        throw new BlockWishError("parentHash is not current head");
+      },
+      commit: () => first.block.hash,
+    },
+    tracing: {
+      traceTransaction: (_executed, index) => `{"index":${index}}`,
+      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
+      traceCall: () => "{}",
+    },
+    simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,
       history: (_count, newest) => ({
@@ -83,7 +101,7 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
         blobGasUsedRatio: [0],
       }),
     },
-    blockJson: new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false }),
+    blockJson,
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
@@ -117,6 +135,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     pending: () => ({
       executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
       state: createMemoryState(allocAt(blocks.length)),
+      changes: { accounts: [], codes: new Map() },
     }),
   };
 }

@@ -1,9 +1,10 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
-import { type Address, addressFromBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
-import type { Message } from "../evm.ts";
-import type { FrameStart, Step, Tracer } from "../tracer.ts";
+import { InvariantError } from "../../../src/errors.ts";
+import type { Message } from "../../../src/evm/evm.ts";
+import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
+import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
 
@@ -123,6 +124,9 @@ function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"
     stack: () => step.stack,
     memory: () => step.memory,
     returnData: () => returnData,
+    storage() {
+      throw new InvariantError("this engine tells of a step only when it is over");
+    },
     refund: step.gasRefund,
     ...(halt ? { halt } : {}),
   };

@@ -1,0 +1,97 @@
+import type { ParamCodec } from "../codec.ts";
+import { boolean, string } from "../codec.ts";
+import type { CallContext } from "../context.ts";
+import { InvalidParamsError, UnknownSubscriptionError } from "../errors.ts";
+import {
+  decodeParams,
+  defineMethod,
+  type Method,
+  type NamedCodecs,
+  type ParamCodecs,
+  type Params,
+} from "../method.ts";
+import type { Subscriber } from "./subscriber.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+
+/** The declaration of what `NS_subscribe` takes under one name. */
+export type SubscriptionSpec<P extends ParamCodecs, Modules> = {
+  /** the first parameter */
+  readonly name: string;
+  /** what follows it, in wire order */
+  readonly params: P;
+  /** Tells `subscriber` of the subject from now on; gives back how to stop that. */
+  start(params: Params<P>, modules: Modules, subscriber: Subscriber): () => void;
+};
+
+export type Subscription<Modules> = {
+  readonly name: string;
+  readonly start: (
+    rawParams: readonly unknown[],
+    modules: Modules,
+  ) => (subscriber: Subscriber) => () => void;
+};
+
+export function defineSubscription<const P extends ParamCodecs, Modules>(
+  spec: SubscriptionSpec<P, Modules>,
+): Subscription<Modules> {
+  // The name counts as a parameter where a refusal gives an index or a number.
+  const codecs: NamedCodecs = [["name", subscriptionName], ...Object.entries(spec.params)];
+  return {
+    name: spec.name,
+    start(rawParams, modules) {
+      const params = decodeParams(codecs, rawParams) as Params<P>;
+      return (subscriber) => spec.start(params, modules, subscriber);
+    },
+  };
+}
+
+const subscriptionName: ParamCodec<string> = { decode: string.decode };
+
+/** `NS_subscribe` and `NS_unsubscribe`. */
+export function subscriptionMethods<Modules extends { readonly subscriptions: Subscriptions }>(
+  namespace: string,
+  known: readonly Subscription<Modules>[],
+): readonly Method<Modules>[] {
+  const byName = new Map(known.map((subscription) => [subscription.name, subscription]));
+
+  function subscribe(
+    modules: Modules,
+    rawParams: readonly unknown[] | undefined,
+    context: CallContext,
+  ) {
+    if (rawParams === undefined) throw new InvalidParamsError("non-array args");
+    const [name] = rawParams;
+    if (typeof name !== "string") {
+      throw new InvalidParamsError("expected subscription name as first argument", "name");
+    }
+    const subscription = byName.get(name);
+    if (subscription === undefined) throw new UnknownSubscriptionError(namespace, name);
+    const start = subscription.start(rawParams, modules);
+    return `"${modules.subscriptions.open(namespace, context, start)}"`;
+  }
+
+  const unsubscribe = defineMethod({
+    name: `${namespace}_unsubscribe`,
+    params: { id: string },
+    result: boolean,
+    needsConnection: true,
+    handle({ id }, { subscriptions }: Modules, { connection }) {
+      subscriptions.close(id, connection);
+      return true;
+    },
+  });
+
+  return [
+    {
+      name: `${namespace}_subscribe`,
+      isPrivate: false,
+      needsConnection: true,
+      run: subscribe,
+      call: async (modules, rawParams = [], context) => {
+        if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");
+        return JSON.parse(subscribe(modules, rawParams, context));
+      },
+    },
+    unsubscribe,
+  ];
+}

@@ -150,7 +150,7 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
     const stateTrie = createStateTrie(store.trieNodes);
     const { record, nodes } = genesisBlock(genesis, stateTrie);
     store.append({ ...record, consensusData: EMPTY_BYTES }, nodes);
-    const twin = createChain({ config: genesis.config, store, stateTrie });
+    const twin = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
     const execution = executionModules(twin);
     const head = killed.chain.head().block.header.number;
     for (let number = 1; number <= head; number++) {

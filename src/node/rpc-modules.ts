@@ -4,6 +4,7 @@ import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
 import type { RpcModules } from "../rpc/methods.ts";
+import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createCallExecutor } from "./call-executor.ts";
@@ -37,7 +38,9 @@ export function createRpcModules(
     protocolVersion: ETH_PROTOCOL_VERSION,
     peerCount: () => 0,
     coinbase: () => core.feeRecipient.value,
-    // One validator, in this process: there is nothing to catch up with.
+    // One validator, in this process.
+    isValidator: () => true,
+    // There is nothing to catch up with.
     syncProgress: () => undefined,
     ...network,
   };
@@ -63,6 +66,7 @@ export function createRpcModules(
     passphraseSigner: (account, passphrase, digest) =>
       control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
+    hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };
 }

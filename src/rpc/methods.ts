@@ -3,6 +3,7 @@ import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
+import type { ChainEvents } from "./chain-events.ts";
 import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
@@ -30,6 +31,7 @@ import {
   uninstallFilter,
 } from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
+import { getAccount, getAccountInfo } from "./eth/get-account.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
 import { getBlockByNumber } from "./eth/get-block-by-number.ts";
@@ -52,12 +54,16 @@ import {
   getTransactionbyBlockNumberAndIndex,
 } from "./eth/get-transaction-by-block-number-and-index.ts";
 import { getTransactionByHash } from "./eth/get-transaction-by-hash.ts";
+import { getTransactionBySenderAndNonce } from "./eth/get-transaction-by-sender-and-nonce.ts";
 import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
+import { getWork, hashrate, mining, submitHashrate, submitWork } from "./eth/mining.ts";
+import { pendingTransactions } from "./eth/pending-transactions.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
 import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
+import { sendRawTransactionSync } from "./eth/send-raw-transaction-sync.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
@@ -75,6 +81,7 @@ import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
 import { createRegistry, type Method } from "./method.ts";
+import type { HashrateRegistry } from "./mining/hashrate-registry.ts";
 import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
@@ -120,6 +127,8 @@ export type ChainModules = {
   /** In front of " Signed Message:" */
   readonly chainName: string;
   readonly sendLock: KeyedLock;
+  readonly events: ChainEvents;
+  readonly hashrates: HashrateRegistry;
 };
 
 type Namespace = readonly Method<RpcModules>[];
@@ -169,6 +178,15 @@ const eth: Namespace = [
   getUncleCountByBlockNumber,
   getUncleByBlockHashAndIndex,
   getUncleByBlockNumberAndIndex,
+  getTransactionBySenderAndNonce,
+  pendingTransactions,
+  getAccount,
+  getAccountInfo,
+  mining,
+  hashrate,
+  submitHashrate,
+  getWork,
+  submitWork,
   call,
   estimateGas,
   createAccessList,
@@ -182,6 +200,7 @@ const eth: Namespace = [
   uninstallFilter,
   ...ethSubscriptions,
   sendRawTransaction,
+  sendRawTransactionSync,
   sendTransaction,
   signTransaction,
   fillTransaction,

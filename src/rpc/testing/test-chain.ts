@@ -22,6 +22,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
 import type { ChainModules } from "../methods.ts";
+import { HashrateRegistry } from "../mining/hashrate-registry.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -105,6 +106,7 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
+    hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,
   };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import { HARDFORKS, type Hardfork } from "../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
@@ -8,7 +9,6 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import { createEthereumjsEvm } from "./ethereumjs/evm.ts";
 import type { BlockContext, Evm, ExecuteOptions } from "./evm.ts";
 import { type Opcode, opcodesOf } from "./opcodes.ts";
 import type { FrameEnd, Step } from "./tracer.ts";

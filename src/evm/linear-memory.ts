@@ -18,7 +18,7 @@ export class LinearMemory {
   #u32 = new Uint32Array(this.memory.buffer);
   #u64 = new BigUint64Array(this.memory.buffer);
   /** Where bytes are turned round on their way to text */
-  readonly #scratch = Buffer.alloc(4 * WORD);
+  readonly #scratch = Buffer.alloc(WORD);
 
   constructor() {
     keccakRoundConstants().forEach((constant, i) => {
@@ -149,14 +149,10 @@ export class LinearMemory {
     bytes.fill(0, at + size, at + WORD);
   }
 
-  /** `count` words, a stack's top first, as one string of hexadecimal digits. */
-  wordsAsDigits(at: number, count: number): string {
+  /** The hexadecimal digits of `length` bytes. */
+  digits(at: number, length: number): string {
     const { bytes } = this;
-    for (let word = 0; word < count; word++) {
-      const last = at + word * WORD + WORD - 1;
-      for (let i = 0; i < WORD; i++) this.#scratch[word * WORD + i] = bytes[last - i]!;
-    }
-    return this.#scratch.toString("hex", 0, count * WORD);
+    return Buffer.from(bytes.buffer, at, length).toString("hex");
   }
 
   /** The lowest `length` bytes of a word as digits, highest byte first. */

@@ -1,11 +1,18 @@
 import type { EVM, ExecResult, PrecompileInput } from "@ethereumjs/evm";
-import { invariant } from "../../errors.ts";
-import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
-import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import type { Log } from "../../types/receipt.ts";
-import type { BlockContext, Evm, ExecutionResult, Halt, Message, Precompile } from "../evm.ts";
+import { invariant } from "../../../src/errors.ts";
+import type {
+  BlockContext,
+  Evm,
+  ExecutionResult,
+  Halt,
+  Message,
+  Precompile,
+} from "../../../src/evm/evm.ts";
+import { type Hardfork, isAtLeast } from "../../../src/params/hardforks.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";
+import type { Log } from "../../../src/types/receipt.ts";
 import { haltOf } from "./halt.ts";
 import { type LoadedLibrary, loadLibrary } from "./library.ts";
 import { createStateManager } from "./state-manager.ts";

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
-import { bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
-import { hexToBytes } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
-import { createWorldState } from "../../state/world-state.ts";
-import type { BlockContext, ExecuteOptions, Message } from "../evm.ts";
+import type { BlockContext, ExecuteOptions, Message } from "../../../src/evm/evm.ts";
+import { type Address, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { hexToBytes } from "../../../src/primitives/hex.ts";
+import { createMemoryState } from "../../../src/state/memory-state.ts";
+import { createWorldState } from "../../../src/state/world-state.ts";
 import { createEthereumjsEvm } from "./evm.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;

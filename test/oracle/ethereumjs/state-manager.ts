@@ -1,10 +1,10 @@
 import type { AccountFields, StateManagerInterface } from "@ethereumjs/common";
 import type * as Util from "@ethereumjs/util";
-import type { Address } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
-import { keccak256Hash } from "../../primitives/keccak.ts";
-import type { EvmAccount, State } from "../state.ts";
+import type { EvmAccount, State } from "../../../src/evm/state.ts";
+import type { Address } from "../../../src/primitives/address.ts";
+import { bigintToBytes, bytesToBigint } from "../../../src/primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";
+import { keccak256Hash } from "../../../src/primitives/keccak.ts";
 
 type LibraryAddress = Util.Address;
 

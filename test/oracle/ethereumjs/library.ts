@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Common as CommonClass } from "@ethereumjs/common";
 import type * as Library from "@ethereumjs/evm";
 import type * as Util from "@ethereumjs/util";
-import { HARDFORKS, type Hardfork } from "../../params/hardforks.ts";
+import { HARDFORKS, type Hardfork } from "../../../src/params/hardforks.ts";
 import { createSynchronousRealm, type SynchronousRealm } from "./realm.ts";
 
 /** @ethereumjs/evm inside a synchronous realm, with the packages it shares with us. */

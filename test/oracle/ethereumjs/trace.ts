@@ -1,10 +1,10 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
-import { InvariantError } from "../../errors.ts";
-import { type Address, addressFromBytes } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
-import type { Message } from "../evm.ts";
-import type { FrameStart, Step, Tracer } from "../tracer.ts";
+import { InvariantError } from "../../../src/errors.ts";
+import type { Message } from "../../../src/evm/evm.ts";
+import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
+import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
 

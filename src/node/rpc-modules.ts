@@ -3,7 +3,7 @@ import { clientVersion } from "../config/version.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
-import type { RpcModules } from "../rpc/methods.ts";
+import { METHODS, type RpcModules } from "../rpc/methods.ts";
 import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -70,6 +70,7 @@ export function createRpcModules(
     chainName: config.chain.name,
     compiler: createSolidityCompiler(),
     blobProver: createBlobProver(),
+    methods: () => METHODS,
     hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };

@@ -81,7 +81,7 @@ import {
 import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
-import { createRegistry, type Method } from "./method.ts";
+import { createRegistry, type Method, type MethodInfo } from "./method.ts";
 import type { HashrateRegistry } from "./mining/hashrate-registry.ts";
 import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
@@ -97,6 +97,7 @@ import type {
   Submit,
   TraceExecutor,
 } from "./ports.ts";
+import { discover } from "./rpc/discover.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -132,6 +133,8 @@ export type ChainModules = {
   readonly sendLock: KeyedLock;
   readonly events: ChainEvents;
   readonly hashrates: HashrateRegistry;
+  /** For `rpc_discover`: every method there is. */
+  readonly methods: () => readonly MethodInfo[];
   readonly compiler: Compiler;
   readonly blobProver: BlobProver;
 };
@@ -142,7 +145,7 @@ const web3: Namespace = [clientVersion, sha3];
 
 const net: Namespace = [version, peerCount, listening];
 
-const rpc: Namespace = [modules];
+const rpc: Namespace = [modules, discover];
 
 const eth: Namespace = [
   protocolVersion,

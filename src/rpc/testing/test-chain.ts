@@ -116,6 +116,7 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
         proofs: blobs.map(() => new Uint8Array(48)),
       }),
     },
+    methods: () => [],
     hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,

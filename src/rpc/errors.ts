@@ -226,3 +226,16 @@ export class ReceiptTimeoutError extends NodeError {
     );
   }
 }
+
+/** A source that does not compile, or a language nobody here compiles. */
+export class CompilerError extends NodeError {
+  readonly code = "RPC_COMPILER";
+}
+
+/** Others wait for the compiler already. */
+export class CompilerBusyError extends NodeError {
+  readonly code = "RPC_COMPILER_BUSY";
+  constructor() {
+    super("too many compilations at once, try again later");
+  }
+}

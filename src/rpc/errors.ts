@@ -84,6 +84,14 @@ export class BlockNotCanonicalError extends NodeError {
   }
 }
 
+/** No valid block can be built on the head: say a system contract is missing, or fails. The log says why. */
+export class PendingUnavailableError extends NodeError {
+  readonly code = "RPC_PENDING_UNAVAILABLE";
+  constructor(wanted: "block" | "state") {
+    super(`pending ${wanted} is not available`, { wanted });
+  }
+}
+
 /** The pending block has no state root in the trie until it is committed. */
 export class PendingProofError extends NodeError {
   readonly code = "RPC_PENDING_PROOF";

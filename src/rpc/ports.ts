@@ -1,3 +1,4 @@
+import type { FeeHistory } from "../chain/fee-history.ts";
 import type { Signature } from "../crypto/secp256k1.ts";
 import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
@@ -141,17 +142,6 @@ export interface FeeReader {
     percentiles: readonly number[],
   ): FeeHistory | Promise<FeeHistory>;
 }
-
-export type FeeHistory = {
-  readonly oldestBlock: number;
-  /** One list a block, one entry a percentile; absent when no percentiles were asked for. */
-  readonly reward?: readonly (readonly bigint[])[];
-  /** One more than there are blocks: the next block's stands last. */
-  readonly baseFeePerGas: readonly bigint[];
-  readonly gasUsedRatio: readonly number[];
-  readonly baseFeePerBlobGas: readonly bigint[];
-  readonly blobGasUsedRatio: readonly number[];
-};
 
 /** Signs with a key that has to be decrypted first; leaves the account locked. */
 export type PassphraseSigner = (

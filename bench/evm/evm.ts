@@ -1,6 +1,6 @@
 /** Programs on our engine, on anvil's through eth_call, and on @ethereumjs/evm, in turns in one run. */
 import { createEvm } from "../../src/evm/engine.ts";
-import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
+import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import type { BlockContext, Evm } from "../../src/evm/evm.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../src/primitives/hash.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { createJwtSecret, readJwtSecret } from "../config/jwt-secret.ts";
+import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { verifyJwt } from "../rpc/auth/jwt.ts";
 import { runCli } from "./program.ts";
 import { fakeContext } from "./testing/fake-context.ts";

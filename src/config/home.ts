@@ -26,6 +26,11 @@ export function jwtSecretPath(home: string): string {
   return join(home, "config", "jwt.hex");
 }
 
+/** Private key the node is known by among Ethereum nodes. */
+export function nodeKeyPath(home: string): string {
+  return join(home, "config", "node-key.hex");
+}
+
 export function keystorePath(home: string): string {
   return join(home, "keystore");
 }

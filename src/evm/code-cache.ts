@@ -20,8 +20,9 @@ export type Code = {
 /** PUSH reads up to 16 bytes at once around its immediate, and behind the last byte follow STOPs. */
 const MARGIN = 64;
 
-/** How many codes are remembered before all are forgotten; a forgotten one is read and analysed again. */
+/** Codes and their bytes remembered before all are forgotten; a forgotten one is read and analysed again. */
 const CODES_MAX = 20_000;
+const CODE_BYTES_MAX = 64 * 1024 * 1024;
 
 export const EMPTY_CODE_HASH = keccak256Hash(EMPTY_BYTES);
 
@@ -31,6 +32,7 @@ export class CodeCache {
   readonly #opcodes: readonly (Opcode | undefined)[];
   readonly #byHash = new Map<Hash, Code>();
   #codes: Code[] = [];
+  #codeBytes = 0;
   #end = CODE;
 
   constructor(memory: LinearMemory, opcodes: readonly (Opcode | undefined)[]) {
@@ -41,7 +43,8 @@ export class CodeCache {
 
   /** To be called between executions: forgets everything when much has come together. */
   tidy(): void {
-    if (this.#codes.length > CODES_MAX || this.#end > CODE + ((CODE_END - CODE) * 3) / 4) {
+    const isRegionFull = this.#end > CODE + ((CODE_END - CODE) * 3) / 4;
+    if (isRegionFull || this.#codes.length > CODES_MAX || this.#codeBytes > CODE_BYTES_MAX) {
       this.forget();
     }
   }
@@ -49,6 +52,7 @@ export class CodeCache {
   forget(): void {
     this.#byHash.clear();
     this.#codes = [];
+    this.#codeBytes = 0;
     this.#end = CODE;
     this.add(EMPTY_CODE_HASH, EMPTY_BYTES);
   }
@@ -67,6 +71,7 @@ export class CodeCache {
     if (known) return known;
     const code = { id: this.#codes.length, hash, bytes, address: 0, segments: 0 };
     this.#codes.push(code);
+    this.#codeBytes += bytes.length;
     this.#byHash.set(hash, code);
     return code;
   }

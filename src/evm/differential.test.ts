@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import { HARDFORKS, type Hardfork } from "../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
@@ -8,9 +9,9 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import { createEthereumjsEvm } from "./ethereumjs/evm.ts";
 import type { BlockContext, Evm, ExecuteOptions } from "./evm.ts";
 import { type Opcode, opcodesOf } from "./opcodes.ts";
+import type { FrameEnd, Step } from "./tracer.ts";
 
 /** Random programs on our engine and on @ethereumjs/evm: outcome, gas, output, logs and state must be the same. */
 
@@ -152,7 +153,7 @@ function text(value: object): string {
   return JSON.stringify(value, (_, item) => (typeof item === "bigint" ? `${item}n` : item), 1);
 }
 
-const runs = Number(process.env["EVMINT_FUZZ_RUNS"] ?? 300);
+const runs = Number(process.env["EVMINT_FUZZ_RUNS"] ?? 200);
 
 const cases = [fc.constantFrom(...FORKS), fc.tuple(program, program), fc.boolean()] as const;
 
@@ -178,5 +179,44 @@ test("a random program ends the same, with the same halt, when gas is charged pe
       assert.equal(fast, text(sliced));
     }),
     { numRuns: runs },
+  );
+});
+
+/** CALL and its kin; the library's cost leaves out the gas they hand on. */
+const HANDS_GAS_ON = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
+
+function stepsOf(...args: Parameters<typeof run>) {
+  const steps: { readonly step: string; readonly cost: bigint | undefined }[] = [];
+  const [evm, fork, codes, isCreation] = args;
+  let hasHalted = false;
+  const onStep = ({ depth, pc, opcode, gas, gasCost, stack, memory }: Step) => {
+    // The library leaves out the STOP behind the last byte, which go-ethereum tells.
+    if (opcode === 0x00) return;
+    const fields = [depth, pc, opcode, gas, stack().slice(-4).join(), memory().length];
+    steps.push({ step: fields.join(" "), cost: HANDS_GAS_ON.has(opcode) ? undefined : gasCost });
+  };
+  const onExit = ({ halt }: FrameEnd) => {
+    hasHalted ||= halt !== undefined;
+  };
+  run(evm, fork, codes, isCreation, { tracer: { onStep, onExit } });
+  return { steps, hasHalted };
+}
+
+test("a random program takes the same steps as in @ethereumjs/evm", () => {
+  fc.assert(
+    fc.property(...cases, (fork, codes, isCreation) => {
+      const mine = stepsOf(ours, fork, codes, isCreation);
+      // Of steps at which a frame halts the library tells some and prices them otherwise.
+      fc.pre(!mine.hasHalted);
+      const theirs = stepsOf(library, fork, codes, isCreation);
+      assert.equal(
+        mine.steps.map(({ step }) => step).join("\n"),
+        theirs.steps.map(({ step }) => step).join("\n"),
+      );
+      mine.steps.forEach(({ step, cost }, i) => {
+        assert.equal(cost, theirs.steps[i]!.cost, step);
+      });
+    }),
+    { numRuns: runs / 2 },
   );
 });

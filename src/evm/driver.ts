@@ -82,7 +82,10 @@ export class Driver {
     this.hardfork = hardfork;
     this.#memory = memory;
     this.#precompiles = precompiles;
-    this.#host = createHost(() => this.#session);
+    this.#host = createHost(() => {
+      memory.refresh();
+      return this.#session;
+    });
     this.#fast = createInterpreter(hardfork, "fast", memory.memory, this.#host);
     this.#session = {
       memory,
@@ -107,6 +110,7 @@ export class Driver {
       if (session.depth >= 0) this.#run(options.tracer?.onStep !== undefined);
     } catch (error) {
       if (!(error instanceof LinearMemoryExhausted)) throw error;
+      this.#memory.refresh();
       session.ending = halted({ kind: "memoryLimit" });
     }
     return this.#result(message.gas - gas);
@@ -114,6 +118,8 @@ export class Driver {
 
   #begin(message: Message, block: BlockContext, state: State, options: ExecuteOptions): void {
     const memory = this.#memory;
+    // An execution that was left by an exception may have grown it.
+    memory.refresh();
     const { records, codes, rules, journal } = this.#session;
     const precompiles = options.precompiles ?? this.#precompiles;
     this.#session = {
@@ -137,7 +143,7 @@ export class Driver {
     records.reset({
       state,
       codes,
-      warm: warmSet(message),
+      warm: warmSet(message, this.#precompiles),
       precompiles,
       hasDelegations: rules.eip7702,
     });
@@ -212,10 +218,17 @@ export class Driver {
   #run(isTraced: boolean): void {
     const session = this.#session;
     const memory = this.#memory;
+    const hasDeadline = session.deadlineMs !== Number.POSITIVE_INFINITY;
     const interpreter = isTraced ? this.#perOpcodeInterpreter() : this.#fast;
     while (session.depth >= 0) {
+      // A frame counts its slices anew after each call, so calls look at the clock too.
+      if (hasDeadline && performance.now() > session.deadlineMs) {
+        this.#abort({ kind: "timeout" });
+        return;
+      }
       let status = interpreter.run();
       if (status === exit.checkFailed) status = this.#perOpcodeInterpreter().run();
+      memory.refresh();
       switch (status) {
         case exit.call:
           enterCall(session);
@@ -249,9 +262,13 @@ export class Driver {
     if (isTraced && memory.get32(globals.stepped) === 0) {
       session.tracer?.onStep?.(stepOf(session, halt));
     }
-    end(session, halted(halt));
     // Out of time or memory ends everything, not only the frame.
-    if (isFinal(halt)) while (session.depth >= 0) end(session, halted(halt));
+    if (isFinal(halt)) this.#abort(halt);
+    else end(session, halted(halt));
+  }
+
+  #abort(halt: Halt): void {
+    while (this.#session.depth >= 0) end(this.#session, halted(halt));
   }
 
   #result(gasBeyond: bigint): ExecutionResult {
@@ -294,7 +311,7 @@ function isFinal(halt: Halt): boolean {
   return halt.kind === "timeout" || halt.kind === "memoryLimit";
 }
 
-function warmSet(message: Message): WarmSet {
+function warmSet(message: Message, precompiles: ReadonlyMap<Address, Precompile>): WarmSet {
   const addresses = new Set(message.warmAddresses);
   addresses.add(message.caller);
   const own = message.to ?? message.createAddress;
@@ -305,5 +322,5 @@ function warmSet(message: Message): WarmSet {
     if (known) known.add(slot);
     else slots.set(address, new Set([slot]));
   }
-  return { addresses, slots };
+  return { addresses, precompiles, slots };
 }

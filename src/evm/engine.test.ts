@@ -268,6 +268,48 @@ test("a deadline reached in a callee ends the caller too", () => {
   assert.deepEqual(halt, { kind: "timeout" });
 });
 
+test("a deadline ends a loop of calls, each of them short", () => {
+  const { halt } = run({
+    code: `5b 5f5f5f5f5f73${other.slice(2)}5af1 50 5f56`,
+    message: { gas: 1n << 62n },
+    options: { deadlineMs: performance.now() + 20 },
+  });
+  assert.deepEqual(halt, { kind: "timeout" });
+});
+
+test("an engine refuses an execution from inside another", () => {
+  const tracer: Tracer = { onStep: () => void run({ code: "" }) };
+  assert.throws(() => run({ code: "00", options: { tracer } }), { name: "InvariantError" });
+  assert.equal(run({ code: "" }).outcome, "success");
+});
+
+test("an exception of the state leaves the engine usable, also when memory had grown", () => {
+  const failing = new Error("the disk is gone");
+  const state = createWorldState(createMemoryState());
+  const codeHash = state.putCode(hexToBytes("0x6308000000515f54"));
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
+  const broken = {
+    ...state,
+    storage: () => {
+      throw failing;
+    },
+  };
+  const message = {
+    to: contract,
+    caller: alice,
+    origin: alice,
+    value: 0n,
+    data: EMPTY_BYTES,
+    gas: 1n << 50n,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+    warmAddresses: [],
+    warmSlots: [],
+  };
+  assert.throws(() => evm.execute(message, block("osaka"), broken), failing);
+  assert.equal(word({ code: returning("602a") }), 42n);
+});
+
 test("a memory limit holds for all frames together", () => {
   const gas = 1n << 50n;
   const expand = "630010000051";

@@ -1,3 +1,4 @@
+import { invariant } from "../errors.ts";
 import { Driver } from "./driver.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
 import { LinearMemory } from "./linear-memory.ts";
@@ -14,6 +15,7 @@ const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;
 export function createEvm(): Evm {
   let memory = new LinearMemory();
   let driver: Driver | undefined;
+  let isRunning = false;
   return {
     execute(
       message: Message,
@@ -21,10 +23,17 @@ export function createEvm(): Evm {
       state: State,
       options: ExecuteOptions = {},
     ): ExecutionResult {
+      invariant(!isRunning, "an execution began inside another of the same engine");
       if (driver?.hardfork !== block.hardfork) {
         driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork));
       }
-      const result = driver.execute(message, block, state, options);
+      isRunning = true;
+      let result: ExecutionResult;
+      try {
+        result = driver.execute(message, block, state, options);
+      } finally {
+        isRunning = false;
+      }
       if (memory.bytes.length > MEMORY_BYTES_KEPT) {
         memory = new LinearMemory();
         driver = undefined;

@@ -1,32 +1,8 @@
 import type { Halt } from "./evm.ts";
+import { opcodeName } from "./opcodes.ts";
 
 const CODE_SIZE_MAX = 24_576;
 const INIT_CODE_SIZE_MAX = 49_152;
-
-/** Opcodes that some fork does not have yet; geth calls them by name there too. */
-const LATER_OPCODES: Readonly<Record<number, string>> = {
-  27: "SHL",
-  28: "SHR",
-  29: "SAR",
-  30: "CLZ",
-  61: "RETURNDATASIZE",
-  62: "RETURNDATACOPY",
-  63: "EXTCODEHASH",
-  70: "CHAINID",
-  71: "SELFBALANCE",
-  72: "BASEFEE",
-  73: "BLOBHASH",
-  74: "BLOBBASEFEE",
-  92: "TLOAD",
-  93: "TSTORE",
-  94: "MCOPY",
-  95: "PUSH0",
-  244: "DELEGATECALL",
-  245: "CREATE2",
-  250: "STATICCALL",
-  253: "REVERT",
-  254: "INVALID",
-};
 
 /** geth's text for the reason a frame stopped, as calls and traces show it. */
 export function haltText(halt: Halt): string {
@@ -62,7 +38,7 @@ export function haltText(halt: Halt): string {
     case "stackOverflow":
       return `stack limit reached ${halt.have} (${halt.limit})`;
     case "invalidOpcode":
-      return `invalid opcode: ${opcodeText(halt.opcode)}`;
+      return `invalid opcode: ${opcodeName(halt.opcode)}`;
     case "precompile":
       return halt.reason;
     case "timeout":
@@ -75,8 +51,4 @@ export function haltText(halt: Halt): string {
 /** True when geth's errors.Is(err, ErrOutOfGas) is: estimateGas then says that the allowance is too small. */
 export function isOutOfGas(halt: Halt): boolean {
   return halt.kind === "outOfGas";
-}
-
-function opcodeText(opcode: number): string {
-  return LATER_OPCODES[opcode] ?? `opcode 0x${opcode.toString(16)} not defined`;
 }

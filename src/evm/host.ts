@@ -1,6 +1,6 @@
 import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
-import { frame, record } from "./layout.ts";
+import { frame, LOG_TOPICS, record, WORD } from "./layout.ts";
 import { RawLog } from "./raw-log.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
 import { stepOf } from "./step.ts";
@@ -37,12 +37,12 @@ export function createHost(current: () => Session): HostFunctions {
       if (part) bytes.set(part, target);
       bytes.fill(0, target + (part?.length ?? 0), target + size);
     },
-    log: (topicCount, topics, data, size) => {
+    log: (topicCount, data, size) => {
       const session = current();
       const { memory, records, tracer } = session;
       const log = new RawLog(
         records.addressOf(memory.get32(frame.account)),
-        memory.wordsAsDigits(topics, topicCount),
+        memory.digits(LOG_TOPICS, topicCount * WORD),
         memory.bytes.slice(data, data + size),
       );
       session.logs.push(log);

@@ -28,7 +28,7 @@ export type HostFunctions = {
   exhausted(): void;
   blockHash(word: number): void;
   extCodeCopy(record: number, target: number, offset: number, size: number): void;
-  log(topicCount: number, topics: number, data: number, size: number): void;
+  log(topicCount: number, data: number, size: number): void;
   step(): void;
 };
 

@@ -132,6 +132,10 @@ export const KECCAK_STATE = 0x1800;
 export const KECCAK_ROUND_CONSTANTS = 0x1900;
 /** Key of the account being looked up */
 export const ADDRESS_KEY = 0x1a00;
+/** Key of the slot a tracer asks for */
+export const TRACE_KEY = 0x1a40;
+/** Topics of the log being emitted, as 32 big-endian bytes each */
+export const LOG_TOPICS = 0x1b00;
 export const BLOB_HASHES = 0x4000;
 export const BLOB_HASHES_MAX = 1024;
 

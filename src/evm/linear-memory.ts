@@ -1,19 +1,25 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { hexToBytes } from "../primitives/hex.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
 import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
+/** Value of each hexadecimal digit by its character code; the types of addresses and hashes vouch for the rest. */
+const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 0 : value;
+});
+
 /** The memory all builds of an engine share, and TypeScript's views of it, which each growth makes anew. */
 export class LinearMemory {
   readonly memory = new WebAssembly.Memory({ initial: MEMORY_PAGES_MIN, maximum: 0x10000 });
-  #bytes = new Uint8Array(this.memory.buffer);
-  #u32 = new Uint32Array(this.memory.buffer);
-  #u64 = new BigUint64Array(this.memory.buffer);
+  /** Views that a growth makes useless: `refresh` comes before their use wherever emitted code ran since. */
+  bytes = new Uint8Array(this.memory.buffer);
+  u32 = new Uint32Array(this.memory.buffer);
+  u64 = new BigUint64Array(this.memory.buffer);
   /** Where bytes are turned round on their way to text */
-  readonly #scratch = Buffer.alloc(4 * WORD);
+  readonly #scratch = Buffer.alloc(WORD);
 
   constructor() {
     keccakRoundConstants().forEach((constant, i) => {
@@ -21,25 +27,12 @@ export class LinearMemory {
     });
   }
 
-  get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#renew();
-    return this.#bytes;
-  }
-
-  get u32(): Uint32Array {
-    if (this.#u32.length === 0) this.#renew();
-    return this.#u32;
-  }
-
-  get u64(): BigUint64Array {
-    if (this.#u64.length === 0) this.#renew();
-    return this.#u64;
-  }
-
-  #renew(): void {
-    this.#bytes = new Uint8Array(this.memory.buffer);
-    this.#u32 = new Uint32Array(this.memory.buffer);
-    this.#u64 = new BigUint64Array(this.memory.buffer);
+  /** Renews the views when the memory has grown, which takes a view's length away. */
+  refresh(): void {
+    if (this.bytes.length !== 0) return;
+    this.bytes = new Uint8Array(this.memory.buffer);
+    this.u32 = new Uint32Array(this.memory.buffer);
+    this.u64 = new BigUint64Array(this.memory.buffer);
   }
 
   /** Makes addresses below `end` usable; false when there is not so much. */
@@ -48,6 +41,7 @@ export class LinearMemory {
     if (missing <= 0) return true;
     try {
       this.memory.grow(Math.ceil(missing / PAGE) + 16);
+      this.refresh();
       return true;
     } catch {
       return false;
@@ -134,19 +128,20 @@ export class LinearMemory {
 
   /** Writes an address or a hash as a word. */
   setHex(at: number, hex: Address | Hash): void {
-    const source = hexToBytes(hex);
     const { bytes } = this;
-    for (let i = 0; i < 32; i++) bytes[at + i] = source[source.length - 1 - i] ?? 0;
+    const size = (hex.length - 2) / 2;
+    let digit = hex.length;
+    for (let i = 0; i < size; i++) {
+      digit -= 2;
+      bytes[at + i] = (NIBBLES[hex.charCodeAt(digit)]! << 4) | NIBBLES[hex.charCodeAt(digit + 1)]!;
+    }
+    bytes.fill(0, at + size, at + WORD);
   }
 
-  /** `count` words, a stack's top first, as one string of hexadecimal digits. */
-  wordsAsDigits(at: number, count: number): string {
+  /** The hexadecimal digits of `length` bytes. */
+  digits(at: number, length: number): string {
     const { bytes } = this;
-    for (let word = 0; word < count; word++) {
-      const last = at + word * WORD + WORD - 1;
-      for (let i = 0; i < WORD; i++) this.#scratch[word * WORD + i] = bytes[last - i]!;
-    }
-    return this.#scratch.toString("hex", 0, count * WORD);
+    return Buffer.from(bytes.buffer, at, length).toString("hex");
   }
 
   /** The lowest `length` bytes of a word as digits, highest byte first. */

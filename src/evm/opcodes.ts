@@ -175,6 +175,16 @@ export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   return table;
 }
 
+const NAMES: ReadonlyMap<number, string> = new Map([
+  ...ROWS.map(([code, name]) => [code, name] as const),
+  [0xfe, "INVALID"] as const,
+]);
+
+/** geth's name of an opcode, whatever the fork; numbers nobody uses are named for what they are. */
+export function opcodeName(code: number): string {
+  return NAMES.get(code) ?? `opcode 0x${code.toString(16)} not defined`;
+}
+
 /** The newest price that `hardfork` has reached; prices are listed oldest first. */
 function gasAt(gas: Row[4], hardfork: Hardfork): number {
   if (typeof gas === "number") return gas;

@@ -18,6 +18,8 @@ import type { State } from "./state.ts";
 /** What is warm before the first opcode (EIP-2929). */
 export type WarmSet = {
   readonly addresses: ReadonlySet<Address>;
+  /** Precompiles of the fork: warm also where a caller's overrides took them away, while moved ones are not. */
+  readonly precompiles: ReadonlyMap<Address, Precompile>;
   readonly slots: ReadonlyMap<Address, ReadonlySet<string>>;
 };
 
@@ -25,6 +27,7 @@ export type WarmSet = {
 export class Records {
   readonly #memory: LinearMemory;
   #addresses: (Address | undefined)[] = [];
+  #named: Address | undefined;
   #state!: State;
   #codes!: CodeCache;
   #warm!: WarmSet;
@@ -49,6 +52,7 @@ export class Records {
     this.#precompiles = options.precompiles;
     this.#hasDelegations = options.hasDelegations;
     this.#addresses = [];
+    this.#named = undefined;
     const memory = this.#memory;
     memory.bytes.fill(0, INDEX, INDEX + INDEX_SLOTS_MIN * 4);
     memory.set32(globals.indexMask, INDEX_SLOTS_MIN - 1);
@@ -68,6 +72,14 @@ export class Records {
     return address;
   }
 
+  /** While `find` runs, a new account is known to be `address` and need not be spelt from its key. */
+  naming(address: Address, find: () => number): number {
+    this.#named = address;
+    const entry = find();
+    this.#named = undefined;
+    return entry;
+  }
+
   /** Fills a new record. */
   load(entry: number): void {
     const memory = this.#memory;
@@ -78,11 +90,14 @@ export class Records {
 
   #loadAccount(entry: number): void {
     const memory = this.#memory;
+    if (this.#named) this.#addresses[(entry - RECORDS) / RECORD_SIZE] = this.#named;
     const address = this.addressOf(entry);
     const account = this.#state.account(address);
     let flags = 0;
-    if (this.#precompiles.has(address)) flags |= flag.precompile | flag.warm;
-    else if (this.#warm.addresses.has(address)) flags |= flag.warm;
+    if (this.#precompiles.has(address)) flags |= flag.precompile;
+    if (this.#warm.precompiles.has(address) || this.#warm.addresses.has(address)) {
+      flags |= flag.warm;
+    }
     if (account !== undefined) {
       flags |= flag.exists;
       const code = this.#codes.byHash(account.codeHash, (hash) => this.#state.code(hash));

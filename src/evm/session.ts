@@ -64,9 +64,9 @@ export function align32(address: number): number {
 }
 
 /** The record of `address`. */
-export function accountOf({ memory, journal }: Session, address: Address): number {
+export function accountOf({ memory, journal, records }: Session, address: Address): number {
   memory.setHex(ADDRESS_KEY, address);
-  return journal.find(0, ADDRESS_KEY);
+  return records.naming(address, () => journal.find(0, ADDRESS_KEY));
 }
 
 /** Where the running frame's memory ends: what lies behind is free, but for return data. */

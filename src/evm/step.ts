@@ -1,5 +1,5 @@
 import type { Halt } from "./evm.ts";
-import { frame, globals, WORD } from "./layout.ts";
+import { frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
 import type { Session } from "./session.ts";
 import type { Step } from "./tracer.ts";
 
@@ -7,7 +7,7 @@ import type { Step } from "./tracer.ts";
  * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory and return data are read when
  * asked for, so only while the hook runs.
  */
-export function stepOf({ memory, records, depth }: Session, halt?: Halt): Step {
+export function stepOf({ memory, records, journal, depth }: Session, halt?: Halt): Step {
   const pc = memory.get32(frame.pc);
   const step: Step = {
     pc: pc - memory.get32(frame.code),
@@ -31,6 +31,11 @@ export function stepOf({ memory, records, depth }: Session, halt?: Halt): Step {
     returnData: () => {
       const begin = memory.get32(frame.returnData);
       return memory.bytes.slice(begin, begin + memory.get32(frame.returnDataSize));
+    },
+    storage: (slot) => {
+      memory.setHex(TRACE_KEY, slot);
+      const entry = journal.find(memory.get32(frame.account), TRACE_KEY);
+      return memory.word(entry + record.value);
     },
     refund: BigInt.asIntN(64, memory.get64(globals.refund)),
   };

@@ -54,6 +54,8 @@ export type Step = {
   stack(): bigint[];
   memory(): Uint8Array;
   returnData(): Uint8Array;
+  /** Value of a slot of `address` as it is now, made at no cost in gas. */
+  storage(slot: Hash): bigint;
   readonly refund: bigint;
   readonly halt?: Halt;
 };

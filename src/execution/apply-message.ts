@@ -148,7 +148,8 @@ function checkValue({ from, value }: TransactionMessage, state: WorldState): voi
 /** Raises the sender's nonce; returns the address a creation leads to. */
 function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Address | null {
   const account = state.account(from) ?? EMPTY_ACCOUNT;
-  state.setAccount(from, { ...account, nonce: account.nonce + 1n });
+  // Wraps only where a simulation overrides the nonce with the greatest one and does not check it.
+  state.setAccount(from, { ...account, nonce: BigInt.asUintN(64, account.nonce + 1n) });
   return to === null ? contractAddress(from, account.nonce) : null;
 }
 

@@ -8,7 +8,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { StateTrie, StateTrieUpdate } from "../state/state-trie.ts";
-import { createWorldState } from "../state/world-state.ts";
+import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Withdrawal } from "../types/block.ts";
 import { BLOOM_LENGTH, mergeBloom } from "../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../types/constants.ts";
@@ -16,16 +16,15 @@ import type { Header } from "../types/header.ts";
 import type { Receipt } from "../types/receipt.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { applyMessage, type MessageResult } from "./apply-message.ts";
+import { type ApplyMessageOptions, applyMessage, type MessageResult } from "./apply-message.ts";
 import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
 import { InvalidTransactionError } from "./errors.ts";
-import { messageFromTransaction } from "./message.ts";
+import { messageFromTransaction, type TransactionMessage } from "./message.ts";
 import { receiptOf } from "./receipt.ts";
 import { depositsOf, requestList, requestsHash } from "./requests.ts";
 import { applyRewards } from "./rewards.ts";
 import {
-  storeBeaconRoot,
-  storeParentHash,
+  storeAncestry,
   takeConsolidationRequests,
   takeWithdrawalRequests,
 } from "./system-calls.ts";
@@ -83,6 +82,15 @@ export interface BlockExecution {
    */
   addTransaction(tx: Transaction, sender?: Address): TransactionResult;
   /**
+   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
+   * @throws InvalidTransactionError
+   */
+  addMessage(
+    tx: Transaction,
+    message: TransactionMessage,
+    options?: ApplyMessageOptions,
+  ): TransactionResult;
+  /**
    * Requests, withdrawals and rewards.
    * @throws InvalidBlockError for what the system contracts do wrong
    */
@@ -92,27 +100,48 @@ export interface BlockExecution {
   }): BlockOutcome;
 }
 
+/** What a block is executed on. */
+export type BlockGround = {
+  readonly context: BlockContext;
+  /** The state before the block; the block changes it. */
+  readonly state: WorldState;
+  /** The root of the base of `state`. */
+  readonly baseRoot: Hash;
+  /** Blob gas the block may use. */
+  readonly blobGasMax: bigint;
+};
+
 /** Begins a block after `parent`: the protocol's own calls that precede the transactions are made at once (EIP-4788, EIP-2935). */
 export function beginBlock(
   header: OpenHeader,
   parent: BlockParent,
+  modules: ExecutionModules,
+): BlockExecution {
+  const { config } = modules;
+  const ground = {
+    context: blockContextOf(header, config, parent.blockHash),
+    state: createWorldState(parent.state),
+    baseRoot: parent.header.stateRoot,
+    blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
+  };
+  return beginBlockOn(ground, header, modules);
+}
+
+/** As `beginBlock`, on a state that may hold more than the parent left. */
+export function beginBlockOn(
+  { context, state, baseRoot, blobGasMax }: BlockGround,
+  header: OpenHeader,
   { config, evm, stateTrie }: ExecutionModules,
 ): BlockExecution {
-  const context = blockContextOf(header, config, parent.blockHash);
   const { hardfork } = context;
-  const state = createWorldState(parent.state);
   const environment = { evm, block: context, state };
-  const blobGasMax = BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB;
   const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
   const receipts: Receipt[] = [];
   const senders: Address[] = [];
   const bloom = new Uint8Array(BLOOM_LENGTH);
-  const trieUpdate = () => stateTrie.update(parent.header.stateRoot, state.changes());
+  const trieUpdate = () => stateTrie.update(baseRoot, state.changes());
 
-  if (header.parentBeaconBlockRoot !== undefined) {
-    storeBeaconRoot(header.parentBeaconBlockRoot, environment);
-  }
-  if (isAtLeast(hardfork, "prague")) storeParentHash(header.parentHash, environment);
+  storeAncestry(header, environment);
 
   const takeRequests = (): readonly Uint8Array[] =>
     requestList({
@@ -121,6 +150,21 @@ export function beginBlock(
       consolidations: takeConsolidationRequests(environment),
     });
 
+  const addMessage: BlockExecution["addMessage"] = (tx, message, options) => {
+    const result = applyMessage(message, { ...environment, gasPool }, options);
+    const receipt = receiptOf(tx, result, {
+      hardfork,
+      cumulativeGasUsed: header.gasLimit - gasPool.gas,
+      effectiveGasPrice: message.gasPrice,
+      blobBaseFee: context.blobBaseFee,
+      stateRoot: () => trieUpdate().root,
+    });
+    receipts.push(receipt);
+    senders.push(message.from);
+    mergeBloom(bloom, receipt.logsBloom);
+    return { receipt, result };
+  };
+
   return {
     context,
     gasLeft: () => gasPool.gas,
@@ -128,20 +172,9 @@ export function beginBlock(
     addTransaction(tx, knownSender) {
       assertChainId(tx, config);
       const sender = knownSender ?? recoverSender(tx, hardfork);
-      const message = messageFromTransaction(tx, sender, context.baseFeePerGas);
-      const result = applyMessage(message, { ...environment, gasPool });
-      const receipt = receiptOf(tx, result, {
-        hardfork,
-        cumulativeGasUsed: header.gasLimit - gasPool.gas,
-        effectiveGasPrice: message.gasPrice,
-        blobBaseFee: context.blobBaseFee,
-        stateRoot: () => trieUpdate().root,
-      });
-      receipts.push(receipt);
-      senders.push(sender);
-      mergeBloom(bloom, receipt.logsBloom);
-      return { receipt, result };
+      return addMessage(tx, messageFromTransaction(tx, sender, context.baseFeePerGas));
     },
+    addMessage,
     finish({ withdrawals, uncles = [] }) {
       const hasRequests = isAtLeast(hardfork, "prague");
       const requests = hasRequests ? takeRequests() : [];

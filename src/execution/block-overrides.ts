@@ -6,7 +6,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Withdrawal } from "../types/block.ts";
 
-/** What a call pretends about its block. A difficulty would have no effect after the merge and is left out on purpose. */
+/** What a call pretends about its block. */
 export type BlockOverrides = {
   readonly number?: number;
   readonly time?: number;
@@ -15,6 +15,8 @@ export type BlockOverrides = {
   readonly prevRandao?: Hash;
   readonly baseFeePerGas?: bigint;
   readonly blobBaseFee?: bigint;
+  /** Counts only in eth_simulateV1, before the merge: after it, none has an effect. */
+  readonly difficulty?: bigint;
   /** Only eth_simulateV1 knows these two. */
   readonly beaconRoot?: Hash;
   readonly withdrawals?: readonly Withdrawal[];

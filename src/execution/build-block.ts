@@ -9,14 +9,9 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { TrieNode } from "../trie/node-store.ts";
-import { orderedTrieRoot } from "../trie/ordered-trie-root.ts";
 import type { ExecutedBlock, Withdrawal } from "../types/block.ts";
-import { EMPTY_UNCLES_HASH } from "../types/constants.ts";
 import type { Header } from "../types/header.ts";
-import { headerHash } from "../types/header-codec.ts";
-import { encodeReceipt } from "../types/receipt-codec.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { encodeWithdrawal } from "../types/withdrawal-codec.ts";
 import {
   type BlockParent,
   beginBlock,
@@ -24,6 +19,7 @@ import {
   type OpenHeader,
   type TransactionResult,
 } from "./block-execution.ts";
+import { sealBlock } from "./seal-block.ts";
 
 /** What the one who proposes a block decides. */
 export type BlockAttributes = {
@@ -93,30 +89,14 @@ export function createBlockBuilder(
     },
     seal() {
       const outcome = execution.finish(withdrawals ? { withdrawals } : {});
-      const { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash } = outcome;
-      const sealed: Header = {
-        ...header,
-        sha3Uncles: EMPTY_UNCLES_HASH,
-        stateRoot: outcome.trie.root,
-        transactionsRoot: orderedTrieRoot(transactions.map(({ raw }) => raw)),
-        receiptsRoot: orderedTrieRoot(receipts.map(encodeReceipt)),
-        logsBloom,
-        gasUsed,
-        extraData: attributes.extraData ?? EMPTY_BYTES,
-        nonce: new Uint8Array(8),
-        ...(withdrawals && { withdrawalsRoot: orderedTrieRoot(withdrawals.map(encodeWithdrawal)) }),
-        ...(isAtLeast(hardfork, "cancun") && { blobGasUsed }),
-        ...(requestsHash && { requestsHash }),
-      };
-      const block = {
-        hash: headerHash(sealed),
-        header: sealed,
-        transactions,
-        uncles: [],
-        ...(withdrawals && { withdrawals }),
-      };
+      const extraData = attributes.extraData ?? EMPTY_BYTES;
+      const executed = sealBlock(
+        header,
+        { transactions, extraData, ...(withdrawals && { withdrawals }) },
+        outcome,
+      );
       return {
-        executed: { block, senders, receipts },
+        executed,
         changes: outcome.changes,
         nodes: outcome.trie.nodes,
         state: outcome.state,

@@ -28,7 +28,7 @@ export class ExecutionHaltedError extends NodeError {
 export class ExecutionTimeoutError extends NodeError {
   readonly code = "EXECUTION_TIMEOUT";
   constructor(timeoutMs: number) {
-    super(`execution aborted (timeout = ${durationText(timeoutMs)})`, { timeoutMs });
+    super(timeoutText(timeoutMs), { timeoutMs });
   }
 }
 
@@ -61,6 +61,11 @@ export function assertSuccess(
   if (outcome === "revert") throw new ExecutionRevertedError(returnData);
   if (halt?.kind === "timeout") throw new ExecutionTimeoutError(timeoutMs);
   if (halt) throw new ExecutionHaltedError(halt);
+}
+
+/** geth's words for an execution that took longer than `timeoutMs`. */
+export function timeoutText(timeoutMs: number): string {
+  return `execution aborted (timeout = ${durationText(timeoutMs)})`;
 }
 
 /** A span of time as Go prints it: 5s, 1.5s, 250ms, 1m30s. */

@@ -1,9 +1,10 @@
 import type { BlockContext, Evm, ExecuteOptions, Precompile } from "../evm/evm.ts";
 import { precompilesAt } from "../evm/precompiles/index.ts";
+import type { Tracer } from "../evm/tracer.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { StateReader } from "../state/reader.ts";
-import { createWorldState } from "../state/world-state.ts";
+import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Header } from "../types/header.ts";
 import { applyMessage, type MessageResult } from "./apply-message.ts";
 import { type BlockHashes, blockContextOf } from "./block-context.ts";
@@ -55,9 +56,13 @@ export type PreparedCall = {
   readonly precompiles: ReadonlyMap<Address, Precompile>;
   /**
    * @param message in place of the prepared one, say with another gas limit
+   * @param over `state` that keeps what the call does; `tracer` in place of the prepared one
    * @throws InvalidTransactionError
    */
-  run(message?: TransactionMessage): MessageResult;
+  run(
+    message?: TransactionMessage,
+    over?: { readonly state?: WorldState; readonly tracer?: Tracer },
+  ): MessageResult;
 };
 
 /**
@@ -100,7 +105,7 @@ export function prepareCall(
   const state = base.asReader();
   const { baseFeePerGas, chainId } = block;
   const prepared = messageFromCall(args, { baseFeePerGas, chainId, gasCap });
-  const { tracer, memoryBytesMax, timeoutMs } = options;
+  const { memoryBytesMax, timeoutMs } = options;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
 
   return {
@@ -108,13 +113,13 @@ export function prepareCall(
     block,
     state,
     precompiles,
-    run: (message = prepared) =>
-      applyMessage(
+    run(message = prepared, { state: kept, tracer = options.tracer } = {}) {
+      return applyMessage(
         message,
         {
           evm,
           block: withoutPrices(block, message),
-          state: createWorldState(state),
+          state: kept ?? createWorldState(state),
           gasPool: gasPoolFor(message),
         },
         {
@@ -124,7 +129,8 @@ export function prepareCall(
           ...(memoryBytesMax !== undefined && { memoryBytesMax }),
           ...(deadlineMs !== undefined && { deadlineMs }),
         },
-      ),
+      );
+    },
   };
 }
 

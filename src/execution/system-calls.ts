@@ -8,11 +8,13 @@ import {
   SYSTEM_CALL_GAS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../params/gas.ts";
+import { isAtLeast } from "../params/hardforks.ts";
 import { type Address, checksumAddress } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
 import type { WorldState } from "../state/world-state.ts";
+import type { Header } from "../types/header.ts";
 import { InvalidBlockError } from "./errors.ts";
 
 /** Where the protocol makes its own calls. */
@@ -21,6 +23,15 @@ export type SystemCallEnvironment = {
   readonly block: BlockContext;
   readonly state: WorldState;
 };
+
+/** What precedes the transactions of a block: EIP-4788 from Cancun, EIP-2935 from Prague. */
+export function storeAncestry(
+  { parentHash, parentBeaconBlockRoot }: Pick<Header, "parentHash" | "parentBeaconBlockRoot">,
+  environment: SystemCallEnvironment,
+): void {
+  if (parentBeaconBlockRoot !== undefined) storeBeaconRoot(parentBeaconBlockRoot, environment);
+  if (isAtLeast(environment.block.hardfork, "prague")) storeParentHash(parentHash, environment);
+}
 
 /** EIP-4788: gives the beacon chain's root to its contract. Without the contract, or when it fails, nothing happens. */
 export function storeBeaconRoot(root: Hash, environment: SystemCallEnvironment): void {

@@ -81,3 +81,51 @@ export class AccountLockedError extends NodeError {
     super("authentication needed: password or unlock", { address });
   }
 }
+
+/** Too many wrong passphrases for one account lately; this one was not tried. */
+export class TooManyTriesError extends NodeError {
+  readonly code = "KEY_TOO_MANY_TRIES";
+  constructor(waitS: number) {
+    super(`too many wrong passphrases, try again in ${waitS} s`, { waitS });
+  }
+}
+
+/** Somebody locked the account while it was being unlocked. */
+export class LockedMeanwhileError extends NodeError {
+  readonly code = "ACCOUNT_LOCKED_MEANWHILE";
+  constructor(address: Address) {
+    super("account was locked while it was being unlocked", { address });
+  }
+}
+
+/** Unlocked accounts can be used by everybody who reaches the node, and others than this machine do. */
+export class UnlockForbiddenError extends NodeError {
+  readonly code = "ACCOUNT_UNLOCK_FORBIDDEN";
+  constructor(listener: string) {
+    super(
+      `account unlock with HTTP access is forbidden: others can reach ${listener}; listen on 127.0.0.1, or set json-rpc.allow-insecure-unlock`,
+      { listener },
+    );
+  }
+}
+
+/** More seconds than a duration in geth's nanoseconds can hold. */
+export class UnlockDurationError extends NodeError {
+  readonly code = "ACCOUNT_UNLOCK_DURATION";
+  constructor() {
+    super("unlock duration too large");
+  }
+}
+
+/** No wallet has that URL. */
+export class UnknownWalletError extends NodeError {
+  readonly code = "WALLET_UNKNOWN";
+  constructor(url: string) {
+    super("unknown wallet", { url });
+  }
+}
+
+/** A wallet URL that is none, or a request its kind of wallet cannot fulfil. Texts are geth's. */
+export class WalletRequestError extends NodeError {
+  readonly code = "WALLET_REQUEST";
+}

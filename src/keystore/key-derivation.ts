@@ -7,7 +7,7 @@ const scryptAsync = promisify<string, Uint8Array, number, ScryptOptions, Buffer>
 const pbkdf2Async = promisify(pbkdf2);
 
 /** Passphrases that may wait behind the one being tried; at a second each, more are an attack or a script gone wrong. */
-const WAITING_MAX = 4;
+const WAITING_MAX_DEFAULT = 4;
 
 /**
  * Turns passphrases into keys off the main thread, one at a time: each takes up to a second and 256 MiB, so eight at once
@@ -15,20 +15,26 @@ const WAITING_MAX = 4;
  */
 export class KeyDerivation {
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  readonly #waitingMax: number;
+  /** Tries under way, the running one included. */
+  #open = 0;
+
+  constructor(waitingMax = WAITING_MAX_DEFAULT) {
+    this.#waitingMax = waitingMax;
+  }
 
   /**
    * The derived key, `dklen` bytes.
    * @throws KeyDerivationBusyError
    */
   async derive(passphrase: string, params: KdfParams): Promise<Uint8Array> {
-    if (this.#waiting > WAITING_MAX) throw new KeyDerivationBusyError(WAITING_MAX);
-    this.#waiting += 1;
+    if (this.#open > this.#waitingMax) throw new KeyDerivationBusyError(this.#waitingMax);
+    this.#open += 1;
     const derived = this.#last.then(() => run(passphrase, params));
     this.#last = derived
       .catch(() => {})
       .finally(() => {
-        this.#waiting -= 1;
+        this.#open -= 1;
       });
     return derived;
   }

@@ -16,6 +16,8 @@ export type KeyStoreOptions = {
   readonly strength: KeyStrength;
   /** Opens files other users can read. */
   readonly allowLoosePermissions: boolean;
+  /** Passphrases that may wait behind the one being tried. */
+  readonly passphraseQueueMax?: number;
 };
 
 export type KeyStoreModules = {
@@ -28,7 +30,7 @@ export type KeyStoreModules = {
 export class KeyStore {
   readonly #directory: KeyDirectory;
   readonly #strength: KeyStrength;
-  readonly #derivation = new KeyDerivation();
+  readonly #derivation: KeyDerivation;
   readonly #log: Logger;
   readonly #now: () => number;
   /** What each file holds, by path, so that a listing reads only what changed. */
@@ -39,6 +41,7 @@ export class KeyStore {
   constructor(options: KeyStoreOptions, modules: KeyStoreModules) {
     this.#directory = new KeyDirectory(options.directory, options);
     this.#strength = options.strength;
+    this.#derivation = new KeyDerivation(options.passphraseQueueMax);
     this.#log = modules.log;
     this.#now = modules.now ?? Date.now;
   }

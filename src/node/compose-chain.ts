@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
+import { type BlockTester, createBlockTester } from "../consensus/built-block.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
@@ -9,6 +10,7 @@ import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { sidecarFault } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block-execution.ts";
 import { Mempool } from "../mempool/mempool.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports.ts";
 import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -16,8 +18,6 @@ import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
-/** Milliseconds that packing one proposal may take, so that a full pool cannot hold up the blocks. */
-const PACKING_TIME_MS = 500;
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
 
@@ -29,9 +29,12 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: SoloEngine;
+  /** Who receives the tips of the next block; may be set while the node runs. */
+  readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
   /** Takes a transaction in network form into the pool. */
   readonly submit: Submit;
+  readonly blockTester: BlockTester;
   start(): void;
   stop(): void;
 };
@@ -53,7 +56,8 @@ export function composeChain(
   const mempool = new Mempool(poolOptions(config), {
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
-    now: Date.now,
+    // Of spans of time only; a clock that is set must not end them early.
+    now: () => performance.now(),
     verifySidecar,
   });
   const submissionRules: SubmissionRules = {
@@ -64,19 +68,23 @@ export function composeChain(
     mempool.add(submission);
     return submission.tx.hash;
   });
+  const feeRecipient = { value: config.consensus.feeRecipient };
   const minimumTip = () => config.mempool.minimumGasPriceWei;
   const gasLimitTarget = config.consensus.gasLimit;
   const pending = createPendingBlocks(
     { gasLimitTarget, minimumTip },
-    { chain, mempool, beginBlock, nowSeconds: () => now().seconds },
+    {
+      ...{ chain, mempool, beginBlock },
+      nowSeconds: () => now().seconds,
+      log: log.child("consensus"),
+    },
   );
   const application = createEvmApplication(
     {
-      feeRecipient: () => config.consensus.feeRecipient,
+      feeRecipient: () => feeRecipient.value,
       extraData: config.consensus.extraData,
       minimumTip,
       gasLimitTarget,
-      packingTimeMs: PACKING_TIME_MS,
     },
     { chain, mempool, beginBlock, log: log.child("consensus") },
   );
@@ -103,8 +111,14 @@ export function composeChain(
     });
   });
   let sweep: NodeJS.Timeout | undefined;
+  const blockTester = createBlockTester(
+    { gasLimitTarget, minimumTip },
+    { chain, mempool, beginBlock },
+  );
   return {
     ...opened,
+    blockTester,
+    feeRecipient,
     reader: { ...chain, pending },
     mempool,
     execution,

@@ -1,16 +1,20 @@
 import type { Config } from "../config/config.ts";
 import { clientVersion } from "../config/version.ts";
-import { createUnlockedSigner } from "../keystore/account-signer.ts";
-import { devPrivateKeys } from "../keystore/dev-accounts.ts";
+import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
-import type { RpcModules } from "../rpc/methods.ts";
+import { METHODS, type RpcModules } from "../rpc/methods.ts";
+import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createBlobProver } from "./blob-prover.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createEventModules } from "./event-modules.ts";
 import { createFeeReader } from "./fee-reader.ts";
+import { createSimulator } from "./simulator.ts";
+import { createSolidityCompiler } from "./solidity-compiler.ts";
+import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
@@ -21,16 +25,24 @@ export function createRpcModules(
   log: Logger,
   core: ChainCore,
   network: Pick<NodeInfo, "isListening">,
+  control: ControlModules,
 ): RpcModules {
-  const { jsonRpc, consensus } = config;
+  const { jsonRpc } = config;
+  const callLimits = {
+    gasCap: jsonRpc.callGasMax,
+    timeoutMs: jsonRpc.callTimeoutMs,
+    memoryBytesMax: jsonRpc.callMemoryBytesMax,
+  };
   const fees = createFeeReader(config, core);
   const node: NodeInfo = {
     clientVersion: clientVersion(),
     networkId: core.chain.config.chainId,
     protocolVersion: ETH_PROTOCOL_VERSION,
     peerCount: () => 0,
-    coinbase: () => consensus.feeRecipient,
-    // One validator, in this process: there is nothing to catch up with.
+    coinbase: () => core.feeRecipient.value,
+    // One validator, in this process.
+    isValidator: () => true,
+    // There is nothing to catch up with.
     syncProgress: () => undefined,
     ...network,
   };
@@ -44,21 +56,22 @@ export function createRpcModules(
     pool: core.mempool,
     submit: core.submit,
     submissionRules: core.submissionRules,
-    executor: createCallExecutor(
-      {
-        gasCap: jsonRpc.callGasMax,
-        timeoutMs: jsonRpc.callTimeoutMs,
-        memoryBytesMax: jsonRpc.callMemoryBytesMax,
-      },
-      core,
-      fees.suggestTip,
-    ),
+    executor: createCallExecutor(callLimits, core, fees.suggestTip),
+    blockTester: core.blockTester,
+    tracing: createTraceExecutor(callLimits, core),
+    simulator: createSimulator(callLimits, core),
     fees,
     blockJson,
     ...createEventModules(config, log, core, { blockJson, node }),
-    signer: createUnlockedSigner(config.dev ? devPrivateKeys() : []),
-    passphraseSigner: undefined,
+    ...control,
+    signer: control.keys,
+    passphraseSigner: (account, passphrase, digest) =>
+      control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
+    compiler: createSolidityCompiler(),
+    blobProver: createBlobProver(),
+    methods: () => METHODS,
+    hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };
 }

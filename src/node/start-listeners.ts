@@ -1,15 +1,25 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { createJwtSecret, readJwtSecret } from "../config/jwt-secret.ts";
-import { nearest } from "../config/nearest.ts";
-import { NodeError } from "../errors.ts";
+import { dataPath } from "../config/home.ts";
+import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
+import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
+import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
-import { startRpcServer } from "../rpc/server.ts";
+import { type RpcServer, startRpcServer } from "../rpc/server.ts";
+import { DappDb } from "../storage/dapp-db.ts";
+import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { createCallerFiles } from "./caller-files.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { composeKeys } from "./compose-keys.ts";
+import { createMinerSettings } from "./miner-settings.ts";
+import { createNodeAdmin } from "./node-admin.ts";
+import { InProcessProvider } from "./provider.ts";
+import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
 import type { Listener } from "./types.ts";
@@ -19,22 +29,15 @@ const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
   readonly listeners: readonly Listener[];
+  /** Every method, for programs in this process. */
+  readonly provider: InProcessProvider;
   close(): Promise<void>;
 };
 
-/** `json-rpc.api` names a namespace that this node has not. */
-export class UnknownNamespaceError extends NodeError {
-  readonly code = "CONFIG_UNKNOWN_NAMESPACE";
-  constructor(name: string, known: ReadonlySet<string>) {
-    const closest = nearest(name, [...known]);
-    super(`json-rpc.api: no namespace "${name}"${closest ? `, did you mean "${closest}"?` : ""}`, {
-      name,
-      known: [...known],
-    });
-  }
-}
-
-/** Opens every listener the configuration asks for, all or none. */
+/**
+ * Opens every listener the configuration asks for, all or none.
+ * @throws UnknownNamespaceError, InvalidConfigError, and what listening throws
+ */
 export async function startListeners(
   config: Config,
   log: Logger,
@@ -43,10 +46,35 @@ export async function startListeners(
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry();
-  const known = new Set([...registry.keys()].map(namespaceOf));
-  const namespaces = jsonRpc.api.includes("all") ? [...known] : jsonRpc.api;
-  for (const name of namespaces) if (!known.has(name)) throw new UnknownNamespaceError(name, known);
+  const known = [...new Set([...registry.keys()].map(namespaceOf))];
+  const endpoints = endpointsOf(config, known);
+  let server: RpcServer | undefined;
   let isListening = false;
+
+  const keys = composeKeys(config, log.child("keystore"), {
+    metrics,
+    assertUnlockAllowed() {
+      const exposed = exposedUrl(server?.urls ?? {});
+      if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {
+        throw new UnlockForbiddenError(exposed);
+      }
+    },
+  });
+  const admin = createNodeAdmin(config, {
+    core,
+    files: createCallerFiles(config),
+    server: () => server,
+    endpoints,
+    known,
+    isRunning: () => isListening,
+    hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
+  });
+  const control: ControlModules = {
+    keys,
+    admin,
+    miner: createMinerSettings(config, core, log.child("miner")),
+    dappDb: openDappDb(config, metrics),
+  };
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
@@ -54,32 +82,23 @@ export async function startListeners(
     badTokensMax: access.badTokensMax,
     pauseMsMax: access.badTokenPauseMsMax,
   });
-  const endpoint = { namespaces, isOpen: config.dev };
+  const tls = readTls(config);
   const rpcLog = log.child("rpc");
-  const modules = createRpcModules(config, rpcLog, core, { isListening: () => isListening });
+  const network = { isListening: () => isListening };
+  const modules = createRpcModules(config, rpcLog, core, network, control);
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => modules.subscriptions.size,
   );
-  const server = await startRpcServer(
+  server = await startRpcServer(
     {
-      ...(jsonRpc.enable && {
-        http: {
-          ...jsonRpc.address,
-          ...endpoint,
-          methods: { allow: access.allowMethods, deny: access.denyMethods },
-        },
-        ws: {
-          ...jsonRpc.wsAddress,
-          ...endpoint,
-          methods: { allow: access.wsAllowMethods, deny: access.wsDenyMethods },
-        },
-      }),
+      ...(jsonRpc.enable && endpoints),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
       allowedOrigins: jsonRpc.corsOrigins,
       limits: rpcLimits,
+      ...(tls && { tls }),
     },
     {
       registry,
@@ -89,25 +108,31 @@ export async function startListeners(
     },
   );
   isListening = true;
-  const listeners: Listener[] = [];
-  for (const kind of ["http", "ws", "ipc"] as const) {
-    const url = server.urls[kind];
-    if (url === undefined) continue;
-    const isIpc = kind === "ipc";
-    listeners.push({
-      kind,
-      url,
-      namespaces: isIpc ? [...known] : namespaces,
-      needsToken: !isIpc && !config.dev,
-    });
-  }
+  const provider = new InProcessProvider(registry, modules);
   return {
-    listeners,
+    provider,
+    listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
-      await server.close(STOP_GRACE_MS);
+      await server?.close(STOP_GRACE_MS);
+      provider.close();
       modules.feeds.close();
       modules.filters.close();
+      keys.close();
+      control.dappDb.close();
     },
   };
+}
+
+function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
+  const directory = join(dataPath(home), "dapp-db");
+  const refused = metrics.counter({
+    name: "dapp_db_refused_puts_total",
+    help: "Values of db_putString and db_putHex that a limit stood against.",
+  });
+  return new DappDb(dappDb, {
+    onRefused: () => refused.add(),
+    exists: () => existsSync(join(directory, "data.mdb")),
+    open: () => openDurableLmdbKv(directory),
+  });
 }

@@ -60,6 +60,18 @@ export function isPostMerge(config: ChainConfig, { number, difficulty }: ForkPoi
   return number > 0 && difficulty === 0n;
 }
 
+/**
+ * True when a block that is yet to be made at that number and time belongs to proof of stake: its difficulty, which
+ * `isPostMerge` looks at, is not known then.
+ */
+export function isMergePlannedAt(config: ChainConfig, number: number, timestamp: number): boolean {
+  return (
+    config.terminalTotalDifficulty === 0n ||
+    isBlockForkActive(config, "mergeNetsplitBlock", number) ||
+    isTimeForkActive(config, "shanghaiTime", timestamp)
+  );
+}
+
 export function isTimeForkActive(
   config: ChainConfig,
   field: TimeForkField,

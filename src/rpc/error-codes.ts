@@ -29,7 +29,23 @@ export const RPC_CODES = {
   RPC_TOO_MANY: BUSY,
   RPC_UNKNOWN_SUBSCRIPTION: -32601,
   KEY_DERIVATION_BUSY: BUSY,
+  KEY_TOO_MANY_TRIES: BUSY,
   EXECUTION_REVERTED: 3,
+  RPC_RECEIPT_TIMEOUT: 4,
+  RPC_COMPILER_BUSY: BUSY,
+  SIMULATE_NONCE_TOO_LOW: -38010,
+  SIMULATE_NONCE_TOO_HIGH: -38011,
+  SIMULATE_BASE_FEE_TOO_LOW: -38012,
+  SIMULATE_INTRINSIC_GAS_TOO_LOW: -38013,
+  SIMULATE_INSUFFICIENT_FUNDS: -38014,
+  SIMULATE_BLOCK_GAS_LIMIT_REACHED: -38015,
+  SIMULATE_BLOCK_NUMBER_ORDER: -38020,
+  SIMULATE_BLOCK_TIMESTAMP_ORDER: -38021,
+  SIMULATE_SENDER_NOT_EOA: -38024,
+  SIMULATE_INIT_CODE_TOO_LARGE: -38025,
+  SIMULATE_LIMIT_EXCEEDED: -38026,
+  SIMULATE_INVALID_FEES: -32602,
+  SIMULATE_CALL_FAILED: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /**
@@ -43,10 +59,16 @@ export const RPC_CODE_FAMILIES = {
   CALL_: REJECTED,
   EXECUTION_: REJECTED,
   ESTIMATE_: REJECTED,
+  SIMULATE_: REJECTED,
+  TRACE_: REJECTED,
   FEE_HISTORY_: REJECTED,
   BLOCK_: REJECTED,
   ACCOUNT_: REJECTED,
   KEY_: REJECTED,
+  WALLET_: REJECTED,
+  ADMIN_: REJECTED,
+  DAPP_: REJECTED,
+  MINER_: REJECTED,
   RLP_: REJECTED,
   INVALID_: REJECTED,
   STORE_: FAILED,
@@ -54,7 +76,11 @@ export const RPC_CODE_FAMILIES = {
 } as const satisfies Readonly<Record<string, number>>;
 
 /** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */
-const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED", "RPC_LOG_LIMIT"]);
+const CODES_WITH_DATA: ReadonlySet<string> = new Set([
+  "EXECUTION_REVERTED",
+  "RPC_LOG_LIMIT",
+  "RPC_RECEIPT_TIMEOUT",
+]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
 const CORRUPTION = /^(?:STORE|TRIE)_/;

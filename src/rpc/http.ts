@@ -1,4 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { constants } from "node:crypto";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Authenticate, Authentication } from "./auth/authenticator.ts";
@@ -19,7 +27,12 @@ export type ListenerOptions = {
   /** Origins of web pages that may call, see `isOriginAllowed`. */
   readonly allowedOrigins: readonly string[];
   readonly limits: RpcLimits;
+  /** Speaks TLS when present. */
+  readonly tls?: TlsMaterial;
 };
+
+/** Certificate chain and private key, PEM. */
+export type TlsMaterial = { readonly cert: string; readonly key: string };
 
 export type ListenerModules = {
   readonly dispatcher: Dispatcher;
@@ -50,6 +63,9 @@ const CONTENT_TYPES: ReadonlySet<string> = new Set([
   "application/jsonrequest",
 ]);
 
+/** How often a closing server drops connections that fell idle. */
+const IDLE_SWEEP_MS = 20;
+
 const PREFLIGHT_MAX_AGE_S = "600";
 
 /** Serves JSON-RPC over HTTP/1.1. Whatever can be refused without the body is refused before it is read. */
@@ -60,7 +76,7 @@ export async function listenHttp(
   const { limits } = options;
   const { observer, acceptUpgrade } = modules;
   const sockets = new Set<Socket>();
-  const server = createServer({
+  const server = createTcpServer(options.tls, {
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
@@ -93,9 +109,25 @@ export async function listenHttp(
   }
   await listen(server, options);
   return {
-    url: listenerUrl(server, options.host, modules.servesCalls ? "http" : "ws"),
+    url: listenerUrl(
+      server,
+      options.host,
+      `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
+    ),
     close: (graceMs = 5000) => closeServer(server, graceMs),
   };
+}
+
+function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): Server {
+  if (tls === undefined) return createServer(options);
+  return createTlsServer({
+    ...options,
+    ...tls,
+    minVersion: "TLSv1.2",
+    // A client could make the server work for each of many handshakes on one connection.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    handshakeTimeout: options.headersTimeout,
+  });
 }
 
 function serveRequest(
@@ -394,8 +426,11 @@ function listenerUrl(server: Server, host: string, scheme: string): string {
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    // A connection whose call ends now is kept for a next one unless somebody looks again.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     server.close(() => {
       clearTimeout(timer);
+      clearInterval(sweep);
       resolve();
     });
     server.closeIdleConnections();

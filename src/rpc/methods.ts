@@ -1,14 +1,24 @@
 import type { ChainReader } from "../chain/reader.ts";
+import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
+import type { ChainEvents } from "./chain-events.ts";
+import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
+import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
+import { traceCall } from "./debug/trace-call.ts";
+import { traceTransaction } from "./debug/trace-transaction.ts";
 import { accounts } from "./eth/accounts.ts";
 import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
 import { blockNumber } from "./eth/block-number.ts";
 import { call } from "./eth/call.ts";
+import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { compileLLL, compileSerpent, compileSolidity, getCompilers } from "./eth/compilers.ts";
+import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
 import { feeHistory } from "./eth/fee-history.ts";
@@ -22,6 +32,7 @@ import {
   uninstallFilter,
 } from "./eth/filters.ts";
 import { gasPrice } from "./eth/gas-price.ts";
+import { getAccount, getAccountInfo } from "./eth/get-account.ts";
 import { getBalance } from "./eth/get-balance.ts";
 import { getBlockByHash } from "./eth/get-block-by-hash.ts";
 import { getBlockByNumber } from "./eth/get-block-by-number.ts";
@@ -44,15 +55,21 @@ import {
   getTransactionbyBlockNumberAndIndex,
 } from "./eth/get-transaction-by-block-number-and-index.ts";
 import { getTransactionByHash } from "./eth/get-transaction-by-hash.ts";
+import { getTransactionBySenderAndNonce } from "./eth/get-transaction-by-sender-and-nonce.ts";
 import { getTransactionCount } from "./eth/get-transaction-count.ts";
 import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
 import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
+import { getWork, hashrate, mining, submitHashrate, submitWork } from "./eth/mining.ts";
+import { pendingTransactions } from "./eth/pending-transactions.ts";
 import { protocolVersion } from "./eth/protocol-version.ts";
+import { resend } from "./eth/resend.ts";
 import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
+import { sendRawTransactionSync } from "./eth/send-raw-transaction-sync.ts";
 import { sendTransaction } from "./eth/send-transaction.ts";
 import { sign } from "./eth/sign.ts";
 import { signTransaction } from "./eth/sign-transaction.ts";
 import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
+import { simulateV1 } from "./eth/simulate-v1.ts";
 import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
 import { syncing } from "./eth/syncing.ts";
 import {
@@ -64,13 +81,23 @@ import {
 import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
-import { createRegistry, type Method } from "./method.ts";
+import { createRegistry, type Method, type MethodInfo } from "./method.ts";
+import type { HashrateRegistry } from "./mining/hashrate-registry.ts";
 import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
-import { personalSign } from "./personal/sign.ts";
-import type { CallExecutor, FeeReader, PassphraseSigner, Submit } from "./ports.ts";
+import type {
+  BlobProver,
+  CallExecutor,
+  Compiler,
+  FeeReader,
+  PassphraseSigner,
+  Simulator,
+  Submit,
+  TraceExecutor,
+} from "./ports.ts";
+import { discover } from "./rpc/discover.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -78,13 +105,19 @@ import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";
 
 /** Everything the methods below ask for together. */
-export type RpcModules = {
+export type RpcModules = ControlModules & ChainModules;
+
+/** What the methods ask for that read the chain and send transactions to it. */
+export type ChainModules = {
   readonly node: NodeInfo;
   readonly chain: ChainReader;
   readonly pool: PoolReader;
   readonly submit: Submit;
   readonly submissionRules: SubmissionRules;
   readonly executor: CallExecutor;
+  readonly simulator: Simulator;
+  readonly tracing: TraceExecutor;
+  readonly blockTester: BlockTester;
   readonly fees: FeeReader;
   readonly blockJson: BlockJsonCache;
   readonly logs: LogModules["logs"];
@@ -98,6 +131,12 @@ export type RpcModules = {
   /** In front of " Signed Message:" */
   readonly chainName: string;
   readonly sendLock: KeyedLock;
+  readonly events: ChainEvents;
+  readonly hashrates: HashrateRegistry;
+  /** For `rpc_discover`: every method there is. */
+  readonly methods: () => readonly MethodInfo[];
+  readonly compiler: Compiler;
+  readonly blobProver: BlobProver;
 };
 
 type Namespace = readonly Method<RpcModules>[];
@@ -106,11 +145,13 @@ const web3: Namespace = [clientVersion, sha3];
 
 const net: Namespace = [version, peerCount, listening];
 
-const rpc: Namespace = [modules];
+const rpc: Namespace = [modules, discover];
 
 const eth: Namespace = [
   protocolVersion,
   chainId,
+  config,
+  capabilities,
   syncing,
   blockNumber,
   coinbase,
@@ -145,9 +186,23 @@ const eth: Namespace = [
   getUncleCountByBlockNumber,
   getUncleByBlockHashAndIndex,
   getUncleByBlockNumberAndIndex,
+  getTransactionBySenderAndNonce,
+  pendingTransactions,
+  getAccount,
+  getAccountInfo,
+  mining,
+  hashrate,
+  submitHashrate,
+  getWork,
+  submitWork,
+  getCompilers,
+  compileSolidity,
+  compileLLL,
+  compileSerpent,
   call,
   estimateGas,
   createAccessList,
+  simulateV1,
   getLogs,
   newFilter,
   newBlockFilter,
@@ -157,19 +212,31 @@ const eth: Namespace = [
   uninstallFilter,
   ...ethSubscriptions,
   sendRawTransaction,
+  sendRawTransactionSync,
   sendTransaction,
   signTransaction,
   fillTransaction,
+  resend,
   sign,
   signTypedDataV4,
   signTypedData,
 ];
 
-const debug: Namespace = [getRawBlock, getRawHeader, getRawReceipts, getRawTransaction];
+const debug: Namespace = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];
+
+const testing: Namespace = [buildBlockV1, commitBlockV1];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
-
-const personal: Namespace = [personalSign];
 
 /** Every method of the node; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
@@ -178,8 +245,9 @@ export const METHODS: Namespace = [
   ...rpc,
   ...eth,
   ...debug,
+  ...testing,
   ...txpool,
-  ...personal,
+  ...CONTROL_METHODS,
 ];
 
 export function createMethodRegistry() {

@@ -1,6 +1,12 @@
+import type { FeeHistory } from "../chain/fee-history.ts";
 import type { Signature } from "../crypto/secp256k1.ts";
+import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { StructLogConfig } from "../tracing/struct-logger.ts";
+import type { ConfigOverrides } from "../tracing/trace-message.ts";
+import type { TracerConfig } from "../tracing/transaction-tracer.ts";
+import type { Block, ExecutedBlock } from "../types/block.ts";
 import type { AccessList } from "../types/transaction/transaction.ts";
 import type { BlockOverrides, CallRequest, StateOverrides } from "./call-request.ts";
 import type { ResolvedState } from "./resolve.ts";
@@ -39,6 +45,85 @@ export interface CallExecutor {
   ): AccessListResult | Promise<AccessListResult>;
 }
 
+/** `eth_simulateV1` once its options are read. */
+export type SimulationRequest = {
+  readonly blocks: readonly {
+    readonly blockOverrides?: BlockOverrides;
+    readonly stateOverrides?: StateOverrides;
+    readonly calls?: readonly CallRequest[];
+  }[];
+  readonly validation: boolean;
+  readonly traceTransfers: boolean;
+};
+
+/** Runs whole blocks nobody else sees. */
+export interface Simulator {
+  /** The blocks after `at`, in order. @throws SimulationError and what the rules for overrides say, with geth's texts */
+  simulate(
+    request: SimulationRequest,
+    at: ResolvedState,
+  ): readonly SimulatedBlock[] | Promise<readonly SimulatedBlock[]>;
+}
+
+/** What of a trace the caller chooses, whatever is traced. */
+export type TraceRequest = StructLogConfig & {
+  readonly tracer?: string;
+  readonly tracerConfig?: TracerConfig;
+  readonly timeoutMs?: number;
+  readonly configOverrides?: ConfigOverrides;
+};
+
+/** Runs transactions again, and calls, and tells what happened in them: JSON text. */
+export interface TraceExecutor {
+  /** @param executed a block of the chain after genesis, which has a transaction at `index` */
+  traceTransaction(
+    executed: ExecutedBlock,
+    index: number,
+    request: TraceRequest,
+  ): string | Promise<string>;
+  /** One text a transaction. @param block any block whose parent is in the chain */
+  traceBlock(
+    block: Block,
+    senders: readonly Address[] | undefined,
+    request: TraceRequest,
+  ): readonly string[] | Promise<readonly string[]>;
+  /** @param txIndex on the state before this transaction of the block, in place of the one after the block */
+  traceCall(
+    call: CallRequest,
+    at: ResolvedState,
+    request: TraceRequest & CallOptions & { readonly txIndex?: number },
+  ): string | Promise<string>;
+}
+
+/** One contract out of a compiler. */
+export type CompiledContract = {
+  /** Creation bytecode, 0x-prefixed */
+  readonly code: string;
+  readonly abi: readonly object[];
+  readonly userDoc: object;
+  readonly developerDoc: object;
+};
+
+/** Compiles Solidity, where the compiler is installed. */
+export interface Compiler {
+  /** undefined: not installed, or it does not load */
+  version(): Promise<string | undefined>;
+  /** Contracts by name. @throws CompilerError, CompilerBusyError */
+  compile(source: string): Promise<Readonly<Record<string, CompiledContract>>>;
+}
+
+/** Computes commitments and proofs of blobs (EIP-4844, EIP-7594), which takes seconds. */
+export interface BlobProver {
+  /** @throws TransactionFieldsError for what is no blob */
+  prove(
+    blobs: readonly Uint8Array[],
+    wrapperVersion: 0 | 1,
+  ): Promise<{
+    readonly commitments: readonly Uint8Array[];
+    readonly proofs: readonly Uint8Array[];
+  }>;
+}
+
 export type AccessListResult = {
   readonly accessList: AccessList;
   readonly gasUsed: bigint;
@@ -57,17 +142,6 @@ export interface FeeReader {
     percentiles: readonly number[],
   ): FeeHistory | Promise<FeeHistory>;
 }
-
-export type FeeHistory = {
-  readonly oldestBlock: number;
-  /** One list a block, one entry a percentile; absent when no percentiles were asked for. */
-  readonly reward?: readonly (readonly bigint[])[];
-  /** One more than there are blocks: the next block's stands last. */
-  readonly baseFeePerGas: readonly bigint[];
-  readonly gasUsedRatio: readonly number[];
-  readonly baseFeePerBlobGas: readonly bigint[];
-  readonly blobGasUsedRatio: readonly number[];
-};
 
 /** Signs with a key that has to be decrypted first; leaves the account locked. */
 export type PassphraseSigner = (

@@ -1,14 +1,19 @@
 import { createAccessPolicy, type MethodRules } from "./access.ts";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { createDispatcher } from "./dispatcher.ts";
-import type { HttpModules } from "./http.ts";
-import { type Listener, type ListenerOptions, listenHttp } from "./http.ts";
+import {
+  type HttpModules,
+  type Listener,
+  type ListenerOptions,
+  listenHttp,
+  type TlsMaterial,
+} from "./http.ts";
 import { listenIpc } from "./ipc.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
-import type { Registry } from "./method.ts";
+import { namespaceOf, type Registry } from "./method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "./observer.ts";
 import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "./origin.ts";
-import { createWsAcceptor, type WsAcceptor } from "./ws.ts";
+import { createWsAcceptor, refuseUpgrade, type WsAcceptor } from "./ws.ts";
 
 export type RpcServerOptions = {
   /** Each absent one does not listen. HTTP takes WebSocket upgrades too. */
@@ -18,6 +23,8 @@ export type RpcServerOptions = {
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<RpcLimits>;
+  /** Speaks TLS on every TCP port. */
+  readonly tls?: TlsMaterial;
 };
 
 export type EndpointOptions = {
@@ -29,6 +36,9 @@ export type EndpointOptions = {
   readonly isOpen?: boolean;
   /** Narrow the namespaces down to single methods. */
   readonly methods?: MethodRules;
+  /** In place of the server's. */
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
 };
 
 export type RpcServerModules<Modules> = {
@@ -40,10 +50,23 @@ export type RpcServerModules<Modules> = {
 };
 
 export type RpcServer = {
-  /** Where each transport listens, with the real port. */
+  /** Where each transport listens now, with the real port. */
   readonly urls: { readonly http?: string; readonly ws?: string; readonly ipc?: string };
+  /** Opens the TCP listener of `kind`, which must not be open; its URL. WebSocket on the HTTP port is served again too. */
+  open(kind: TcpKind, endpoint: EndpointOptions): Promise<string>;
+  /** Closes the listener of `kind`, if it is open. WebSocket ends on the HTTP port too. */
+  shut(kind: TcpKind, graceMs?: number): Promise<void>;
   /** Stops accepting, lets running calls end, then cuts. */
   close(graceMs?: number): Promise<void>;
+};
+
+export type TcpKind = "http" | "ws";
+
+/** A TCP listener and whoever takes its WebSocket upgrades, if somebody does. */
+type TcpListener = {
+  readonly listener: Listener;
+  readonly options: ListenerOptions;
+  acceptor: WsAcceptor | undefined;
 };
 
 /**
@@ -63,54 +86,77 @@ export async function startRpcServer<Modules>(
     observer,
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
-  const listeners: Listener[] = [];
-  const acceptors: WsAcceptor[] = [];
-  const urls: { http?: string; ws?: string; ipc?: string } = {};
+  const tcp: { http?: TcpListener; ws?: TcpListener } = {};
+  let ipc: Listener | undefined;
 
-  async function close(graceMs?: number): Promise<void> {
-    await Promise.all([...listeners, ...acceptors].map((open) => open.close(graceMs)));
-  }
-
-  async function listenTcp(endpoint: EndpointOptions, servesCalls: boolean): Promise<string> {
+  async function open(kind: TcpKind, endpoint: EndpointOptions): Promise<string> {
     const listenerOptions: ListenerOptions = {
       host: endpoint.host,
       port: endpoint.port,
       access: createAccessPolicy(endpoint, modules.registry.keys()),
-      allowedHosts: options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
-      allowedOrigins: options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
+      allowedHosts: endpoint.allowedHosts ?? options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
+      allowedOrigins: endpoint.allowedOrigins ?? options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
+      ...(options.tls && { tls: options.tls }),
     };
-    const acceptor = createWsAcceptor(listenerOptions, listenerModules);
-    acceptors.push(acceptor);
     const listener = await listenHttp(listenerOptions, {
       ...listenerModules,
-      acceptUpgrade: acceptor.acceptUpgrade,
-      servesCalls,
+      acceptUpgrade(request, socket, head) {
+        const acceptor = tcp[kind]?.acceptor;
+        if (acceptor) acceptor.acceptUpgrade(request, socket, head);
+        else refuseUpgrade(socket, { status: 404, reason: "upgrade", message: "not found" });
+      },
+      servesCalls: kind === "http",
       ...(modules.otherRequest && { otherRequest: modules.otherRequest }),
     });
-    listeners.push(listener);
+    const acceptor = createWsAcceptor(listenerOptions, listenerModules);
+    tcp[kind] = { listener, options: listenerOptions, acceptor };
+    if (kind === "ws" && tcp.http && !tcp.http.acceptor) {
+      tcp.http.acceptor = createWsAcceptor(tcp.http.options, listenerModules);
+    }
     return listener.url;
   }
 
+  async function shut(kind: TcpKind, graceMs?: number): Promise<void> {
+    const closing: (Promise<void> | undefined)[] = [];
+    const gone = tcp[kind];
+    delete tcp[kind];
+    closing.push(gone?.listener.close(graceMs), gone?.acceptor?.close(graceMs));
+    if (kind === "ws" && tcp.http) {
+      closing.push(tcp.http.acceptor?.close(graceMs));
+      tcp.http.acceptor = undefined;
+    }
+    await Promise.all(closing);
+  }
+
+  async function close(graceMs?: number): Promise<void> {
+    await Promise.all([shut("http", graceMs), shut("ws", graceMs), ipc?.close(graceMs)]);
+  }
+
   try {
-    if (options.http) urls.http = await listenTcp(options.http, true);
-    if (options.ws) urls.ws = await listenTcp(options.ws, false);
+    if (options.http) await open("http", options.http);
+    if (options.ws) await open("ws", options.ws);
     if (options.ipc) {
-      const namespaces = [...modules.registry.keys()].map((name) => name.split("_", 1)[0]!);
-      const ipc = await listenIpc(
-        {
-          path: options.ipc.path,
-          access: { namespaces: new Set(namespaces), isOpen: true },
-          limits,
-        },
+      const namespaces = new Set([...modules.registry.keys()].map(namespaceOf));
+      ipc = await listenIpc(
+        { path: options.ipc.path, access: { namespaces, isOpen: true }, limits },
         listenerModules,
       );
-      listeners.push(ipc);
-      urls.ipc = ipc.url;
     }
   } catch (error) {
     await close(0);
     throw error;
   }
-  return { urls, close };
+  return {
+    get urls() {
+      return {
+        ...(tcp.http && { http: tcp.http.listener.url }),
+        ...(tcp.ws && { ws: tcp.ws.listener.url }),
+        ...(ipc && { ipc: ipc.url }),
+      };
+    },
+    open,
+    shut,
+    close,
+  };
 }

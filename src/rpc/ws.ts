@@ -25,6 +25,7 @@ export type WsAcceptor = {
 const STATUS_TEXT: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
+  404: "Not Found",
   429: "Too Many Requests",
   503: "Service Unavailable",
 };
@@ -249,7 +250,8 @@ class WsConnection implements Connection {
   }
 }
 
-function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
+/** Answers an upgrade as an HTTP request, and closes. */
+export function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
   const body = refusalBody(status, message);
   socket.end(
     [

@@ -23,7 +23,12 @@ import {
  * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
  */
 export function openLmdbKv(directory: string): Kv {
-  return new LmdbKv(directory);
+  return new LmdbKv(directory, { noSync: true, useWritemap: true });
+}
+
+/** The same for what cannot be derived: every commit is on disk to stay, a power cut takes none and damages nothing. */
+export function openDurableLmdbKv(directory: string): Kv {
+  return new LmdbKv(directory, { noSync: false, useWritemap: false });
 }
 
 const CHECKSUM_LENGTH = 4;
@@ -34,15 +39,17 @@ class LmdbKv implements Kv, KvWriter {
   #writing = false;
   #closed = false;
 
-  constructor(directory: string) {
+  constructor(
+    directory: string,
+    durability: { readonly noSync: boolean; readonly useWritemap: boolean },
+  ) {
     this.#dataFile = join(directory, "data.mdb");
     assertIsLmdb(this.#dataFile);
     this.#db = translatingErrors(() =>
       open<Buffer, Uint8Array>({
         path: directory,
         noSubdir: false,
-        noSync: true,
-        useWritemap: true,
+        ...durability,
         keyEncoding: "binary",
         encoding: "binary",
       }),

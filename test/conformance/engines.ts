@@ -1,9 +1,9 @@
 import { createEvm } from "../../src/evm/engine.ts";
-import { createEthereumjsEvm } from "../../src/evm/ethereumjs/evm.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
 /** The engines vectors can judge, by the name behind `--engine`. */
@@ -23,10 +23,13 @@ function pointEvaluationAt(hardfork: Hardfork): ReadonlyMap<Address, Precompile>
   return new Map(precompile ? [[POINT_EVALUATION, precompile]] : []);
 }
 
+/** The fork's own precompiles are warm by themselves, replaced ones are not. */
 function withPrecompiles(evm: Evm, precompiles: ReadonlyMap<Address, Precompile>): Evm {
   return {
-    execute: (message, block, state, options) =>
-      evm.execute(message, block, state, { ...options, precompiles }),
+    execute: (message, block, state, options) => {
+      const warmAddresses = [...message.warmAddresses, ...precompiles.keys()];
+      return evm.execute({ ...message, warmAddresses }, block, state, { ...options, precompiles });
+    },
   };
 }
 

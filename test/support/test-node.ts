@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
-import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 
 export type TestNodeOptions = {
   /** A dev chain with its ten accounts. */
@@ -17,6 +17,7 @@ export type TestNodeOptions = {
   readonly settings?: Readonly<Record<string, string>>;
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
+  readonly log?: Logger;
 };
 
 export type TestNode = {
@@ -50,7 +51,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
     await nodeOperations.importChain(config, SILENT_LOGGER, work);
   }
-  const node = await startNode(config, SILENT_LOGGER);
+  const node = await startNode(config, options.log ?? SILENT_LOGGER);
   const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
   return {
     url: urlOf("http"),

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
 import { appTomlPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
-import { createJwtSecret } from "../../config/jwt-secret.ts";
+import { createJwtSecret } from "../../config/secrets.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { CliContext } from "../context.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { readJwtSecret } from "../../config/jwt-secret.ts";
+import { readJwtSecret } from "../../config/secrets.ts";
 import { duration } from "../../config/value-types.ts";
 import { signJwt } from "../../rpc/auth/jwt.ts";
 import type { CliContext } from "../context.ts";

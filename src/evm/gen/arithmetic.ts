@@ -132,7 +132,7 @@ const exp: Emitter = (loop) => {
     );
   }
   const bytes = i64.shrU(i64.add(bits, 7n), 3n);
-  loop.setGas(call(runtime.gas.charge, loop.gas, i64.mul(bytes, runtime.rules.expByteGas)));
+  loop.charge(i64.mul(bytes, runtime.rules.expByteGas));
   loop.charged();
   f.do(call(runtime.long.exp, sp));
   advance(loop);

@@ -1,5 +1,5 @@
 import { KECCAK_ROUND_CONSTANTS, KECCAK_STATE } from "../layout.ts";
-import { i32, i64, type Local, memory, type Operand } from "../wasm/code.ts";
+import { i32, i64, type Local, type Operand, v128 } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../wasm/function.ts";
 import type { ModuleBuilder } from "../wasm/module.ts";
 import { wordFromBytes } from "./words.ts";
@@ -32,7 +32,8 @@ export function defineKeccak(module: ModuleBuilder): FunctionRef {
   return module.define(["i32", "i32", "i32"], [], (f, bytes_, size_, target_) => {
     const bytes = bytes_!;
     const size = size_!;
-    f.do(memory.fill(KECCAK_STATE, 0, 200));
+    // Inline stores: a fill is a call into the runtime.
+    for (let at = 0; at < 200; at += 16) f.do(v128.store(KECCAK_STATE, v128.zero, at));
     f.block((done) =>
       f.loop((again) => {
         f.brIf(done, i32.ltU(size, RATE));
@@ -79,56 +80,93 @@ function absorb(f: FunctionBuilder, offset: number, lane: Operand): void {
   f.do(i64.store(KECCAK_STATE, i64.xor(i64.load(KECCAK_STATE, offset), lane), offset));
 }
 
+/**
+ * A lane whose variable may hold the complement of its value. WebAssembly has no and-not, so step χ would need a NOT for
+ * each lane; with the right lanes complemented most of them vanish ("lane complementing", Keccak implementation overview 2.2).
+ */
+type Lane = { readonly value: Operand; readonly isComplement: boolean };
+
+/** The lanes x + 5y that are complements before each round and after the last. */
+const COMPLEMENTS = new Set([1, 2, 8, 12, 17, 20]);
+
 /** Keccak-f[1600] on the state in memory; its 25 lanes stay in variables for all rounds. */
 function definePermutation(module: ModuleBuilder): FunctionRef {
   return module.define([], [], (f) => {
-    const lanes = Array.from({ length: 25 }, (_, i) => f.i64(i64.load(KECCAK_STATE, 8 * i)));
+    const held = (i: number, value: Operand) => (COMPLEMENTS.has(i) ? not(value) : value);
+    const lanes = Array.from({ length: 25 }, (_, i) =>
+      f.i64(held(i, i64.load(KECCAK_STATE, 8 * i))),
+    );
     const round = f.i32(0);
     f.loop((again) => {
       f.scope(() => {
-        theta(f, lanes);
-        const moved = rhoAndPi(f, lanes);
-        chi(f, lanes, moved);
+        chi(f, lanes, rhoAndPi(f, theta(f, lanes)));
         f.set(lanes[0]!, i64.xor(lanes[0]!, i64.load(round, KECCAK_ROUND_CONSTANTS)));
       });
       f.set(round, i32.add(round, 8));
       f.brIf(again, i32.ltU(round, 8 * ROUNDS));
     });
     lanes.forEach((lane, i) => {
-      f.do(i64.store(KECCAK_STATE, lane, 8 * i));
+      f.do(i64.store(KECCAK_STATE, held(i, lane), 8 * i));
     });
   });
 }
 
-function theta(f: FunctionBuilder, lanes: readonly Local[]): void {
-  const columns = [0, 1, 2, 3, 4].map((x) =>
-    f.i64([5, 10, 15, 20].reduce((sum, y) => i64.xor(sum, lanes[x + y]!), i64.of(lanes[x]!))),
-  );
-  for (let x = 0; x < 5; x++) {
-    const d = f.i64(i64.xor(columns[(x + 4) % 5]!, i64.rotl(columns[(x + 1) % 5]!, 1n)));
-    for (let y = 0; y < 25; y += 5) f.set(lanes[x + y]!, i64.xor(lanes[x + y]!, d));
-  }
+function not(value: Operand): Operand {
+  return i64.xor(value, -1n);
 }
 
-function rhoAndPi(f: FunctionBuilder, lanes: readonly Local[]): Local[] {
-  const moved = new Array<Local>(25);
+function theta(f: FunctionBuilder, variables: readonly Local[]): Lane[] {
+  const lanes = variables.map((value, i): Lane => ({ value, isComplement: COMPLEMENTS.has(i) }));
+  const columns = [0, 1, 2, 3, 4].map((x) =>
+    [5, 10, 15, 20].reduce((sum, y) => xor(sum, lanes[x + y]!), lanes[x]!),
+  );
+  const parities = columns.map(({ value, isComplement }) => ({
+    value: f.i64(value),
+    isComplement,
+  }));
+  const effects = parities.map((_, x): Lane => {
+    const { value, isComplement } = parities[(x + 1) % 5]!;
+    const effect = xor(parities[(x + 4) % 5]!, { value: i64.rotl(value, 1n), isComplement });
+    return { value: f.i64(effect.value), isComplement: effect.isComplement };
+  });
+  return lanes.map((lane, i) => xor(lane, effects[i % 5]!));
+}
+
+function xor(a: Lane, b: Lane): Lane {
+  return { value: i64.xor(a.value, b.value), isComplement: a.isComplement !== b.isComplement };
+}
+
+function rhoAndPi(f: FunctionBuilder, lanes: readonly Lane[]): Lane[] {
+  const moved = new Array<Lane>(25);
   for (let x = 0; x < 5; x++) {
     for (let y = 0; y < 5; y++) {
-      const from = x + 5 * y;
-      moved[y + 5 * ((2 * x + 3 * y) % 5)] = f.i64(
-        i64.rotl(lanes[from]!, BigInt(ROTATIONS[from]!)),
-      );
+      const { value, isComplement } = lanes[x + 5 * y]!;
+      const rotated = f.i64(i64.rotl(value, BigInt(ROTATIONS[x + 5 * y]!)));
+      moved[y + 5 * ((2 * x + 3 * y) % 5)] = { value: rotated, isComplement };
     }
   }
   return moved;
 }
 
-function chi(f: FunctionBuilder, lanes: readonly Local[], moved: readonly Local[]): void {
+/** a ⊕ (¬b ∧ c) for each lane and its two neighbours to the right, by whichever form needs the fewest NOTs. */
+function chi(f: FunctionBuilder, variables: readonly Local[], lanes: readonly Lane[]): void {
   for (let y = 0; y < 25; y += 5) {
     for (let x = 0; x < 5; x++) {
-      const next = moved[y + ((x + 1) % 5)]!;
-      const afterNext = moved[y + ((x + 2) % 5)]!;
-      f.set(lanes[x + y]!, i64.xor(moved[x + y]!, i64.and(i64.xor(next, -1n), afterNext)));
+      const a = lanes[x + y]!;
+      const b = lanes[y + ((x + 1) % 5)]!;
+      const c = lanes[y + ((x + 2) % 5)]!;
+      // Whether the term must come out complemented for the result to be held as the next round wants it.
+      const wantsComplement = a.isComplement !== COMPLEMENTS.has(x + y);
+      let term: Operand;
+      if (b.isComplement === c.isComplement) {
+        const [plain, negated] = b.isComplement === wantsComplement ? [c, b] : [b, c];
+        term = (wantsComplement ? i64.or : i64.and)(plain.value, not(negated.value));
+      } else {
+        // ¬b ∧ c is at hand, or its complement b ∨ ¬c.
+        term = (b.isComplement ? i64.and : i64.or)(b.value, c.value);
+        if (wantsComplement === b.isComplement) term = not(term);
+      }
+      f.set(variables[x + y]!, i64.xor(a.value, term));
     }
   }
 }

@@ -194,24 +194,6 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
     });
 
     const j = f.i32(0);
-    f.if(i32.eq(n, 1), () => {
-      const d = f.i64(i64.load32(denominator));
-      const rest = f.i64(0n);
-      const part = f.local("i64");
-      f.set(j, m);
-      f.loop((again) => {
-        f.set(j, i32.sub(j, 1));
-        f.set(part, i64.or(i64.shl(rest, 32n), digit(numerator, j)));
-        // The remainder by multiplication: a second division would take as long as the first.
-        const q = f.i64(i64.divU(part, d));
-        f.do(setDigit(QUOTIENT, j, q));
-        f.set(rest, i64.sub(part, i64.mul(q, d)));
-        f.brIf(again, j);
-      });
-      f.do(i64.store(REMAINDER, rest));
-      f.return();
-    });
-
     // Step D1: shift both so that the denominator's leading digit has its top bit set.
     const shift = f.i64(i64.sub(i64.clz(digit(denominator, i32.sub(n, 1))), 32n));
     const shiftInto = (to: number, from: Local, count: Local) => {
@@ -235,34 +217,58 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
     shiftInto(NORMALISED_DENOMINATOR, denominator, n);
 
     const first = f.i64(digit(NORMALISED_DENOMINATOR, i32.sub(n, 1)));
+    const reciprocal = f.i64(i64.sub(i64.divU(-1n, first), 1n << 32n));
+    const q = f.local("i64");
+    const rest = f.local("i64");
+
+    f.if(i32.eq(n, 1), () => {
+      f.set(rest, digit(NORMALISED_NUMERATOR, m));
+      f.set(j, m);
+      f.loop((again) => {
+        f.set(j, i32.sub(j, 1));
+        divideDigits(f, {
+          high: rest,
+          low: digit(NORMALISED_NUMERATOR, j),
+          by: first,
+          reciprocal,
+          q,
+          rest,
+        });
+        f.do(setDigit(QUOTIENT, j, q));
+        f.brIf(again, j);
+      });
+      f.do(i64.store(REMAINDER, i64.shrU(rest, shift)));
+      f.return();
+    });
+
     const second = f.i64(digit(NORMALISED_DENOMINATOR, i32.sub(n, 2)));
     const u = f.local("i32");
     const part = f.local("i64");
-    const q = f.local("i64");
-    const rest = f.local("i64");
     const borrow = f.local("i64");
     const i = f.local("i32");
     f.set(j, i32.sub(m, n));
     f.loop((nextDigit) => {
       // Step D3: estimate the digit from the two leading digits, correct it with the third.
       f.set(u, i32.add(i32.shl(j, 2), NORMALISED_NUMERATOR));
-      f.set(part, pair(u, i32.sub(n, 1)));
-      f.set(q, i64.divU(part, first));
-      f.set(rest, i64.sub(part, i64.mul(q, first)));
+      const high = f.i64(digit(u, n));
+      const low = f.i64(digit(u, i32.sub(n, 1)));
+      f.if(
+        i64.ltU(high, first),
+        () => divideDigits(f, { high, low, by: first, reciprocal, q, rest }),
+        () => {
+          // The quotient would be 2^32, one more than the largest digit.
+          f.set(q, 0xffffffffn);
+          f.set(rest, i64.add(low, first));
+        },
+      );
       f.block((good) =>
         f.loop((again) => {
-          f.if(
-            i32.eqz(
-              i32.or(
-                i64.gtU(q, 0xffffffffn),
-                i64.gtU(i64.mul(q, second), i64.or(i64.shl(rest, 32n), digit(u, i32.sub(n, 2)))),
-              ),
-            ),
-            () => f.br(good),
-          );
+          f.brIf(good, i64.gtU(rest, 0xffffffffn));
+          const withThird = i64.or(i64.shl(rest, 32n), digit(u, i32.sub(n, 2)));
+          f.brIf(good, i64.leU(i64.mul(q, second), withThird));
           f.set(q, i64.sub(q, 1n));
           f.set(rest, i64.add(rest, first));
-          f.brIf(again, i64.leU(rest, 0xffffffffn));
+          f.br(again);
         }),
       );
       // Step D4: subtract q times the denominator.
@@ -306,6 +312,33 @@ function defineDivide(module: ModuleBuilder): FunctionRef {
       f.do(setDigit(REMAINDER, i, i64.shrU(pair(NORMALISED_NUMERATOR, i), shift)));
       f.set(i, i32.add(i, 1));
       f.brIf(again, i32.ltU(i, n));
+    });
+  });
+}
+
+/**
+ * q and rest of (high·2^32 + low) / by for digits of 32 bits, high < by, the top bit of `by` set; `rest` may be `high`.
+ * One multiplication by the reciprocal ⌊(2^64 − 1) / by⌋ − 2^32 and two corrections take a third of a division's time
+ * (Möller and Granlund, Improved division by invariant integers, algorithm 4).
+ */
+function divideDigits(
+  f: FunctionBuilder,
+  digits: Readonly<Record<"high" | "by" | "reciprocal" | "q" | "rest", Local>> & { low: Operand },
+): void {
+  const { high, low, by, reciprocal, q, rest } = digits;
+  const mask = 0xffffffffn;
+  f.scope(() => {
+    const lowDigit = f.i64(low);
+    const product = f.i64(i64.add(i64.mul(reciprocal, high), i64.or(i64.shl(high, 32n), lowDigit)));
+    f.set(q, i64.and(i64.add(i64.shrU(product, 32n), 1n), mask));
+    f.set(rest, i64.and(i64.sub(lowDigit, i64.mul(q, by)), mask));
+    f.if(i64.gtU(rest, i64.and(product, mask)), () => {
+      f.set(q, i64.and(i64.sub(q, 1n), mask));
+      f.set(rest, i64.and(i64.add(rest, by), mask));
+    });
+    f.if(i64.geU(rest, by), () => {
+      f.set(q, i64.add(q, 1n));
+      f.set(rest, i64.sub(rest, by));
     });
   });
 }

@@ -4,6 +4,7 @@ import type { Opcode } from "../opcodes.ts";
 import { i32, i64, type Local, type Operand } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../wasm/function.ts";
 import type { Runtime } from "./runtime.ts";
+import { limb, orAll } from "./words.ts";
 
 /** Gas checked once per segment, or before each opcode with a call of the step hook. */
 export type Build = "fast" | "perOpcode";
@@ -104,9 +105,25 @@ export class Loop {
 
   /** Charges for memory up to the end of the range whose offset and size are words, and provides it. */
   expandTo(offset: Operand, size: Operand): void {
+    const { f } = this;
     const { gas } = this.runtime;
-    this.setGas(call(gas.expand, this.gas, call(gas.rangeEnd, offset, size)));
-    this.reloadMemorySize();
+    const beyond = orAll([
+      ...[1, 2, 3].flatMap((i) => [limb(offset, i), limb(size, i)]),
+      i64.shrU(i64.or(limb(offset, 0), limb(size, 0)), 32n),
+    ]);
+    const end = i64.add(limb(offset, 0), limb(size, 0));
+    // Most ranges are memory already; what is not, or not a range, goes the long way.
+    f.if(i32.or(i64.ne(beyond, 0n), i64.gtU(end, this.memorySize)), () => {
+      this.setGas(call(gas.expand, this.gas, call(gas.rangeEnd, offset, size)));
+      this.reloadMemorySize();
+    });
+  }
+
+  /** Takes `cost` off the gas; the frame halts when it is not there. */
+  charge(cost: Operand): void {
+    const { f } = this;
+    f.set(this.gas, i64.sub(this.gas, cost));
+    f.if(i64.ltS(this.gas, 0n), () => this.setGas(call(this.runtime.gas.lend, this.gas)));
   }
 
   /**
@@ -155,7 +172,7 @@ export class Loop {
       haltUnless(most, (height) => i32.leU(height, most), haltCode.stackOverflow);
     }
     if (opcode.gas > 0) {
-      this.setGas(call(this.runtime.gas.charge, this.gas, BigInt(opcode.gas)));
+      this.charge(BigInt(opcode.gas));
     }
     if (!opcode.isDynamic) this.charged();
   }

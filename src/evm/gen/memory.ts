@@ -116,7 +116,7 @@ const mcopy: Emitter = (loop) => {
   loop.setGas(call(gas.expand, loop.gas, end));
   loop.reloadMemorySize();
   const words = i64.shrU(i64.add(limb(sp, 0, 2 * WORD), 31n), 5n);
-  loop.setGas(call(gas.charge, loop.gas, i64.mul(words, 3n)));
+  loop.charge(i64.mul(words, 3n));
   loop.charged();
   const size = i32.load(sp, 2 * WORD);
   f.if(size, () => f.do(linearMemory.copy(addressOf(loop, 0), addressOf(loop, 1), size)));
@@ -128,7 +128,7 @@ const keccak256: Emitter = (loop) => {
   const { f, sp, runtime } = loop;
   loop.expandTo(loop.operand(0), loop.operand(1));
   const words = i64.shrU(i64.add(limb(sp, 0, WORD), 31n), 5n);
-  loop.setGas(call(runtime.gas.charge, loop.gas, i64.mul(words, HASH_WORD_GAS)));
+  loop.charge(i64.mul(words, HASH_WORD_GAS));
   loop.charged();
   const bytes = addressOf(loop, 0);
   f.do(call(runtime.keccak, bytes, i32.load(sp, WORD), i32.add(sp, WORD)));

@@ -27,7 +27,7 @@ export type Imports = {
   readonly blockHash: FunctionRef;
   /** extCodeCopy(record, target, offsetWord, size) */
   readonly extCodeCopy: FunctionRef;
-  /** log(topicCount, topics, data, size): emits a log of the running frame. */
+  /** log(topicCount, data, size): the running frame emits a log; its topics stand at LOG_TOPICS. */
   readonly log: FunctionRef;
   /** The per-opcode build is about to run the opcode at `frame.pc`. */
   readonly step: FunctionRef;
@@ -57,7 +57,7 @@ export function importHost(module: ModuleBuilder): Imports {
     exhausted: module.import("exhausted", [], []),
     blockHash: module.import("blockHash", ["i32"], []),
     extCodeCopy: module.import("extCodeCopy", ["i32", "i32", "i32", "i32"], []),
-    log: module.import("log", ["i32", "i32", "i32", "i32"], []),
+    log: module.import("log", ["i32", "i32", "i32"], []),
     step: module.import("step", [], []),
   };
 }

@@ -1,5 +1,5 @@
+import { createEthereumjsEvm } from "../../../test/oracle/ethereumjs/evm.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
-import { createEthereumjsEvm } from "../../evm/ethereumjs/evm.ts";
 import type { BlockContext } from "../../evm/evm.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";

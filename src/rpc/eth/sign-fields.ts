@@ -1,21 +1,19 @@
-import type { AccountSigner } from "../../keystore/account-signer.ts";
-import type { Address } from "../../primitives/address.ts";
+import type { Signature } from "../../crypto/secp256k1.ts";
 import type { TransactionFields } from "../../types/transaction/codec.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import { legacyV } from "../../types/transaction/legacy.ts";
 import { signingHash } from "../../types/transaction/signing-hash.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 
-/**
- * The transaction signed by an account the node holds.
- * @throws UnknownAccountError, AccountLockedError
- */
-export function signFields(
+/** Signs 32 bytes with an account that is settled, and may say no. */
+export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;
+
+/** The transaction with a signature. @throws what `sign` throws */
+export async function signFields(
   fields: TransactionFields,
-  from: Address,
-  signer: AccountSigner,
-): Transaction {
-  const { r, s, yParity } = signer.sign(from, signingHash(fields));
+  sign: SignDigest,
+): Promise<Transaction> {
+  const { r, s, yParity } = await sign(signingHash(fields));
   const v = fields.type === 0 ? legacyV(fields.chainId, yParity) : BigInt(yParity);
   return buildTransaction(fields, { v, r, s });
 }

@@ -13,8 +13,9 @@ export const signTypedDataV4 = defineMethod({
   name: "eth_signTypedData_v4",
   params: { account: address, typedData: json },
   result: data,
-  handle: ({ account, typedData }, { signer }: { signer: AccountSigner }) =>
-    signatureBytes(signer.sign(account, typedDataHash(typedData))),
+  async handle({ account, typedData }, { signer }: { signer: AccountSigner }) {
+    return signatureBytes(await signer.sign(account, typedDataHash(typedData)));
+  },
 });
 
 /** The name before versions. */

@@ -12,8 +12,10 @@ export const sign = defineMethod({
   name: "eth_sign",
   params: { account: address, message: data },
   result: data,
-  handle: (
+  async handle(
     { account, message },
     { signer, chainName }: { signer: AccountSigner; chainName: string },
-  ) => signatureBytes(signer.sign(account, messageHash(chainName, message))),
+  ) {
+    return signatureBytes(await signer.sign(account, messageHash(chainName, message)));
+  },
 });

@@ -1,4 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/account-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
@@ -20,7 +21,8 @@ import { signAuthorization, signTransaction } from "../../types/transaction/sign
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
-import type { RpcModules } from "../methods.ts";
+import type { ChainModules } from "../methods.ts";
+import { HashrateRegistry } from "../mining/hashrate-registry.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -38,14 +40,14 @@ const CONFIG = allForksAtGenesis(CHAIN_ID);
 const SLOT_ONE = hashFromBigint(1n);
 
 /** Everything methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
-export type TestModules = RpcModules & {
+export type TestModules = ChainModules & {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
 };
 
 /** @param replace modules a test wants otherwise */
-export function createTestModules(replace: Partial<RpcModules> = {}): TestModules {
+export function createTestModules(replace: Partial<ChainModules> = {}): TestModules {
   const genesis = blockOf(0, ZERO_HASH, []);
   const first = blockOf(1, genesis.block.hash, transactions());
   const second = blockOf(2, first.block.hash, []);
@@ -77,6 +79,18 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
         gasUsed: 26_000n,
       }),
     },
+    blockTester: {
+      build: () => {
+        throw new BlockWishError("parentHash is not current head");
+      },
+      commit: () => first.block.hash,
+    },
+    tracing: {
+      traceTransaction: (_executed, index) => `{"index":${index}}`,
+      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
+      traceCall: () => "{}",
+    },
+    simulator: { simulate: () => [{ executed: first, calls: [] }] },
     fees: {
       suggestTip: () => 5n,
       history: (_count, newest) => ({
@@ -92,6 +106,18 @@ export function createTestModules(replace: Partial<RpcModules> = {}): TestModule
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
+    compiler: {
+      version: async () => "0.8.0+commit.c7dfd78e",
+      compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+    },
+    blobProver: {
+      prove: async (blobs) => ({
+        commitments: blobs.map(() => new Uint8Array(48)),
+        proofs: blobs.map(() => new Uint8Array(48)),
+      }),
+    },
+    methods: () => [],
+    hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,
   };
@@ -122,6 +148,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     pending: () => ({
       executed: blockOf(blocks.length, blocks.at(-1)!.block.hash, transactions().slice(0, 1)),
       state: createMemoryState(allocAt(blocks.length)),
+      changes: { accounts: [], codes: new Map() },
     }),
   };
 }

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
+import { keccak256Hash } from "../primitives/keccak.ts";
+import { createMemoryState } from "../state/memory-state.ts";
+import { createWorldState } from "../state/world-state.ts";
+import { createEvm } from "./engine.ts";
+
+/** Returns BLOBHASH of the index in its calldata. */
+const CODE = hexToBytes("0x6000354960005260206000f3");
+const HASHES = ["aa", "bb"].map((byte) => `0x01${byte.repeat(31)}` as Hash);
+
+function blobHash(index: bigint): string {
+  const to = `0x${"cc".repeat(20)}` as typeof ZERO_ADDRESS;
+  const alloc = new Map([[to, { nonce: 0n, balance: 0n, code: CODE, storage: new Map() }]]);
+  const { returnData } = createEvm().execute(
+    {
+      to,
+      caller: ZERO_ADDRESS,
+      origin: ZERO_ADDRESS,
+      value: 0n,
+      data: hexToBytes(`0x${index.toString(16).padStart(64, "0")}`),
+      gas: 100_000n,
+      gasPrice: 0n,
+      blobVersionedHashes: HASHES,
+      warmAddresses: [],
+      warmSlots: [],
+    },
+    {
+      hardfork: "cancun",
+      chainId: 1n,
+      number: 1,
+      timestamp: 1,
+      coinbase: ZERO_ADDRESS,
+      gasLimit: 30_000_000n,
+      difficulty: 0n,
+      prevRandao: keccak256Hash(EMPTY_BYTES),
+      baseFeePerGas: 0n,
+      blobBaseFee: 0n,
+      blockHash: () => undefined,
+    },
+    createWorldState(createMemoryState(alloc)),
+  );
+  return bytesToHex(returnData);
+}
+
+test("BLOBHASH gives the hash at its index, whole", () => {
+  assert.equal(blobHash(0n), HASHES[0]);
+  assert.equal(blobHash(1n), HASHES[1]);
+});
+
+test("BLOBHASH is 0 beyond the hashes of the transaction", () => {
+  assert.equal(blobHash(2n), ZERO_HASH);
+  assert.equal(blobHash(2n ** 64n), ZERO_HASH);
+});

@@ -1,0 +1,475 @@
+import { randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import type { HDKey } from "@scure/bip32";
+import { type Signature, sign } from "../../crypto/secp256k1.ts";
+import type { Address } from "../../primitives/address.ts";
+import { bytesToHex, type Hex } from "../../primitives/hex.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { KeyStrength } from "../encryption.ts";
+import {
+  UnknownKeyError,
+  UnknownWalletError,
+  WalletRequestError,
+  WrongPassphraseError,
+} from "../errors.ts";
+import { KeyDerivation } from "../key-derivation.ts";
+import type { KeyObserver, WalletAccount, WalletStatus } from "../wallet.ts";
+import { BASE_PATH, parseDerivationPath } from "./derivation-path.ts";
+import { childOf, phraseOf, rootOf } from "./hd-key.ts";
+import { closeBox, openBox, seal, unseal } from "./sealed.ts";
+import { isWalletId, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
+
+export type HdWalletsOptions = {
+  readonly strength: KeyStrength;
+  readonly passphraseQueueMax?: number;
+};
+
+export type HdWalletsModules = {
+  readonly directory: WalletDirectory;
+  readonly log: Logger;
+  readonly observer: Pick<KeyObserver, "wrongSecret">;
+  /** @throws UnlockForbiddenError while strangers could use the accounts of an open wallet */
+  readonly assertUnlockAllowed: () => void;
+};
+
+/** A wallet whose PIN was given. */
+type Open = {
+  readonly masterKey: Uint8Array;
+  /** undefined until the wallet has a seed */
+  root: HDKey | undefined;
+  /** Derived without being pinned; gone when the wallet closes. */
+  readonly loose: Map<Address, string>;
+};
+
+const PIN_TRIES = 3;
+const PUK_TRIES = 5;
+const FIRST_PATH = `${BASE_PATH}/0`;
+const PIN = /^\d{6,}$/;
+const PUK_AND_PIN = /^(\d{12})(\d{6,})$/;
+
+/**
+ * Software HD wallets at `hd://NAME` (BIP-39, BIP-32, BIP-44), which behave as geth's smart cards: a pairing password makes the node known to
+ * the wallet, a PIN opens it, a PUK unblocks it after too many wrong PINs.
+ */
+export class HdWallets {
+  readonly #options: HdWalletsOptions;
+  readonly #modules: HdWalletsModules;
+  readonly #derivation: KeyDerivation;
+  readonly #open = new Map<string, Open>();
+
+  constructor(options: HdWalletsOptions, modules: HdWalletsModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#derivation = new KeyDerivation(options.passphraseQueueMax);
+  }
+
+  /** Every wallet, by ascending URL. */
+  list(): WalletStatus[] {
+    return this.#directory.ids().map((id) => {
+      const file = this.#directory.read(id)!;
+      const accounts = this.#accountsOf(id, file);
+      return {
+        url: urlOf(id),
+        status: this.#statusOf(id, file),
+        ...(accounts.length > 0 && { accounts }),
+      };
+    });
+  }
+
+  /** Accounts of wallets this node is paired with. */
+  accounts(): WalletAccount[] {
+    const paired = this.#directory.pairings();
+    return this.#directory
+      .ids()
+      .filter((id) => Object.hasOwn(paired, id))
+      .flatMap((id) => this.#accountsOf(id, this.#directory.read(id)!));
+  }
+
+  /** Accounts that sign without a PIN now. */
+  onlineAccounts(): Address[] {
+    return [...this.#open].flatMap(([id, { root }]) =>
+      root === undefined
+        ? []
+        : this.#accountsOf(id, this.#directory.read(id)!).map(({ address }) => address),
+    );
+  }
+
+  /** URL of the paired wallet that has the account. */
+  walletOf(address: Address): string | undefined {
+    const url = this.accounts().find((account) => account.address === address)?.url;
+    return url && urlOf(idOf(url));
+  }
+
+  /** Signature of an account of an open wallet, undefined when there is none. */
+  sign(address: Address, digest: Uint8Array): Signature | undefined {
+    for (const [id, { root, loose }] of this.#open) {
+      const path = loose.get(address) ?? this.#directory.read(id)?.accounts[address];
+      if (root === undefined || path === undefined) continue;
+      const { privateKey } = childOf(root, path);
+      try {
+        return sign(digest, privateKey);
+      } finally {
+        privateKey.fill(0);
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * The key of one account, 32 bytes the caller owns and wipes; the wallet stays as closed as it was.
+   * @throws UnknownKeyError, WalletRequestError, WrongPassphraseError, KeyDerivationBusyError
+   */
+  async privateKey(address: Address, pin: string): Promise<Uint8Array> {
+    const url = this.walletOf(address);
+    if (url === undefined) throw new UnknownKeyError(address);
+    const id = idOf(url);
+    const masterKey = await this.#masterKeyByPin(id, pin);
+    try {
+      const file = this.#directory.read(id)!;
+      const root = await this.#rootOf(file, masterKey);
+      const path = file.accounts[address];
+      if (root === undefined || path === undefined) throw new UnknownKeyError(address);
+      const { privateKey } = childOf(root, path);
+      root.wipePrivateData();
+      return privateKey;
+    } finally {
+      masterKey.fill(0);
+    }
+  }
+
+  /**
+   * One step towards an open wallet: pairs with a pairing password, sets or takes a PIN, or takes a PUK with a new PIN. An unknown wallet is
+   * created, without a seed.
+   *
+   * @throws WalletRequestError telling what is needed next, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
+   */
+  async open(url: string, passphrase: string | undefined): Promise<void> {
+    const id = idOf(url);
+    if (this.#open.has(id)) throw new WalletRequestError("smartcard: already open");
+    const file = this.#directory.read(id);
+    if (!Object.hasOwn(this.#directory.pairings(), id)) {
+      if (!passphrase) throw new WalletRequestError("smartcard: pairing password needed");
+      if (file === undefined) await this.#create(id, passphrase);
+      else (await this.#tryPairing(file, passphrase)).fill(0);
+      this.#pair(id, passphrase);
+      throw new WalletRequestError(
+        file?.pinTriesLeft === 0 ? "smartcard: pin unblock needed" : "smartcard: pin needed",
+      );
+    }
+    if (file === undefined) throw new UnknownWalletError(url);
+    if (file.pinTriesLeft === 0) {
+      const match = PUK_AND_PIN.exec(passphrase ?? "");
+      if (match === null) throw new WalletRequestError("smartcard: pin unblock needed");
+      this.#modules.assertUnlockAllowed();
+      this.#keepOpen(id, await this.#unblock(id, file, match[1]!, match[2]!));
+    } else {
+      if (!PIN.test(passphrase ?? "")) throw new WalletRequestError("smartcard: pin needed");
+      this.#modules.assertUnlockAllowed();
+      const masterKey =
+        file.pin === null
+          ? await this.#setPin(id, file, passphrase!)
+          : await this.#masterKeyByPin(id, passphrase!);
+      this.#keepOpen(id, masterKey);
+    }
+    const open = this.#open.get(id)!;
+    open.root = await this.#rootOf(this.#directory.read(id)!, open.masterKey);
+  }
+
+  /**
+   * Gives a wallet its seed. A wallet that does not exist is created first, with passwords written to a file for its owner to take away.
+   *
+   * @returns the private key of the first account, which nothing tells again
+   * @throws WalletRequestError when it has a seed, or is there and not open; KeyDerivationBusyError
+   */
+  async initialize(url: string): Promise<Hex> {
+    const id = idOf(url);
+    let file = this.#directory.read(id);
+    let masterKey: Uint8Array;
+    if (file === undefined) {
+      const pairingPassword = randomBytes(16).toString("hex");
+      file = await this.#create(id, pairingPassword);
+      this.#pair(id, pairingPassword);
+      masterKey = await this.#setPin(id, file, randomDigits(6), pairingPassword);
+      file = this.#directory.read(id)!;
+    } else {
+      if (file.entropy !== null) {
+        throw new WalletRequestError("card is already initialized, cowardly refusing to proceed");
+      }
+      const open = this.#open.get(id);
+      if (open === undefined) throw new WalletRequestError("smartcard: pin needed");
+      masterKey = open.masterKey;
+    }
+    const entropy = randomBytes(32);
+    const root = await rootOf(phraseOf(entropy));
+    const { address, privateKey } = childOf(root, FIRST_PATH);
+    this.#directory.write(id, {
+      ...file,
+      entropy: closeBox(entropy, masterKey),
+      accounts: { [address]: FIRST_PATH },
+    });
+    entropy.fill(0);
+    this.#becomeOnline(id, masterKey, root);
+    const shown = bytesToHex(privateKey);
+    privateKey.fill(0);
+    return shown;
+  }
+
+  /**
+   * Another account of an open wallet.
+   * @param pin keeps it in the wallet; else it is gone when the wallet closes
+   * @throws WalletRequestError
+   */
+  derive(url: string, path: string, pin: boolean): WalletAccount {
+    const id = idOf(url);
+    const file = this.#directory.read(id);
+    if (file === undefined) throw new UnknownWalletError(url);
+    const absolute = parseDerivationPath(path);
+    const open = this.#open.get(id);
+    if (open?.root === undefined) throw new WalletRequestError(this.#statusOf(id, file));
+    const { address, privateKey } = childOf(open.root, absolute);
+    privateKey.fill(0);
+    if (pin) {
+      this.#directory.write(id, { ...file, accounts: { ...file.accounts, [address]: absolute } });
+    } else open.loose.set(address, absolute);
+    return { address, url: `${urlOf(id)}/${absolute}` };
+  }
+
+  /**
+   * Ends the pairing between wallet and node; the seed stays sealed on disk.
+   * @param secret the pairing password or the PIN
+   * @throws UnknownWalletError, WalletRequestError, KeyDerivationBusyError
+   */
+  async unpair(url: string, secret: string): Promise<void> {
+    const id = idOf(url);
+    const pairings = this.#directory.pairings();
+    if (this.#directory.read(id) === undefined) throw new UnknownWalletError(url);
+    const pairing = Object.hasOwn(pairings, id) ? pairings[id] : undefined;
+    if (pairing === undefined) throw new WalletRequestError(`wallet ${urlOf(id)} not paired`);
+    if (!isSame(pairing, secret)) {
+      try {
+        (await this.#masterKeyByPin(id, secret)).fill(0);
+      } catch (error) {
+        if (!(error instanceof WrongPassphraseError)) throw error;
+        throw new WalletRequestError(`failed to verify pin: ${error.message}`);
+      }
+    }
+    this.#close(id);
+    const { [id]: _gone, ...rest } = this.#directory.pairings();
+    this.#directory.writePairings(rest);
+  }
+
+  /** Closes the wallet that has the account, if it is open. */
+  closeWalletOf(address: Address): void {
+    for (const [id, { loose }] of [...this.#open]) {
+      if (loose.has(address) || this.#directory.read(id)?.accounts[address]) this.#close(id);
+    }
+  }
+
+  close(): void {
+    for (const id of [...this.#open.keys()]) this.#close(id);
+  }
+
+  get #directory(): WalletDirectory {
+    return this.#modules.directory;
+  }
+
+  #accountsOf(id: string, file: WalletFile): WalletAccount[] {
+    const loose = this.#open.get(id)?.loose ?? [];
+    return [...(Object.entries(file.accounts) as [Address, string][]), ...loose].map(
+      ([address, path]) => ({ address, url: `${urlOf(id)}/${path}` }),
+    );
+  }
+
+  #statusOf(id: string, file: WalletFile): string {
+    if (!Object.hasOwn(this.#directory.pairings(), id)) {
+      return "Unpaired, waiting for pairing password";
+    }
+    if (file.pinTriesLeft === 0) {
+      return file.pukTriesLeft === 0
+        ? "Bricked, waiting for full wipe"
+        : `Blocked, waiting for PUK (${file.pukTriesLeft} attempts left) and new PIN`;
+    }
+    const open = this.#open.get(id);
+    if (open === undefined) return `Locked, waiting for PIN (${file.pinTriesLeft} attempts left)`;
+    return open.root === undefined ? "Empty, waiting for initialization" : "Online";
+  }
+
+  async #create(id: string, pairingPassword: string): Promise<WalletFile> {
+    const pairing = await this.#seal(new Uint8Array(0), pairingPassword);
+    const file: WalletFile = {
+      version: 1,
+      pairing,
+      pin: null,
+      puk: null,
+      pinTriesLeft: PIN_TRIES,
+      pukTriesLeft: PUK_TRIES,
+      entropy: null,
+      accounts: {},
+    };
+    this.#directory.write(id, file);
+    return file;
+  }
+
+  async #tryPairing(file: WalletFile, password: string): Promise<Uint8Array> {
+    try {
+      return await unseal(file.pairing, password, this.#derivation);
+    } catch (error) {
+      if (error instanceof WrongPassphraseError) this.#modules.observer.wrongSecret();
+      throw error;
+    }
+  }
+
+  #pair(id: string, password: string): void {
+    this.#directory.writePairings({ ...this.#directory.pairings(), [id]: password });
+  }
+
+  /** A new wallet's first PIN, and with it a PUK; the master key. */
+  async #setPin(
+    id: string,
+    file: WalletFile,
+    pin: string,
+    generatedPairing?: string,
+  ): Promise<Uint8Array> {
+    const puk = randomDigits(12);
+    const masterKey = randomBytes(32);
+    this.#directory.write(id, {
+      ...file,
+      pin: await this.#seal(masterKey, this.#passphrase(id, pin)),
+      puk: await this.#seal(masterKey, this.#passphrase(id, puk)),
+    });
+    const generated =
+      generatedPairing === undefined ? [] : [`pairing password ${generatedPairing}`, `PIN ${pin}`];
+    const path = this.#directory.writeSecrets(
+      id,
+      [`wallet ${urlOf(id)}`, ...generated, `PUK ${puk}`, ""].join("\n"),
+    );
+    this.#modules.log.warn("new wallet: take its secrets to a safe place and delete the file", {
+      wallet: id,
+      path,
+    });
+    return masterKey;
+  }
+
+  async #masterKeyByPin(id: string, pin: string): Promise<Uint8Array> {
+    const file = this.#directory.read(id)!;
+    if (file.pin === null || file.pinTriesLeft === 0) {
+      throw new WalletRequestError(
+        file.pin === null ? "smartcard: pin needed" : "smartcard: pin unblock needed",
+      );
+    }
+    // Taken before the try and given back after: a crash, or many tries at once, must not gain one.
+    this.#directory.write(id, { ...file, pinTriesLeft: file.pinTriesLeft - 1 });
+    const masterKey = await this.#unseal(file.pin, this.#passphrase(id, pin), () =>
+      this.#giveBack(id, "pinTriesLeft", 1),
+    );
+    this.#giveBack(id, "pinTriesLeft", PIN_TRIES);
+    return masterKey;
+  }
+
+  async #unblock(id: string, file: WalletFile, puk: string, pin: string): Promise<Uint8Array> {
+    if (file.puk === null || file.pukTriesLeft === 0) {
+      throw new WalletRequestError(this.#statusOf(id, file));
+    }
+    this.#directory.write(id, { ...file, pukTriesLeft: file.pukTriesLeft - 1 });
+    const masterKey = await this.#unseal(file.puk, this.#passphrase(id, puk), () =>
+      this.#giveBack(id, "pukTriesLeft", 1),
+    );
+    const sealed = await this.#seal(masterKey, this.#passphrase(id, pin));
+    this.#directory.write(id, {
+      ...this.#directory.read(id)!,
+      pin: sealed,
+      pinTriesLeft: PIN_TRIES,
+      pukTriesLeft: PUK_TRIES,
+    });
+    return masterKey;
+  }
+
+  /** @param untried called when the secret was not looked at after all */
+  async #unseal(
+    sealed: NonNullable<WalletFile["pin"]>,
+    passphrase: string,
+    untried: () => void,
+  ): Promise<Uint8Array> {
+    try {
+      return await unseal(sealed, passphrase, this.#derivation);
+    } catch (error) {
+      if (error instanceof WrongPassphraseError) this.#modules.observer.wrongSecret();
+      else untried();
+      throw error;
+    }
+  }
+
+  #giveBack(id: string, tries: "pinTriesLeft" | "pukTriesLeft", count: number): void {
+    const file = this.#directory.read(id)!;
+    const most = tries === "pinTriesLeft" ? PIN_TRIES : PUK_TRIES;
+    this.#directory.write(id, { ...file, [tries]: Math.min(most, file[tries] + count) });
+  }
+
+  async #rootOf(file: WalletFile, masterKey: Uint8Array): Promise<HDKey | undefined> {
+    if (file.entropy === null) return undefined;
+    const entropy = openBox(file.entropy, masterKey);
+    if (entropy === undefined) throw new WrongPassphraseError();
+    try {
+      return await rootOf(phraseOf(entropy));
+    } finally {
+      entropy.fill(0);
+    }
+  }
+
+  #keepOpen(id: string, masterKey: Uint8Array): void {
+    this.#close(id);
+    this.#open.set(id, { masterKey, root: undefined, loose: new Map() });
+  }
+
+  /** After its seed was made; stays closed where an open wallet would be everybody's. */
+  #becomeOnline(id: string, masterKey: Uint8Array, root: HDKey): void {
+    try {
+      this.#modules.assertUnlockAllowed();
+    } catch {
+      this.#close(id);
+      masterKey.fill(0);
+      root.wipePrivateData();
+      return;
+    }
+    const open = this.#open.get(id);
+    if (open) open.root = root;
+    else this.#open.set(id, { masterKey, root, loose: new Map() });
+  }
+
+  #close(id: string): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    open.masterKey.fill(0);
+    open.root?.wipePrivateData();
+    this.#open.delete(id);
+  }
+
+  #seal(secret: Uint8Array, passphrase: string) {
+    return seal(secret, passphrase, this.#options.strength, this.#derivation);
+  }
+
+  /** A PIN alone has a million values; together with the pairing password it cannot be guessed from the wallet's file. */
+  #passphrase(id: string, pin: string): string {
+    return `${this.#directory.pairings()[id] ?? ""}\0${pin}`;
+  }
+}
+
+/** @throws UnknownWalletError when no wallet can have such a URL */
+function idOf(url: string): string {
+  const id = /^(?:hd|keycard):\/\/([^/]+)(?:\/m\/.*)?$/.exec(url)?.[1];
+  if (id === undefined || !isWalletId(id) || id === "pairings") throw new UnknownWalletError(url);
+  return id;
+}
+
+function urlOf(id: string): string {
+  return `hd://${id}`;
+}
+
+function randomDigits(count: number): string {
+  return Array.from({ length: count }, () => randomInt(10)).join("");
+}
+
+/** Compares secrets of any length without telling how much of them agrees. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(keccak256(Buffer.from(a)), keccak256(Buffer.from(b)));
+}

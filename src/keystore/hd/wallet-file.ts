@@ -1,0 +1,138 @@
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Address } from "../../primitives/address.ts";
+import { InvalidKeyFileError, LooseKeyFileError } from "../errors.ts";
+import type { Box, Seal } from "./sealed.ts";
+
+/** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
+export type WalletFile = {
+  readonly version: 1;
+  /** Tells whether a pairing password is the right one; seals nothing. */
+  readonly pairing: Seal;
+  readonly pin: Seal | null;
+  readonly puk: Seal | null;
+  readonly pinTriesLeft: number;
+  readonly pukTriesLeft: number;
+  readonly entropy: Box | null;
+  /** Path by account. */
+  readonly accounts: Readonly<Record<Address, string>>;
+};
+
+const ID = /^[a-z0-9-]{1,32}$/;
+
+export function isWalletId(id: string): boolean {
+  return ID.test(id);
+}
+
+/** The folder of HD wallets: a state file each, the pairings of this node, and what a new wallet's owner has to take away. */
+export class WalletDirectory {
+  readonly #path: string;
+  readonly #allowLoosePermissions: boolean;
+
+  constructor(path: string, options: { readonly allowLoosePermissions: boolean }) {
+    this.#path = path;
+    this.#allowLoosePermissions = options.allowLoosePermissions;
+  }
+
+  /** Ids of all wallets, ascending. */
+  ids(): string[] {
+    try {
+      return readdirSync(this.#path)
+        .filter((name) => name.endsWith(".json"))
+        .map((name) => name.slice(0, -".json".length))
+        .filter((id) => isWalletId(id) && id !== PAIRINGS)
+        .sort();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  }
+
+  /** @throws InvalidKeyFileError, LooseKeyFileError */
+  read(id: string): WalletFile | undefined {
+    const file = this.#readJson(`${id}.json`) as WalletFile | undefined;
+    if (file !== undefined && file.version !== 1) {
+      throw new InvalidKeyFileError("wallet version is not 1");
+    }
+    return file;
+  }
+
+  write(id: string, file: WalletFile): void {
+    this.#replace(`${id}.json`, JSON.stringify(file));
+  }
+
+  /** Pairing password by wallet: what makes this node one that may ask the wallet for its PIN. */
+  pairings(): Readonly<Record<string, string>> {
+    return (this.#readJson(`${PAIRINGS}.json`) as Record<string, string> | undefined) ?? {};
+  }
+
+  writePairings(pairings: Readonly<Record<string, string>>): void {
+    this.#replace(`${PAIRINGS}.json`, JSON.stringify(pairings));
+  }
+
+  /** Writes what only the owner may know, for the owner to take away; the file's path. */
+  writeSecrets(id: string, text: string): string {
+    const name = `${id}.secrets.txt`;
+    this.#replace(name, text);
+    return join(this.#path, name);
+  }
+
+  #readJson(name: string): unknown {
+    const path = join(this.#path, name);
+    let text: string;
+    let mode: number;
+    try {
+      mode = lstatSync(path).mode & 0o777;
+      text = readFileSync(path, "utf8");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
+    const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
+    if (isLoose && !this.#allowLoosePermissions) throw new LooseKeyFileError(path, mode);
+    try {
+      return JSON.parse(text);
+    } catch {
+      // Without the cause: JSON.parse quotes the text.
+      throw new InvalidKeyFileError(`${name} is not JSON`);
+    }
+  }
+
+  /** A crash leaves the old file or the new one, on disk to stay. */
+  #replace(name: string, text: string): void {
+    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    chmodSync(this.#path, 0o700);
+    const temporary = join(this.#path, `.${name}.tmp`);
+    rmSync(temporary, { force: true });
+    const file = openSync(temporary, "wx", 0o600);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, join(this.#path, name));
+    if (process.platform === "win32") return;
+    const folder = openSync(this.#path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  }
+}
+
+/** No wallet can have this id: the file is something else. */
+const PAIRINGS = "pairings";

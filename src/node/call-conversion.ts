@@ -1,0 +1,61 @@
+import { type BlockOverrides, InvalidBlockOverridesError } from "../execution/block-overrides.ts";
+import type { CallArguments } from "../execution/call-arguments.ts";
+import type { AccountOverride } from "../execution/state-overrides.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import {
+  type CallRequest,
+  calldataOf,
+  type BlockOverrides as RequestedOverrides,
+  type StateOverrides,
+} from "../rpc/call-request.ts";
+
+/** Leaves out what is undefined: here absence is what counts, on the wire both mean the same. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as ReturnType<typeof defined<T>>;
+}
+
+/** `request` as `execution/` takes it. */
+export function argumentsOf(request: CallRequest): CallArguments {
+  const { input: _input, data: _data, blobs, commitments, proofs, ...fields } = request;
+  return defined({ ...fields, data: calldataOf(request) });
+}
+
+export function stateOverridesOf(overrides: StateOverrides): ReadonlyMap<Address, AccountOverride> {
+  const converted = new Map<Address, AccountOverride>();
+  for (const [address, entry] of overrides) {
+    const { state, stateDiff, movePrecompileToAddress, ...fields } = entry;
+    converted.set(
+      address,
+      defined({
+        ...fields,
+        state: state && wordsOf(state),
+        stateDiff: stateDiff && wordsOf(stateDiff),
+        movePrecompileTo: movePrecompileToAddress,
+      }),
+    );
+  }
+  return converted;
+}
+
+function wordsOf(slots: ReadonlyMap<Hash, Hash>): ReadonlyMap<Hash, bigint> {
+  return new Map([...slots].map(([slot, word]) => [slot, BigInt(word)]));
+}
+
+/** @throws InvalidBlockOverridesError for a number or time no block can have */
+export function blockOverridesOf(overrides: RequestedOverrides): BlockOverrides {
+  const { number, time, ...fields } = overrides;
+  return defined({
+    ...fields,
+    number: safeInteger("number", number),
+    time: safeInteger("time", time),
+  });
+}
+
+function safeInteger(name: string, value: bigint | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+  throw new InvalidBlockOverridesError(`block override "${name}" is too large: ${value}`);
+}

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { Config } from "../config/config.ts";
+import { keystorePath } from "../config/home.ts";
+import { AccountManager } from "../keystore/account-manager.ts";
+import { devPrivateKeys } from "../keystore/dev-accounts.ts";
+import { HdWallets } from "../keystore/hd/hd-wallets.ts";
+import { WalletDirectory } from "../keystore/hd/wallet-file.ts";
+import { KeyStore } from "../keystore/keystore.ts";
+import { PassphraseTries } from "../keystore/passphrase-tries.ts";
+import { UnlockedKeys } from "../keystore/unlocked-keys.ts";
+import type { KeyObserver } from "../keystore/wallet.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/**
+ * The accounts of a node: its key files, its HD wallets and, on a dev chain, the public ones.
+ * @param assertUnlockAllowed throws while strangers could use an unlocked account
+ */
+export function composeKeys(
+  config: Config,
+  log: Logger,
+  { metrics, assertUnlockAllowed }: { metrics: Metrics; assertUnlockAllowed: () => void },
+): AccountManager {
+  const { strength, allowLoosePermissions, passphraseTriesMax, passphraseQueueMax } =
+    config.keystore;
+  const observer = countKeys(metrics);
+  const unlocked = new UnlockedKeys();
+  const keys = new AccountManager({
+    keyStore: new KeyStore(
+      {
+        directory: keystorePath(config.home),
+        strength,
+        allowLoosePermissions,
+        passphraseQueueMax,
+      },
+      { log },
+    ),
+    hdWallets: new HdWallets(
+      { strength, passphraseQueueMax },
+      {
+        directory: new WalletDirectory(join(config.home, "hdwallets"), { allowLoosePermissions }),
+        log,
+        observer,
+        assertUnlockAllowed,
+      },
+    ),
+    unlocked,
+    tries: new PassphraseTries(passphraseTriesMax),
+    observer,
+    publicKeys: config.dev ? devPrivateKeys() : [],
+    assertUnlockAllowed,
+  });
+  metrics.gaugeOf(
+    { name: "keys_unlocked", help: "Accounts whose key is in memory, public ones left out." },
+    () => keys.unlockedAccounts().length,
+  );
+  return keys;
+}
+
+function countKeys(metrics: Metrics): KeyObserver {
+  const wrong = metrics.counter({
+    name: "keys_wrong_secrets_total",
+    help: "Wrong passphrases, PINs and pairing passwords.",
+  });
+  const refused = metrics.counter({
+    name: "keys_refused_tries_total",
+    help: "Passphrases not tried: too many wrong ones, or too long a queue.",
+  });
+  return { wrongSecret: () => wrong.add(), tryRefused: () => refused.add() };
+}

@@ -1,0 +1,99 @@
+import { boolean, optional, string } from "../codec.ts";
+import { InvalidParamsError } from "../errors.ts";
+import { lenientInteger } from "../lenient-integer.ts";
+import { aliasMethod, defineMethod } from "../method.ts";
+import type { TcpKind } from "../server.ts";
+import type { NodeAdmin } from "./port.ts";
+
+type Modules = { readonly admin: NodeAdmin };
+
+const PORT_MAX = 65_535;
+
+/**
+ * `admin_startRPC`: opens the HTTP listener; what is left out is as configured, lists are comma-separated. The settings file stays as it is.
+ *
+ * @throws AdminError when it is open already, or may not be opened there
+ */
+export const startRpc = defineMethod({
+  name: "admin_startRPC",
+  params: {
+    host: optional(string),
+    port: optional(lenientInteger),
+    cors: optional(string),
+    apis: optional(string),
+    vhosts: optional(string),
+  },
+  result: boolean,
+  private: true,
+  async handle({ host, port, cors, apis, vhosts }, { admin }: Modules) {
+    await admin.startListener("http", {
+      host,
+      port: checkedPort(port),
+      origins: listOf(cors),
+      namespaces: listOf(apis),
+      hosts: listOf(vhosts),
+    });
+    return true;
+  },
+});
+
+/** `admin_startWS`: opens the WebSocket listener, as `admin_startRPC`. */
+export const startWs = defineMethod({
+  name: "admin_startWS",
+  params: {
+    host: optional(string),
+    port: optional(lenientInteger),
+    allowedOrigins: optional(string),
+    apis: optional(string),
+  },
+  result: boolean,
+  private: true,
+  async handle({ host, port, allowedOrigins, apis }, { admin }: Modules) {
+    await admin.startListener("ws", {
+      host,
+      port: checkedPort(port),
+      origins: listOf(allowedOrigins),
+      namespaces: listOf(apis),
+      hosts: undefined,
+    });
+    return true;
+  },
+});
+
+/** `admin_stopRPC`: closes the HTTP listener, once this call is answered and those that run have ended. */
+export const stopRpc = stopMethod("admin_stopRPC", "http");
+
+/** `admin_stopWS`: closes the WebSocket listener, and ends WebSocket on the HTTP port. */
+export const stopWs = stopMethod("admin_stopWS", "ws");
+
+/** geth's names since 1.10. */
+export const startHttp = aliasMethod(startRpc, "admin_startHTTP");
+export const stopHttp = aliasMethod(stopRpc, "admin_stopHTTP");
+
+function stopMethod(name: string, kind: TcpKind) {
+  return defineMethod({
+    name,
+    params: {},
+    result: boolean,
+    private: true,
+    handle(_params, { admin }: Modules, context) {
+      // The caller may be on the very listener that goes.
+      context.afterReply(() => void admin.stopListener(kind));
+      return true;
+    },
+  });
+}
+
+function checkedPort(port: number | undefined): number | undefined {
+  if (port !== undefined && port > PORT_MAX) {
+    throw new InvalidParamsError(`invalid argument 1: port ${port} out of range`, "port");
+  }
+  return port;
+}
+
+function listOf(text: string | undefined): readonly string[] | undefined {
+  return text
+    ?.split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}

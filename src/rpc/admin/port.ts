@@ -1,0 +1,28 @@
+import type { TcpKind } from "../server.ts";
+
+/** Where and for whom a listener is opened; what is undefined is as configured. */
+export type ListenRequest = {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly origins: readonly string[] | undefined;
+  readonly namespaces: readonly string[] | undefined;
+  readonly hosts: readonly string[] | undefined;
+};
+
+/** What whoever runs the node may ask of it. */
+export interface NodeAdmin {
+  /** Absolute path of the home. */
+  readonly home: string;
+  /** As `admin_nodeInfo` shows it. */
+  nodeInfo(): unknown;
+  /** As `admin_peers` shows them. */
+  peers(): readonly unknown[];
+  /** @throws AdminError when the listener is open already or may not be opened, or cannot listen */
+  startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
+  /** Nothing happens when it is closed. */
+  stopListener(kind: TcpKind): Promise<void>;
+  /** @throws AdminError */
+  exportChain(file: string, first: number | undefined, last: number | undefined): Promise<void>;
+  /** @throws AdminError */
+  importChain(file: string): Promise<void>;
+}

@@ -1,0 +1,35 @@
+import type { ChainReader } from "../../chain/reader.ts";
+import { NotTraceableError } from "../../tracing/errors.ts";
+import { blockSelector } from "../block-selector.ts";
+import { callRequest } from "../call-request.ts";
+import { optional, rawJson } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { TraceExecutor } from "../ports.ts";
+import { resolveState } from "../resolve.ts";
+import { traceCallConfig } from "./trace-config.ts";
+
+/**
+ * `debug_traceCall`: what would happen in a call on the state after `block`, or before its transaction `txIndex`.
+ *
+ * @throws NotTraceableError, UnknownBlockError, InvalidTracerError, TracingFailedError, TracingTimeoutError
+ */
+export const traceCall = defineMethod({
+  name: "debug_traceCall",
+  params: {
+    request: callRequest,
+    block: optional(blockSelector, "latest"),
+    config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
+  },
+  result: rawJson,
+  handle(
+    { request, block, config },
+    { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },
+    context,
+  ) {
+    if (block === "pending") {
+      throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    const signal = () => context.signal;
+    return tracing.traceCall(request, resolveState(chain, block), { ...config, signal });
+  },
+});

@@ -1,0 +1,26 @@
+import type { ChainReader } from "../../chain/reader.ts";
+import { NotTraceableError } from "../../tracing/errors.ts";
+import { hash, optional, rawJson } from "../codec.ts";
+import { defineMethod } from "../method.ts";
+import type { TraceExecutor } from "../ports.ts";
+import { traceConfig } from "./trace-config.ts";
+
+/**
+ * `debug_traceTransaction`: what happened in a mined transaction, as the tracer in `config` tells it.
+ *
+ * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
+ * @see execution-apis `src/debug/tracing.yaml`
+ */
+export const traceTransaction = defineMethod({
+  name: "debug_traceTransaction",
+  params: { transactionHash: hash, config: optional(traceConfig, {}) },
+  result: rawJson,
+  handle(
+    { transactionHash, config },
+    { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },
+  ) {
+    const found = chain.transaction(transactionHash);
+    if (!found) throw new NotTraceableError("transaction not found");
+    return tracing.traceTransaction(found.executed, found.index, config);
+  },
+});

@@ -1,0 +1,14 @@
+import type { StateChanges } from "./reader.ts";
+import type { WorldState } from "./world-state.ts";
+
+/** Makes `state`, which stands before `changes`, stand after them. */
+export function replayChanges({ accounts, codes }: StateChanges, state: WorldState): void {
+  for (const code of codes.values()) state.putCode(code);
+  for (const { address, account, storage, storageCleared } of accounts) {
+    if (storageCleared) state.deleteAccount(address);
+    if (account === null) continue;
+    state.setAccount(address, account);
+    for (const [slot, value] of storage) state.setStorage(address, slot, value);
+  }
+  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: false });
+}

@@ -1,0 +1,120 @@
+import { concatBytes } from "../primitives/bytes.ts";
+import { keccak256 } from "../primitives/keccak.ts";
+import type { Kv, KvReader } from "./kv.ts";
+
+/** Bytes, and a count; a put beyond one of them is refused. */
+export type DappDbLimits = {
+  readonly nameBytesMax: number;
+  readonly keyBytesMax: number;
+  readonly valueBytesMax: number;
+  /** Keys and values of one database together. */
+  readonly databaseBytesMax: number;
+  readonly databasesMax: number;
+};
+
+export type DappDbModules = {
+  /** The store is on disk already. */
+  readonly exists: () => boolean;
+  /** Called once, when something is put or when `exists`. */
+  readonly open: () => Kv;
+  /** Called for every put that a limit stood against. */
+  readonly onRefused?: () => void;
+};
+
+/**
+ * The on-disk format of its store, which is none of the node's own: a row a value and a row a database, told apart by the first byte.
+ * Names and keys are hashed, so that no pair of them collides and none is longer than a key may be.
+ */
+const TABLE = {
+  /** keccak256(name) → bytes used, u32 little-endian */
+  database: 0x01,
+  /** keccak256(name) ‖ keccak256(key) → value */
+  value: 0x02,
+} as const;
+
+/** Values by database and key, for programs that keep something with the node. */
+export class DappDb {
+  readonly #limits: DappDbLimits;
+  readonly #modules: DappDbModules;
+  #kv: Kv | undefined;
+
+  constructor(limits: DappDbLimits, modules: DappDbModules) {
+    this.#limits = limits;
+    this.#modules = modules;
+  }
+
+  /** The value, or undefined when none was put. */
+  get(name: string, key: string): Uint8Array | undefined {
+    if (this.#kv === undefined && !this.#modules.exists()) return undefined;
+    return this.#store().get(valueKey(name, key));
+  }
+
+  /** Keeps `value`, on disk to stay when this returns; false, with nothing changed, when a limit stands against it. */
+  put(name: string, key: string, value: Uint8Array): boolean {
+    const isKept = this.#put(name, key, value);
+    if (!isKept) this.#modules.onRefused?.();
+    return isKept;
+  }
+
+  close(): void {
+    this.#kv?.close();
+    this.#kv = undefined;
+  }
+
+  #put(name: string, key: string, value: Uint8Array): boolean {
+    const limits = this.#limits;
+    const keyBytes = Buffer.byteLength(key);
+    if (
+      Buffer.byteLength(name) > limits.nameBytesMax ||
+      keyBytes > limits.keyBytesMax ||
+      value.length > limits.valueBytesMax
+    ) {
+      return false;
+    }
+    const store = this.#store();
+    const isKept = store.transaction((writer) => {
+      const databaseKey = tableKey(TABLE.database, name);
+      const used = readSize(writer, databaseKey);
+      if (used === undefined && countDatabases(writer) >= limits.databasesMax) return false;
+      const row = valueKey(name, key);
+      const before = writer.get(row);
+      const replaced = before === undefined ? 0 : keyBytes + before.length;
+      const size = (used ?? 0) - replaced + keyBytes + value.length;
+      if (size > limits.databaseBytesMax) return false;
+      writer.put(row, value);
+      writer.put(databaseKey, sizeBytes(size));
+      return true;
+    });
+    if (isKept) store.sync();
+    return isKept;
+  }
+
+  #store(): Kv {
+    this.#kv ??= this.#modules.open();
+    return this.#kv;
+  }
+}
+
+function tableKey(table: number, name: string): Uint8Array {
+  return concatBytes(Uint8Array.of(table), keccak256(Buffer.from(name)));
+}
+
+function valueKey(name: string, key: string): Uint8Array {
+  return concatBytes(tableKey(TABLE.value, name), keccak256(Buffer.from(key)));
+}
+
+function readSize(reader: KvReader, key: Uint8Array): number | undefined {
+  const row = reader.get(key);
+  return row && Buffer.from(row).readUInt32LE();
+}
+
+function sizeBytes(size: number): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(size);
+  return bytes;
+}
+
+function countDatabases(reader: KvReader): number {
+  const to = Uint8Array.of(TABLE.database + 1);
+  return [...reader.range({ from: Uint8Array.of(TABLE.database), to })].length;
+}

@@ -1,0 +1,67 @@
+import type { FrameEnd, FrameStart } from "../evm/tracer.ts";
+import type { Log } from "../types/receipt.ts";
+
+/** A log with where it stands among the logs of the block and the calls of its frame. */
+export type FrameLog = {
+  readonly log: Log;
+  /** in the block */
+  readonly index: number;
+  /** Calls the frame had made before it. */
+  readonly position: number;
+};
+
+/** One frame of a transaction with the frames below it. */
+export type CallFrame = {
+  readonly start: FrameStart;
+  end: FrameEnd;
+  readonly calls: CallFrame[];
+  readonly logs: FrameLog[];
+  readonly parent: CallFrame | undefined;
+  /** Logs the block had when the frame began. */
+  readonly logsBefore: number;
+};
+
+/** Builds the tree of frames out of a tracer's hooks. */
+export type CallFrameRecorder = {
+  readonly onEnter: (start: FrameStart) => void;
+  readonly onExit: (end: FrameEnd) => void;
+  readonly onLog: (log: Log) => void;
+  /** The outermost frame, once it has ended. */
+  top(): CallFrame | undefined;
+};
+
+/** @param logsBefore how many logs the block has already */
+export function createCallFrameRecorder(logsBefore: number): CallFrameRecorder {
+  let top: CallFrame | undefined;
+  let open: CallFrame | undefined;
+  let logCount = logsBefore;
+  return {
+    onEnter(start) {
+      const frame: CallFrame = {
+        start,
+        end: UNFINISHED,
+        calls: [],
+        logs: [],
+        parent: open,
+        logsBefore: logCount,
+      };
+      if (open) open.calls.push(frame);
+      else top = frame;
+      open = frame;
+    },
+    onExit(end) {
+      if (!open) return;
+      open.end = end;
+      // A frame that fails takes its logs back, and the next one gets their numbers.
+      if (end.outcome !== "success") logCount = open.logsBefore;
+      open = open.parent;
+    },
+    onLog(log) {
+      open?.logs.push({ log, index: logCount, position: open.calls.length });
+      logCount++;
+    },
+    top: () => top,
+  };
+}
+
+const UNFINISHED: FrameEnd = { gasUsed: 0n, output: new Uint8Array(0), outcome: "success" };

@@ -1,0 +1,83 @@
+import { haltText } from "../evm/halt-text.ts";
+import { revertReason } from "../execution/revert-reason.ts";
+import { bytesToHex } from "../primitives/hex.ts";
+import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import type { TracerFactory } from "./transaction-tracer.ts";
+
+/** `callTracer`: the tree of calls with what each was given, used and gave. */
+export const callTracer: TracerFactory = (config, { message, logsBefore }) => {
+  const isTopOnly = config["onlyTopCall"] === true;
+  const withLogs = config["withLog"] === true;
+  const recorder = createCallFrameRecorder(logsBefore);
+  return {
+    hooks: {
+      onEnter(start, depth) {
+        if (depth === 0 || !isTopOnly) recorder.onEnter(start);
+      },
+      onExit(end, depth) {
+        if (depth === 0 || !isTopOnly) recorder.onExit(end);
+      },
+      ...(withLogs && {
+        onLog(log, depth) {
+          if (depth === 0 || !isTopOnly) recorder.onLog(log);
+        },
+      }),
+    },
+    result({ result }) {
+      const top = recorder.top();
+      if (!top) return "{}";
+      // The outermost frame stands for the whole transaction, with the gas before and after its code.
+      const whole = { gas: message.gasLimit, gasUsed: result.gasUsed };
+      return frameText(top, withLogs, false, whole);
+    },
+  };
+};
+
+function frameText(
+  { start, end, calls, logs }: CallFrame,
+  withLogs: boolean,
+  isInsideFailed: boolean,
+  gas: { readonly gas: bigint; readonly gasUsed: bigint },
+): string {
+  const { type, from, to, input, value } = start;
+  const hasFailed = end.outcome !== "success";
+  const isCreation = type === "CREATE" || type === "CREATE2";
+  let text =
+    `{"type":"${type}","from":"${from}","gas":"0x${gas.gas.toString(16)}"` +
+    `,"gasUsed":"0x${gas.gasUsed.toString(16)}"`;
+  if (!(hasFailed && isCreation)) text += `,"to":"${to}"`;
+  text += `,"input":"${bytesToHex(input)}"`;
+  const keepsOutput = end.outcome !== "halt" && end.output.length > 0;
+  if (keepsOutput) text += `,"output":"${bytesToHex(end.output)}"`;
+  text += failureText(end);
+  if (calls.length > 0) {
+    const texts = calls.map((call) =>
+      frameText(call, withLogs, hasFailed || isInsideFailed, {
+        gas: call.start.gas,
+        gasUsed: call.end.gasUsed,
+      }),
+    );
+    text += `,"calls":[${texts.join(",")}]`;
+  }
+  // What a failed frame logged never happened, nor what was logged below it.
+  if (withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) {
+    text += `,"logs":[${logs.map(logText).join(",")}]`;
+  }
+  if (type !== "STATICCALL") text += `,"value":"0x${value.toString(16)}"`;
+  return `${text}}`;
+}
+
+function failureText({ outcome, halt, output }: CallFrame["end"]): string {
+  if (outcome === "success") return "";
+  if (outcome === "halt" && halt) return `,"error":${JSON.stringify(haltText(halt))}`;
+  const reason = revertReason(output);
+  return `,"error":"execution reverted"${reason === undefined ? "" : `,"revertReason":${JSON.stringify(reason)}`}`;
+}
+
+function logText({ log, index, position }: CallFrame["logs"][number]): string {
+  const topics = log.topics.map((topic) => `"${topic}"`).join(",");
+  return (
+    `{"address":"${log.address}","topics":[${topics}],"data":"${bytesToHex(log.data)}"` +
+    `,"index":"0x${index.toString(16)}","position":"0x${position.toString(16)}"}`
+  );
+}

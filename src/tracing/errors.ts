@@ -1,0 +1,32 @@
+import { NodeError } from "../errors.ts";
+
+/** There is nothing to trace: block or transaction are not known, or have nothing before them. */
+export class NotTraceableError extends NodeError {
+  readonly code = "TRACE_NOT_TRACEABLE";
+}
+
+/** Nobody knows the tracer, or its configuration contradicts itself. */
+export class InvalidTracerError extends NodeError {
+  readonly code = "TRACE_INVALID_TRACER";
+}
+
+/** The transaction could not be run again. */
+export class TracingFailedError extends NodeError {
+  readonly code = "TRACE_FAILED";
+}
+
+/** Tracing took longer than the caller allowed. */
+export class TracingTimeoutError extends NodeError {
+  readonly code = "TRACE_TIMEOUT";
+  constructor(timeoutMs: number) {
+    super("execution timeout", { timeoutMs });
+  }
+}
+
+/** The trace became larger than one answer may be. */
+export class TraceTooLargeError extends NodeError {
+  readonly code = "TRACE_TOO_LARGE";
+  constructor(charsMax: number) {
+    super(`trace is larger than ${charsMax} bytes: leave out memory or set a limit`, { charsMax });
+  }
+}

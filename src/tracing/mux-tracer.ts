@@ -1,0 +1,62 @@
+import type { Tracer } from "../evm/tracer.ts";
+import { InvalidTracerError } from "./errors.ts";
+import type { TracerConfig, TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
+
+/**
+ * `muxTracer`: several tracers at once; its configuration holds theirs by name.
+ * @param tracerOf finds a tracer by name
+ */
+export function createMuxTracer(tracerOf: (name: string) => TracerFactory): TracerFactory {
+  return (config, traced) => {
+    const children: (readonly [name: string, tracer: TransactionTracer])[] = Object.entries(
+      config,
+    ).map(([name, own]) => [name, tracerOf(name)(childConfig(name, own), traced)]);
+    return {
+      hooks: allHooks(children.map(([, { hooks }]) => hooks)),
+      result(outcome) {
+        const members = children.map(
+          ([name, tracer]) => `${JSON.stringify(name)}:${tracer.result(outcome)}`,
+        );
+        return `{${members.join(",")}}`;
+      },
+    };
+  };
+}
+
+function childConfig(name: string, config: unknown): TracerConfig {
+  if (config === null || config === undefined) return {};
+  if (typeof config === "object" && !Array.isArray(config)) return config as TracerConfig;
+  throw new InvalidTracerError(`configuration of ${name} is no object`);
+}
+
+/** Every hook that any of `all` has: an engine pays for those that are there. */
+function allHooks(all: readonly Tracer[]): Tracer {
+  const has = (name: keyof Tracer) => all.some((hooks) => hooks[name] !== undefined);
+  return {
+    ...(has("onEnter") && {
+      onEnter(start, depth) {
+        for (const hooks of all) hooks.onEnter?.(start, depth);
+      },
+    }),
+    ...(has("onExit") && {
+      onExit(end, depth) {
+        for (const hooks of all) hooks.onExit?.(end, depth);
+      },
+    }),
+    ...(has("onLog") && {
+      onLog(log, depth) {
+        for (const hooks of all) hooks.onLog?.(log, depth);
+      },
+    }),
+    ...(has("onAccess") && {
+      onAccess(address, slot) {
+        for (const hooks of all) hooks.onAccess?.(address, slot);
+      },
+    }),
+    ...(has("onStep") && {
+      onStep(step) {
+        for (const hooks of all) hooks.onStep?.(step);
+      },
+    }),
+  };
+}

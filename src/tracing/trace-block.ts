@@ -1,0 +1,121 @@
+import type { BlockContext, Evm } from "../evm/evm.ts";
+import { precompilesAt } from "../evm/precompiles/index.ts";
+import { applyMessage } from "../execution/apply-message.ts";
+import { type BlockHashes, blockContextOf } from "../execution/block-context.ts";
+import { InvalidTransactionError } from "../execution/errors.ts";
+import type { GasPool } from "../execution/gas-pool.ts";
+import { messageFromTransaction } from "../execution/message.ts";
+import { storeAncestry } from "../execution/system-calls.ts";
+import type { ChainConfig } from "../params/chain-config.ts";
+import type { Address } from "../primitives/address.ts";
+import type { StateReader } from "../state/reader.ts";
+import { replayChanges } from "../state/replay-changes.ts";
+import { createWorldState, type WorldState } from "../state/world-state.ts";
+import type { Block } from "../types/block.ts";
+import { recoverSender } from "../types/transaction/sender.ts";
+import { TracingFailedError } from "./errors.ts";
+import { type TraceOptions, traceMessage } from "./trace-message.ts";
+
+export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
+
+/** A block to run again, which need not be one of the chain. */
+export type BlockToTrace = {
+  readonly block: Block;
+  /** Absent where they are not known. */
+  readonly senders?: readonly Address[];
+  /** The state after the parent. */
+  readonly parentState: StateReader;
+  readonly blockHash: BlockHashes;
+};
+
+/** A block being run again, transaction by transaction. */
+export type Replay = {
+  readonly context: BlockContext;
+  /** The state before the next transaction. */
+  readonly state: WorldState;
+  /** Runs the next transaction without watching it. */
+  skip(): void;
+  /** Runs the next transaction; JSON text of its trace. */
+  trace(options: TraceOptions): string;
+};
+
+/** Begins to run `target` again: the protocol's own calls are made, no transaction yet. */
+export function beginReplay(
+  { block, senders, parentState, blockHash }: BlockToTrace,
+  { config, evm }: TracingModules,
+): Replay {
+  const { header, transactions } = block;
+  const context = blockContextOf(header, config, blockHash);
+  const state = createWorldState(parentState);
+  const gasPool: GasPool = { gas: header.gasLimit, blobGas: 2n ** 64n };
+  storeAncestry(header, { evm, block: context, state });
+  let index = 0;
+  let logsBefore = 0;
+
+  const nextMessage = () => {
+    const tx = transactions[index]!;
+    const sender = senders?.[index] ?? recoverSender(tx, context.hardfork);
+    return messageFromTransaction(tx, sender, context.baseFeePerGas);
+  };
+
+  return {
+    context,
+    state,
+    skip() {
+      const message = nextMessage();
+      const { logs } = orFail(() => applyMessage(message, { evm, block: context, state, gasPool }));
+      logsBefore += logs.length;
+      index++;
+    },
+    trace(options) {
+      const message = nextMessage();
+      const { timeoutMs, memoryBytesMax, configOverrides } = options;
+      const own = configOverrides ? { ...config, ...configOverrides } : config;
+      const tracedContext = configOverrides ? blockContextOf(header, own, blockHash) : context;
+      const deadlineMs = performance.now() + timeoutMs;
+      const place = { blockHash: block.hash, hash: transactions[index]!.hash, index };
+      const traced = {
+        ...{ message, block: tracedContext, logsBefore, place },
+        precompiles: precompilesAt(tracedContext.hardfork),
+        state: state.asReader(),
+      };
+      const { text, result, changes } = traceMessage(traced, options, (tracer, child) =>
+        orFail(() =>
+          applyMessage(
+            message,
+            { evm, block: tracedContext, state: child, gasPool },
+            { tracer, deadlineMs, ...(memoryBytesMax !== undefined && { memoryBytesMax }) },
+          ),
+        ),
+      );
+      replayChanges(changes, state);
+      logsBefore += result.logs.length;
+      index++;
+      return text;
+    },
+  };
+}
+
+/** The trace of every transaction of the block, JSON text each, in order. */
+export function traceBlock(
+  target: BlockToTrace,
+  options: TraceOptions,
+  modules: TracingModules,
+): readonly string[] {
+  const replay = beginReplay(target, modules);
+  return target.block.transactions.map(() => replay.trace(options));
+}
+
+/** A block that was executed once can be executed again, unless it never was. */
+function orFail<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (!(cause instanceof InvalidTransactionError)) throw cause;
+    throw new TracingFailedError(
+      `tracing failed: ${cause.message}`,
+      { reason: cause.code },
+      { cause },
+    );
+  }
+}

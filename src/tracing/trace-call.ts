@@ -1,0 +1,38 @@
+import {
+  type CallModules,
+  type CallOptions,
+  type CallTarget,
+  prepareCall,
+} from "../execution/call.ts";
+import type { CallArguments } from "../execution/call-arguments.ts";
+import { InvalidTransactionError } from "../execution/errors.ts";
+import { TracingFailedError } from "./errors.ts";
+import { type TraceOptions, traceMessage } from "./trace-message.ts";
+
+/**
+ * debug_traceCall: the trace of a call that is no transaction, JSON text; nothing is kept.
+ * @throws as traceMessage, InvalidCallArgumentsError, InvalidStateOverridesError, TracingFailedError
+ */
+export function traceCall(
+  args: CallArguments,
+  target: CallTarget,
+  modules: CallModules,
+  options: TraceOptions & Omit<CallOptions, "tracer">,
+): string {
+  const { tracer: _name, ...callOptions } = options;
+  const prepared = prepareCall(args, target, modules, callOptions);
+  const { message, block, precompiles, state } = prepared;
+  const traced = { message, block, precompiles, state, logsBefore: 0 };
+  try {
+    return traceMessage(traced, options, (tracer, own) =>
+      prepared.run(message, { tracer, state: own }),
+    ).text;
+  } catch (cause) {
+    if (!(cause instanceof InvalidTransactionError)) throw cause;
+    throw new TracingFailedError(
+      `tracing failed: ${cause.message}`,
+      { reason: cause.code },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import type { BlockContext, Precompile } from "../evm/evm.ts";
+import type { Tracer } from "../evm/tracer.ts";
+import type { MessageResult } from "../execution/apply-message.ts";
+import type { TransactionMessage } from "../execution/message.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
+
+/** What a tracer may know of the transaction or call before it begins. */
+export type TracedTransaction = {
+  readonly message: TransactionMessage;
+  readonly block: BlockContext;
+  readonly precompiles: ReadonlyMap<Address, Precompile>;
+  /** The state before it; stays that state. */
+  readonly state: StateReader;
+  /** Logs of the transactions before it in the block. */
+  readonly logsBefore: number;
+  /** Absent for a call. */
+  readonly place?: { readonly blockHash: Hash; readonly hash: Hash; readonly index: number };
+};
+
+/** What became of it. */
+export type TracedOutcome = { readonly result: MessageResult; readonly changes: StateChanges };
+
+/** Watches one transaction. */
+export type TransactionTracer = {
+  readonly hooks: Tracer;
+  /** JSON text of what was seen; asked for once, when the transaction is over. */
+  result(outcome: TracedOutcome): string;
+};
+
+/** Makes a tracer of its `tracerConfig`. */
+export type TracerFactory = (config: TracerConfig, traced: TracedTransaction) => TransactionTracer;
+
+/** `tracerConfig` as JSON gave it. */
+export type TracerConfig = Readonly<Record<string, unknown>>;

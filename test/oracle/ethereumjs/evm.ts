@@ -1,0 +1,266 @@
+import type { EVM, ExecResult, PrecompileInput } from "@ethereumjs/evm";
+import { invariant } from "../../../src/errors.ts";
+import type {
+  BlockContext,
+  Evm,
+  ExecutionResult,
+  Halt,
+  Message,
+  Precompile,
+} from "../../../src/evm/evm.ts";
+import { type Hardfork, isAtLeast } from "../../../src/params/hardforks.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";
+import type { Log } from "../../../src/types/receipt.ts";
+import { haltOf } from "./halt.ts";
+import { type LoadedLibrary, loadLibrary } from "./library.ts";
+import { createStateManager } from "./state-manager.ts";
+import { attachTracer } from "./trace.ts";
+
+export type EthereumjsEvmOptions = {
+  /** Precompiles of each fork, in place of the library's own at the same address; the library has no KZG by itself. */
+  readonly precompilesOf?: (hardfork: Hardfork) => ReadonlyMap<Address, Precompile>;
+};
+
+/** Thrown through the library to leave it; never seen outside this file. */
+class Interrupt {
+  readonly halt: Halt;
+  constructor(halt: Halt) {
+    this.halt = halt;
+  }
+}
+
+const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
+
+/** Opcodes between two looks at the clock. */
+const STEPS_PER_DEADLINE_CHECK = 256;
+
+/**
+ * @ethereumjs/evm behind our port: slow, and an independent opinion on what an execution gives.
+ * Texts of halts are less exact than geth's: the library does not say how large a refused code was or which reason an
+ * out-of-gas had. `memoryBytesMax` is not watched; memory the host cannot give halts with "memoryLimit".
+ */
+export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
+  const library = loadLibrary();
+  const { manager, begin } = createStateManager(library.util);
+  const engines = new Map<string, EVM>();
+
+  const engineFor = ({ hardfork, chainId }: BlockContext): EVM => {
+    const key = `${hardfork} ${chainId}`;
+    let engine = engines.get(key);
+    if (engine === undefined) {
+      engine = new library.EVM({
+        common: library.createCommon(chainId, hardfork),
+        stateManager: manager,
+        bn254: new library.NobleBN254(),
+      });
+      const given = precompileFunctions(
+        options.precompilesOf?.(hardfork) ?? NO_PRECOMPILES,
+        library,
+      );
+      setPrecompiles(engine, new Map([...engine.precompiles, ...given]));
+      engines.set(key, engine);
+    }
+    return engine;
+  };
+
+  return {
+    execute(message, block, state, { tracer, precompiles, deadlineMs } = {}) {
+      const engine = engineFor(block);
+      const snapshot = state.snapshot();
+      begin(state);
+      engine.journal.cleanJournal();
+      engine.transientStorage.clear();
+      engine.blockchain = blockchainOf(block) as unknown as EVM["blockchain"];
+      const ownPrecompiles = engine.precompiles;
+      if (precompiles) setPrecompiles(engine, precompileFunctions(precompiles, library));
+      const detach = tracer && attachTracer(engine, library, tracer, message);
+      const { runStep } = library.Interpreter.prototype;
+      if (deadlineMs !== undefined) watchDeadline(library, deadlineMs);
+      warmUp(engine, message, block);
+      try {
+        const { execResult } = library.realm.run(() =>
+          engine.runCall(callOf(message, block, library)),
+        );
+        return resultOf(execResult, message, block);
+      } catch (error) {
+        state.revertTo(snapshot);
+        if (error instanceof Interrupt) return haltedResult(error.halt);
+        if (error instanceof RangeError) return haltedResult({ kind: "memoryLimit" });
+        throw error;
+      } finally {
+        library.Interpreter.prototype.runStep = runStep;
+        detach?.();
+        setPrecompiles(engine, ownPrecompiles);
+      }
+    },
+  };
+}
+
+type RunCallOptions = Parameters<EVM["runCall"]>[0];
+
+function callOf(
+  { to, createAddress, caller, origin, value, data, gas, gasPrice, blobVersionedHashes }: Message,
+  block: BlockContext,
+  { util }: LoadedLibrary,
+): RunCallOptions {
+  const libraryAddress = (address: Address) => new util.Address(addressToBytes(address));
+  invariant(to !== null || createAddress, "a creation comes with its address");
+  return {
+    ...(to === null ? {} : { to: libraryAddress(to) }),
+    caller: libraryAddress(caller),
+    origin: libraryAddress(origin),
+    value,
+    data,
+    gasLimit: gas,
+    gasPrice,
+    blobVersionedHashes: [...blobVersionedHashes],
+    skipNonceIncrement: true,
+    block: {
+      header: {
+        number: BigInt(block.number),
+        timestamp: BigInt(block.timestamp),
+        coinbase: libraryAddress(block.coinbase),
+        gasLimit: block.gasLimit,
+        difficulty: block.difficulty,
+        prevRandao: hashToBytes(block.prevRandao),
+        baseFeePerGas: block.baseFeePerGas,
+        getBlobGasPrice: () => block.blobBaseFee,
+      },
+    },
+  };
+}
+
+function blockchainOf(block: BlockContext) {
+  return {
+    getBlock(number: number) {
+      const hash = block.blockHash(number);
+      return { hash: () => (hash ? hashToBytes(hash) : new Uint8Array(32)) };
+    },
+  };
+}
+
+/** EIP-2929: what is warm before the first opcode. */
+function warmUp(engine: EVM, message: Message, { hardfork }: BlockContext): void {
+  if (!isAtLeast(hardfork, "berlin")) return;
+  const warm = (address: string) => engine.journal.addAlwaysWarmAddress(address);
+  for (const address of engine.precompiles.keys()) warm(address);
+  warm(message.caller);
+  warm(message.to ?? message.createAddress ?? message.caller);
+  for (const address of message.warmAddresses) warm(address);
+  for (const [address, slot] of message.warmSlots) engine.journal.addAlwaysWarmSlot(address, slot);
+}
+
+function resultOf(
+  result: ExecResult,
+  message: Message,
+  { hardfork }: BlockContext,
+): ExecutionResult {
+  const error = result.exceptionError;
+  // Before Homestead a creation that cannot pay for its code succeeds without code.
+  const failed = error && !(hardfork === "frontier" && error.error === "code store out of gas");
+  if (failed && error.error !== "revert") {
+    return haltedResult(
+      haltOf(error, {
+        opcode: result.runState?.opCode,
+        stackLength: result.runState?.stack.length ?? 0,
+      }),
+    );
+  }
+  const gasLeft = message.gas - result.executionGasUsed;
+  const returnData = Uint8Array.from(result.returnValue);
+  if (failed) {
+    return {
+      outcome: "revert",
+      returnData,
+      gasLeft,
+      gasRefund: 0n,
+      logs: [],
+      selfDestructs: [],
+    };
+  }
+  return {
+    outcome: "success",
+    returnData: error ? EMPTY_BYTES : returnData,
+    gasLeft,
+    gasRefund: result.gasRefund ?? 0n,
+    logs: (result.logs ?? []).map(logOf),
+    selfDestructs: selfDestructsOf(result, hardfork),
+  };
+}
+
+function haltedResult(halt: Halt): ExecutionResult {
+  return {
+    outcome: "halt",
+    halt,
+    returnData: EMPTY_BYTES,
+    gasLeft: 0n,
+    gasRefund: 0n,
+    logs: [],
+    selfDestructs: [],
+  };
+}
+
+function logOf([address, topics, data]: readonly [
+  Uint8Array,
+  readonly Uint8Array[],
+  Uint8Array,
+]): Log {
+  return {
+    address: addressFromBytes(address),
+    topics: topics.map(hashFromBytes),
+    data: Uint8Array.from(data),
+  };
+}
+
+function selfDestructsOf(
+  { selfdestruct, createdAddresses }: ExecResult,
+  hardfork: Hardfork,
+): Address[] {
+  const all = [...(selfdestruct?.keys() ?? [])] as Address[];
+  if (!isAtLeast(hardfork, "cancun")) return all;
+  return all.filter((address) => createdAddresses?.has(address));
+}
+
+function precompileFunctions(
+  precompiles: ReadonlyMap<Address, Precompile>,
+  { EVMError }: LoadedLibrary,
+): EVM["precompiles"] {
+  const functions: EVM["precompiles"] = new Map();
+  for (const [address, { gas, run }] of precompiles) {
+    functions.set(address.slice(2), ({ data, gasLimit }: PrecompileInput): ExecResult => {
+      const cost = gas(data);
+      const fail = (reason: string) => ({
+        executionGasUsed: gasLimit,
+        returnValue: EMPTY_BYTES,
+        // The library has a fixed set of words for errors but never looks them up.
+        exceptionError: new EVMError(reason as EVMErrorWord),
+      });
+      if (cost > gasLimit) return fail("out of gas");
+      const output = run(data);
+      return output instanceof Uint8Array
+        ? { executionGasUsed: cost, returnValue: output }
+        : fail(output.reason);
+    });
+  }
+  return functions;
+}
+
+type EVMErrorWord = ConstructorParameters<LoadedLibrary["EVMError"]>[0];
+
+/** The library keeps its precompiles in a protected field and offers no other way to exchange them. */
+function setPrecompiles(engine: EVM, precompiles: EVM["precompiles"]): void {
+  (engine as unknown as { _precompiles: EVM["precompiles"] })._precompiles = precompiles;
+}
+
+function watchDeadline({ Interpreter }: LoadedLibrary, deadlineMs: number): void {
+  const { runStep } = Interpreter.prototype;
+  let steps = 0;
+  Interpreter.prototype.runStep = function (this: unknown, entry: unknown) {
+    if (steps++ % STEPS_PER_DEADLINE_CHECK === 0 && performance.now() > deadlineMs) {
+      throw new Interrupt({ kind: "timeout" });
+    }
+    return runStep.call(this as never, entry);
+  };
+}

@@ -1,0 +1,228 @@
+import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
+import { InvariantError } from "../../../src/errors.ts";
+import type { Message } from "../../../src/evm/evm.ts";
+import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
+import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { haltOf } from "./halt.ts";
+import type { LoadedLibrary } from "./library.ts";
+
+const OP = {
+  balance: 0x31,
+  extCodeSize: 0x3b,
+  extCodeCopy: 0x3c,
+  extCodeHash: 0x3f,
+  sload: 0x54,
+  sstore: 0x55,
+  log0: 0xa0,
+  log4: 0xa4,
+  create: 0xf0,
+  call: 0xf1,
+  callCode: 0xf2,
+  delegateCall: 0xf4,
+  create2: 0xf5,
+  staticCall: 0xfa,
+  selfDestruct: 0xff,
+} as const;
+
+const FRAME_TYPES: Readonly<Record<number, FrameStart["type"]>> = {
+  [OP.create]: "CREATE",
+  [OP.call]: "CALL",
+  [OP.callCode]: "CALLCODE",
+  [OP.delegateCall]: "DELEGATECALL",
+  [OP.create2]: "CREATE2",
+  [OP.staticCall]: "STATICCALL",
+};
+
+type Frame = {
+  readonly start: FrameStart;
+  readonly isStatic: boolean;
+  returnData: Uint8Array;
+};
+
+/**
+ * Turns the library's events into calls of `tracer`; returns what takes the listeners away again.
+ * The library has no event for a call that fails before its frame begins (depth, balance), so those are not told, and a step's
+ * `gasCost` leaves out the gas a call hands on.
+ */
+export function attachTracer(
+  engine: EVM,
+  library: LoadedLibrary,
+  tracer: Tracer,
+  top: Message,
+): () => void {
+  const frames: Frame[] = [];
+  // Whether an opcode fails is known only after it: a step is told when the next event says so.
+  let held: InterpreterStep | undefined;
+
+  const tellHeldStep = (halt?: Step["halt"]): void => {
+    const step = held;
+    held = undefined;
+    if (step) tracer.onStep?.(stepOf(step, frames[step.depth]?.returnData ?? EMPTY_BYTES, halt));
+  };
+
+  const onStep = (step: InterpreterStep): void => {
+    tellHeldStep();
+    held = step;
+    if (tracer.onAccess) tellAccess(step, tracer);
+    const affordable = step.gasLeft >= (step.opcode.dynamicFee ?? 0n);
+    if (!affordable || frames[step.depth]?.isStatic) return;
+    if (step.opcode.code >= OP.log0 && step.opcode.code <= OP.log4) tellLog(step, tracer);
+    if (step.opcode.code === OP.selfDestruct) tellSelfDestruct(step, tracer);
+  };
+
+  const onEnter = (message: LibraryMessage): void => {
+    const caller = held;
+    tellHeldStep();
+    const start = frameStartOf(message, caller, frames.at(-1)?.start, library, top);
+    frames.push({ start, isStatic: message.isStatic, returnData: EMPTY_BYTES });
+    tracer.onEnter?.(start, message.depth);
+  };
+
+  const onExit = ({ execResult }: EVMResult): void => {
+    const frame = frames.pop();
+    const depth = frames.length;
+    const error = execResult.exceptionError;
+    const halt =
+      error && error.error !== "revert"
+        ? haltOf(error, {
+            opcode: held?.opcode.code,
+            stackLength: execResult.runState?.stack.length ?? 0,
+          })
+        : undefined;
+    tellHeldStep(halt);
+    const output = Uint8Array.from(halt ? EMPTY_BYTES : execResult.returnValue);
+    const parent = frames[depth - 1];
+    const isCreation = frame?.start.type === "CREATE" || frame?.start.type === "CREATE2";
+    if (parent) parent.returnData = isCreation && !error ? EMPTY_BYTES : output;
+    const end = { gasUsed: execResult.executionGasUsed, output };
+    if (halt) tracer.onExit?.({ ...end, outcome: "halt", halt }, depth);
+    else tracer.onExit?.({ ...end, outcome: error ? "revert" : "success" }, depth);
+  };
+
+  engine.events.on("beforeMessage", onEnter);
+  engine.events.on("afterMessage", onExit);
+  if (tracer.onStep || tracer.onAccess || tracer.onLog || tracer.onEnter) {
+    engine.events.on("step", onStep);
+  }
+  return () => {
+    engine.events.removeAllListeners("beforeMessage");
+    engine.events.removeAllListeners("afterMessage");
+    engine.events.removeAllListeners("step");
+  };
+}
+
+function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"]): Step {
+  return {
+    pc: step.pc,
+    opcode: step.opcode.code,
+    gas: step.gasLeft,
+    gasCost: step.opcode.dynamicFee ?? BigInt(step.opcode.fee),
+    depth: step.depth,
+    address: step.address.toString() as Address,
+    stack: () => step.stack,
+    memory: () => step.memory,
+    returnData: () => returnData,
+    storage() {
+      throw new InvariantError("this engine tells of a step only when it is over");
+    },
+    refund: step.gasRefund,
+    ...(halt ? { halt } : {}),
+  };
+}
+
+function frameStartOf(
+  message: LibraryMessage,
+  caller: InterpreterStep | undefined,
+  parent: FrameStart | undefined,
+  { util }: LoadedLibrary,
+  top: Message,
+): FrameStart {
+  const opcode = caller?.opcode.code ?? (message.to ? OP.call : OP.create);
+  const type = FRAME_TYPES[opcode] ?? "CALL";
+  const from = (caller?.address ?? message.caller).toString() as Address;
+  const common = { type, from, gas: message.gasLimit, input: message.data };
+  if (message.to) {
+    const to = message.codeAddress.toString() as Address;
+    const value = message.delegatecall ? (parent?.value ?? 0n) : message.value;
+    return { ...common, to, value };
+  }
+  if (message.depth === 0)
+    return { ...common, to: top.createAddress ?? from, value: message.value };
+  // The creator's nonce is already raised when the frame begins.
+  const created = message.salt
+    ? util.generateAddress2(message.caller.bytes, message.salt, message.data)
+    : util.generateAddress(
+        message.caller.bytes,
+        util.bigIntToUnpaddedBytes((caller?.account.nonce ?? 1n) - 1n),
+      );
+  return { ...common, to: addressFromBytes(created), value: message.value };
+}
+
+function tellAccess(step: InterpreterStep, tracer: Tracer): void {
+  const top = (depth: number) => step.stack.at(-1 - depth) ?? 0n;
+  switch (step.opcode.code) {
+    case OP.sload:
+    case OP.sstore:
+      if (step.stack.length > 0) {
+        tracer.onAccess?.(step.address.toString() as Address, hashFromBigint(top(0)));
+      }
+      return;
+    case OP.balance:
+    case OP.extCodeSize:
+    case OP.extCodeCopy:
+    case OP.extCodeHash:
+    case OP.selfDestruct:
+      if (step.stack.length > 0) tracer.onAccess?.(addressOfWord(top(0)), null);
+      return;
+    case OP.call:
+    case OP.callCode:
+    case OP.delegateCall:
+    case OP.staticCall:
+      if (step.stack.length > 1) tracer.onAccess?.(addressOfWord(top(1)), null);
+  }
+}
+
+function tellLog(step: InterpreterStep, tracer: Tracer): void {
+  const topicCount = step.opcode.code - OP.log0;
+  if (step.stack.length < topicCount + 2) return;
+  const word = (depth: number) => step.stack.at(-1 - depth) ?? 0n;
+  const data = new Uint8Array(Number(word(1)));
+  const start = Number(word(0));
+  data.set(step.memory.subarray(start, start + data.length));
+  tracer.onLog?.(
+    {
+      address: step.address.toString() as Address,
+      topics: Array.from({ length: topicCount }, (_, i) => hashFromBigint(word(2 + i))),
+      data,
+    },
+    step.depth,
+  );
+}
+
+/** geth tells a self-destruct as a frame of its own that ends at once. */
+function tellSelfDestruct(step: InterpreterStep, tracer: Tracer): void {
+  const heir = step.stack.at(-1);
+  if (heir === undefined) return;
+  const from = step.address.toString() as Address;
+  tracer.onEnter?.(
+    {
+      type: "SELFDESTRUCT",
+      from,
+      to: addressOfWord(heir),
+      value: step.account.balance,
+      gas: 0n,
+      input: EMPTY_BYTES,
+    },
+    step.depth + 1,
+  );
+  tracer.onExit?.({ gasUsed: 0n, output: EMPTY_BYTES, outcome: "success" }, step.depth + 1);
+}
+
+function addressOfWord(word: bigint): Address {
+  return `0x${word
+    .toString(16)
+    .padStart(ZERO_HASH.length - 2, "0")
+    .slice(24)}` as Address;
+}

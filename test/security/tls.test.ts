@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { connect } from "node:tls";
+import { WebSocket } from "ws";
+import { request } from "../support/clients.ts";
+import { startConfiguredNode } from "../support/configured-node.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "evmint-tls-"));
+const cert = join(folder, "cert.pem");
+const key = join(folder, "key.pem");
+const made = spawnSync("openssl", [
+  ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"],
+  ...["-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost"],
+]);
+const skip = made.status === 0 ? false : "left out: no openssl to make a certificate with";
+after(() => rmSync(folder, { recursive: true }));
+
+test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and nothing else", {
+  skip,
+}, async () => {
+  const node = await startConfiguredNode({ settings: { "tls.cert": cert, "tls.key": key } });
+  try {
+    assert.match(node.url, /^https:/);
+    assert.match(node.wsUrl, /^wss:/);
+    assert.equal(JSON.parse(await post(node.url, request("eth_chainId"))).result, "0x2328");
+    for (const url of [node.wsUrl, node.url.replace("https", "wss")]) {
+      const ws = new WebSocket(url, { rejectUnauthorized: false });
+      await new Promise((resolve, reject) => ws.once("open", resolve).once("error", reject));
+      const answer = new Promise<string>((resolve) =>
+        ws.once("message", (message) => resolve(message.toString())),
+      );
+      ws.send(request("eth_chainId"));
+      assert.equal(JSON.parse(await answer).result, "0x2328");
+      ws.terminate();
+    }
+    await assert.rejects(handshake(node.url, "TLSv1.1"));
+    assert.match(await handshake(node.url, "TLSv1.3"), /^TLSv1\.3$/);
+    await assert.rejects(fetch(node.url.replace("https", "http"), { method: "POST" }));
+  } finally {
+    await node.stop();
+  }
+});
+
+test("a certificate without its key, or one that is not there, stops the start", {
+  skip,
+}, async () => {
+  await assert.rejects(startConfiguredNode({ settings: { "tls.cert": cert } }), {
+    code: "CONFIG_INVALID",
+  });
+  await assert.rejects(
+    startConfiguredNode({ settings: { "tls.cert": join(folder, "none"), "tls.key": key } }),
+    { code: "CONFIG_INVALID" },
+  );
+});
+
+function post(url: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json" };
+    const sent = httpsRequest(url, { method: "POST", headers, rejectUnauthorized: false });
+    sent.once("error", reject);
+    sent.once("response", (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve(text));
+    });
+    sent.end(body);
+  });
+}
+
+/** The protocol agreed on when the client offers `version` alone. */
+function handshake(url: string, version: "TLSv1.1" | "TLSv1.3"): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      {
+        host: hostname,
+        port: Number(port),
+        rejectUnauthorized: false,
+        minVersion: version,
+        maxVersion: version,
+      },
+      () => {
+        resolve(socket.getProtocol() ?? "");
+        socket.destroy();
+      },
+    );
+    socket.once("error", reject);
+  });
+}

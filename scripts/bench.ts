@@ -4,9 +4,12 @@ const BENCHES: Readonly<
 > = {
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
+  logs: () => import("../bench/rpc/logs.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
+  soak: () => import("../bench/rpc/soak.ts"),
+  subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   trie: () => import("../bench/micro/trie.ts"),
 };

@@ -2,6 +2,7 @@ import { invariant } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import type { TrieNode } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { BlockRecord, BlockStore } from "./block-store.ts";
@@ -16,7 +17,7 @@ export type Chain = Omit<ChainReader, "pending"> & {
   commit(record: BlockRecord, nodes: readonly TrieNode[]): void;
   /** Makes block `number` the head again and forgets what came after it. */
   rollbackTo(number: number): void;
-  /** Calls `listener` for every committed block, in order, after the block can be read. */
+  /** Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged. */
   subscribe(listener: (event: BlockCommitted) => void): () => void;
   /** Calls `listener` with the blocks a rollback took away, ascending, after they are gone. */
   onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
@@ -27,8 +28,9 @@ export function createChain(modules: {
   readonly config: ChainConfig;
   readonly store: BlockStore;
   readonly stateTrie: StateTrie;
+  readonly log: Logger;
 }): Chain {
-  const { config, store, stateTrie } = modules;
+  const { config, store, stateTrie, log } = modules;
   const listeners = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = known(0).block.hash;
@@ -38,6 +40,17 @@ export function createChain(modules: {
     const executed = number === undefined ? undefined : store.block(number);
     invariant(executed, `block ${number} must be in the store`);
     return executed;
+  }
+
+  /** The block is on disk: whoever fails to take notice of it must not keep it from the others, or from its maker. */
+  function tell<Event>(listeners: ReadonlySet<(event: Event) => void>, event: Event): void {
+    for (const listener of [...listeners]) {
+      try {
+        listener(event);
+      } catch (error) {
+        log.error("listener of the chain failed", { number: head.block.header.number, error });
+      }
+    }
   }
 
   return {
@@ -65,7 +78,7 @@ export function createChain(modules: {
       );
       store.append(record, nodes);
       head = record;
-      for (const listener of listeners) listener({ executed: record, changes: record.changes });
+      tell(listeners, { executed: record, changes: record.changes });
     },
     rollbackTo(number) {
       const removed: ExecutedBlock[] = [];
@@ -74,7 +87,7 @@ export function createChain(modules: {
       for (let gone = number + 1; gone <= last; gone++) removed.push(known(gone));
       store.rollbackTo(number);
       head = known(number);
-      for (const listener of rollbackListeners) listener(removed);
+      tell(rollbackListeners, removed);
     },
     subscribe(listener) {
       listeners.add(listener);

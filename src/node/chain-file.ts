@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { createReadStream, createWriteStream, statSync } from "node:fs";
-import { finished } from "node:stream/promises";
+import { createReadStream, statSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { NodeError } from "../errors.ts";
 import type { Block } from "../types/block.ts";
@@ -36,13 +36,26 @@ export async function* readChainFile(path: string): AsyncGenerator<FileBlock> {
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const source = (await isGzipped(path)) ? file.pipe(createGunzip()) : file;
   file.on("error", (error) => source.destroy(error));
+  try {
+    yield* blocksIn(source, path, () => file.bytesRead);
+  } finally {
+    // A stream that is piped into another stays open when that one is left.
+    file.destroy();
+  }
+}
+
+async function* blocksIn(
+  source: AsyncIterable<unknown>,
+  path: string,
+  bytesRead: () => number,
+): AsyncGenerator<FileBlock> {
   let pending: Buffer = Buffer.alloc(0);
   let ordinal = 0;
   for await (const chunk of source) {
     pending = pending.length === 0 ? (chunk as Buffer) : Buffer.concat([pending, chunk as Buffer]);
     let offset = 0;
     for (let end = itemEnd(pending, offset); end <= pending.length; ) {
-      yield { block: decode(pending.subarray(offset, end), ordinal), bytesRead: file.bytesRead };
+      yield { block: decode(pending.subarray(offset, end), ordinal), bytesRead: bytesRead() };
       ordinal++;
       offset = end;
       end = itemEnd(pending, offset);
@@ -60,23 +73,17 @@ export function chainFileSize(path: string): number {
   return statSync(path).size;
 }
 
-/** Writes encoded blocks to the file at `path`, which must not exist. */
+/** Writes encoded blocks to the file at `path`, which must not exist; when that fails the file is gone again. */
 export async function writeChainFile(
   path: string,
   blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
-  const file = createWriteStream(path, { flags: "wx", mode: 0o644 });
-  const target = path.endsWith(".gz") ? createGzip() : file;
-  if (target !== file) target.pipe(file);
+  const file = (await open(path, "wx", 0o644)).createWriteStream();
   try {
-    for await (const block of blocks) {
-      if (!target.write(block)) await once(target, "drain");
-    }
-    target.end();
-    await finished(file);
+    if (path.endsWith(".gz")) await pipeline(blocks, createGzip(), file);
+    else await pipeline(blocks, file);
   } catch (error) {
-    target.destroy();
-    file.destroy();
+    await rm(path, { force: true });
     throw error;
   }
 }

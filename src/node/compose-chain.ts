@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { Config } from "../config/config.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
+import { type BlockTester, createBlockTester } from "../consensus/built-block.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
@@ -17,8 +18,6 @@ import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
-/** Milliseconds that packing one proposal may take, so that a full pool cannot hold up the blocks. */
-const PACKING_TIME_MS = 500;
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
 
@@ -35,6 +34,7 @@ export type ChainCore = OpenChain & {
   readonly submissionRules: SubmissionRules;
   /** Takes a transaction in network form into the pool. */
   readonly submit: Submit;
+  readonly blockTester: BlockTester;
   start(): void;
   stop(): void;
 };
@@ -56,7 +56,8 @@ export function composeChain(
   const mempool = new Mempool(poolOptions(config), {
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
-    now: Date.now,
+    // Of spans of time only; a clock that is set must not end them early.
+    now: () => performance.now(),
     verifySidecar,
   });
   const submissionRules: SubmissionRules = {
@@ -72,7 +73,11 @@ export function composeChain(
   const gasLimitTarget = config.consensus.gasLimit;
   const pending = createPendingBlocks(
     { gasLimitTarget, minimumTip },
-    { chain, mempool, beginBlock, nowSeconds: () => now().seconds },
+    {
+      ...{ chain, mempool, beginBlock },
+      nowSeconds: () => now().seconds,
+      log: log.child("consensus"),
+    },
   );
   const application = createEvmApplication(
     {
@@ -80,7 +85,6 @@ export function composeChain(
       extraData: config.consensus.extraData,
       minimumTip,
       gasLimitTarget,
-      packingTimeMs: PACKING_TIME_MS,
     },
     { chain, mempool, beginBlock, log: log.child("consensus") },
   );
@@ -107,8 +111,13 @@ export function composeChain(
     });
   });
   let sweep: NodeJS.Timeout | undefined;
+  const blockTester = createBlockTester(
+    { gasLimitTarget, minimumTip },
+    { chain, mempool, beginBlock },
+  );
   return {
     ...opened,
+    blockTester,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,

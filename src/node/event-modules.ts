@@ -8,7 +8,10 @@ import { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
-type EventModules = Pick<RpcModules, "logs" | "logLimits" | "filters" | "subscriptions" | "feeds">;
+type EventModules = Pick<
+  RpcModules,
+  "events" | "logs" | "logLimits" | "filters" | "subscriptions" | "feeds"
+>;
 
 /** Log search, filters and subscriptions over the chain of `core`. They listen until their `close` is called. */
 export function createEventModules(
@@ -29,6 +32,7 @@ export function createEventModules(
     onError: (error) => log.error("notice could not be sent", { error }),
   });
   return {
+    events,
     logs,
     logLimits,
     filters: new Filters(
@@ -45,26 +49,21 @@ export function createEventModules(
   };
 }
 
-/** A listener that fails is logged: neither a block nor a transaction must suffer from who watches it. */
+/** The chain guards itself; a listener of the pool that fails is logged, so that no transaction suffers from who watches it. */
 function chainEvents(
   log: Logger,
   { chain, mempool }: Pick<ChainCore, "chain" | "mempool">,
 ): ChainEvents {
-  const guarded =
-    <Event>(listener: (event: Event) => void) =>
-    (event: Event): void => {
-      try {
-        listener(event);
-      } catch (error) {
-        log.error("event listener failed", { error });
-      }
-    };
   return {
-    onBlock(listener) {
-      const safe = guarded(listener);
-      return chain.subscribe(({ executed }) => safe(executed));
-    },
-    onRollback: (listener) => chain.onRollback(guarded(listener)),
-    onPending: (listener) => mempool.onPending(guarded(listener)),
+    onBlock: (listener) => chain.subscribe(({ executed }) => listener(executed)),
+    onRollback: chain.onRollback,
+    onPending: (listener) =>
+      mempool.onPending((transactions) => {
+        try {
+          listener(transactions);
+        } catch (error) {
+          log.error("listener of the pool failed", { error });
+        }
+      }),
   };
 }

@@ -70,7 +70,12 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (stored !== record.block.hash) {
       throw new GenesisMismatchError({ stored, configured: record.block.hash });
     }
-    const chain = createChain({ config: genesis.config, store, stateTrie });
+    const chain = createChain({
+      config: genesis.config,
+      store,
+      stateTrie,
+      log: log.child("chain"),
+    });
     return { chain, store, genesis, resumed };
   } catch (error) {
     store.close();

@@ -18,6 +18,7 @@ import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { createMinerSettings } from "./miner-settings.ts";
 import { createNodeAdmin } from "./node-admin.ts";
+import { InProcessProvider } from "./provider.ts";
 import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import { createRpcObserver } from "./rpc-observer.ts";
@@ -28,6 +29,8 @@ const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
   readonly listeners: readonly Listener[];
+  /** Every method, for programs in this process. */
+  readonly provider: InProcessProvider;
   close(): Promise<void>;
 };
 
@@ -70,7 +73,7 @@ export async function startListeners(
     keys,
     admin,
     miner: createMinerSettings(config, core, log.child("miner")),
-    dappDb: openDappDb(config),
+    dappDb: openDappDb(config, metrics),
   };
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
@@ -83,6 +86,11 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const network = { isListening: () => isListening };
   const modules = createRpcModules(config, rpcLog, core, network, control);
+  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => modules.subscriptions.size,
+  );
   server = await startRpcServer(
     {
       ...(jsonRpc.enable && endpoints),
@@ -100,11 +108,14 @@ export async function startListeners(
     },
   );
   isListening = true;
+  const provider = new InProcessProvider(registry, modules);
   return {
+    provider,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
       await server?.close(STOP_GRACE_MS);
+      provider.close();
       modules.feeds.close();
       modules.filters.close();
       keys.close();
@@ -113,9 +124,14 @@ export async function startListeners(
   };
 }
 
-function openDappDb({ home, dappDb }: Config): DappDb {
+function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
+  const refused = metrics.counter({
+    name: "dapp_db_refused_puts_total",
+    help: "Values of db_putString and db_putHex that a limit stood against.",
+  });
   return new DappDb(dappDb, {
+    onRefused: () => refused.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),
   });

@@ -5,11 +5,15 @@ import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, composeChain } from "./compose-chain.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 import type { OpenChainOptions } from "./open-chain.ts";
+import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
 
 /** A running node with its inside, for programs that hold one in process. */
-export type NodeInProcess = RunningNode & { readonly core: ChainCore };
+export type NodeInProcess = RunningNode & {
+  readonly core: ChainCore;
+  readonly provider: InProcessProvider;
+};
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
@@ -38,10 +42,12 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, close } = await startListeners(config, log, core, metrics).catch((error) => {
-      measured?.close();
-      throw error;
-    });
+    const { listeners, provider, close } = await startListeners(config, log, core, metrics).catch(
+      (error) => {
+        measured?.close();
+        throw error;
+      },
+    );
     core.start();
     async function stop(): Promise<void> {
       await close();
@@ -51,6 +57,7 @@ export async function startNode(
     }
     return {
       core,
+      provider,
       listeners: measured
         ? [...listeners, { kind: "metrics", url: measured.url, namespaces: [], needsToken: false }]
         : listeners,

@@ -371,7 +371,7 @@ test("WebSocket: a subscriber that does not read is cut", async () => {
   );
   const closed = closeCode(socket);
   setTimeout(() => socket.resume(), 50);
-  assert.ok([1013, 1006].includes(await closed));
+  assert.ok([1008, 1006].includes(await closed));
 });
 
 test("IPC: a stream of messages, white space or not between them, on a socket of mode 0600", async () => {

@@ -30,9 +30,9 @@ const STATUS_TEXT: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** RFC 6455: the server goes away; try again later. */
+/** RFC 6455: the server goes away; the peer does not keep to the rules, which is to read. */
 const GOING_AWAY = 1001;
-const TRY_AGAIN_LATER = 1013;
+const POLICY_VIOLATION = 1008;
 const UNSUPPORTED_DATA = 1003;
 
 export function createWsAcceptor(options: ListenerOptions, modules: ListenerModules): WsAcceptor {
@@ -237,7 +237,7 @@ class WsConnection implements Connection {
   /** The peer does not read: a close frame would wait behind everything it has not read. */
   #cut(reason: string): void {
     this.#modules.observer.refused("ws", reason);
-    this.close(TRY_AGAIN_LATER, "too slow");
+    this.close(POLICY_VIOLATION, "too slow");
     this.#closed();
     setTimeout(() => this.terminate(), 1000).unref();
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { verifyMessage } from "ethers";
+import { hashMessage, verifyMessage } from "ethers";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { bearer, overHttp } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
@@ -80,6 +80,11 @@ test("personal_sign and personal_ecRecover go round, and agree with ethers' veri
   const signature = signed.result as string;
   assert.ok(["1b", "1c"].includes(signature.slice(-2)));
   assert.equal(verifyMessage("Hello", signature), created);
+  // As a contract sees it: ecrecover(digest, v, r, s).
+  const input = `${hashMessage("Hello")}${signature.slice(-2).padStart(64, "0")}${signature.slice(2, 130)}`;
+  const precompile = "0x0000000000000000000000000000000000000001";
+  const seen = await callOpenly("eth_call", [{ to: precompile, input }, "latest"]);
+  assert.equal((seen.result as string).slice(26), created.slice(2).toLowerCase());
   const recovered = await call("personal_ecRecover", [message, signature]);
   assert.equal(recovered.result, created.toLowerCase());
   assert.equal((await call("personal_sign", [message, created])).error?.message, LOCKED);

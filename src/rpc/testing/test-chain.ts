@@ -1,4 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/account-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
@@ -21,6 +22,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
 import type { ChainModules } from "../methods.ts";
+import { HashrateRegistry } from "../mining/hashrate-registry.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -77,6 +79,12 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
         gasUsed: 26_000n,
       }),
     },
+    blockTester: {
+      build: () => {
+        throw new BlockWishError("parentHash is not current head");
+      },
+      commit: () => first.block.hash,
+    },
     tracing: {
       traceTransaction: (_executed, index) => `{"index":${index}}`,
       traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
@@ -98,6 +106,18 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
+    compiler: {
+      version: async () => "0.8.0+commit.c7dfd78e",
+      compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+    },
+    blobProver: {
+      prove: async (blobs) => ({
+        commitments: blobs.map(() => new Uint8Array(48)),
+        proofs: blobs.map(() => new Uint8Array(48)),
+      }),
+    },
+    methods: () => [],
+    hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,
   };

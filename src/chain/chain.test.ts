@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { InvariantError } from "../errors.ts";
+import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { createChain } from "./chain.ts";
+import { createMemoryBlockStore } from "./open-block-store.ts";
+import { RandomChain } from "./testing/random-chain.ts";
+
+function chainOf(seed: number) {
+  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const random = new RandomChain(seed);
+  const genesis = random.next();
+  store.append(genesis.record, genesis.nodes);
+  const errors: unknown[] = [];
+  const chain = createChain({
+    config: allForksAtGenesis(1n),
+    store,
+    stateTrie: createStateTrie(store.trieNodes),
+    log: { ...SILENT_LOGGER, error: (_, data) => errors.push(data?.["error"]) },
+  });
+  return { chain, random, errors };
+}
+
+test("commit tells every listener of a block, whatever one of them throws, and keeps the block", () => {
+  const { chain, random, errors } = chainOf(1);
+  const heard: number[] = [];
+  const fault = new Error("a listener's own trouble");
+  chain.subscribe(() => {
+    throw fault;
+  });
+  chain.subscribe(({ executed }) => heard.push(executed.block.header.number));
+  for (let number = 1; number <= 2; number++) {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+    assert.equal(chain.head().block.hash, record.block.hash);
+  }
+  assert.deepEqual(heard, [1, 2]);
+  assert.deepEqual(errors, [fault, fault]);
+});
+
+test("rollbackTo tells every listener of the removed blocks, whatever one of them throws", () => {
+  const { chain, random, errors } = chainOf(2);
+  for (let number = 1; number <= 3; number++) {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+  }
+  const heard: number[] = [];
+  const fault = new Error("a listener's own trouble");
+  chain.onRollback(() => {
+    throw fault;
+  });
+  chain.onRollback((removed) => heard.push(...removed.map(({ block }) => block.header.number)));
+  chain.rollbackTo(1);
+  assert.equal(chain.head().block.header.number, 1);
+  assert.deepEqual(heard, [2, 3]);
+  assert.deepEqual(errors, [fault]);
+});
+
+test("commit refuses a block whose parent is not the head", () => {
+  const { chain, random } = chainOf(3);
+  random.next();
+  const { record, nodes } = random.next();
+  assert.throws(() => chain.commit(record, nodes), InvariantError);
+  assert.equal(chain.head().block.header.number, 0);
+});

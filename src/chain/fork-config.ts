@@ -1,0 +1,106 @@
+import { precompilesAt } from "../evm/precompiles/index.ts";
+import { blobParamsAt } from "../params/blob-schedule.ts";
+import type { BlobParams, ChainConfig } from "../params/chain-config.ts";
+import { forkId } from "../params/fork-id.ts";
+import {
+  BEACON_ROOTS_ADDRESS,
+  CONSOLIDATION_REQUEST_ADDRESS,
+  HISTORY_STORAGE_ADDRESS,
+  WITHDRAWAL_REQUEST_ADDRESS,
+} from "../params/gas.ts";
+import { hardforkAt, type TimeForkField } from "../params/hardfork-at.ts";
+import { isAtLeast } from "../params/hardforks.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hex } from "../primitives/hex.ts";
+import type { ChainReader } from "./reader.ts";
+
+/** The rules from one time fork on (EIP-7910). */
+export type ForkConfig = {
+  /** Unix seconds; 0 when it holds from genesis on. */
+  readonly activationTime: number;
+  /** Absent before Cancun. */
+  readonly blobSchedule: BlobParams | undefined;
+  readonly chainId: bigint;
+  readonly forkId: Hex;
+  /** By name */
+  readonly precompiles: ReadonlyMap<string, Address>;
+  readonly systemContracts: ReadonlyMap<string, Address>;
+};
+
+/** `next` and `last` are absent when nothing is scheduled. */
+export type ForkConfigs = {
+  readonly current: ForkConfig | undefined;
+  readonly next: ForkConfig | undefined;
+  readonly last: ForkConfig | undefined;
+};
+
+/** Oldest first. */
+const TIME_FORKS = [
+  "shanghaiTime",
+  "cancunTime",
+  "pragueTime",
+  "osakaTime",
+  "bpo1Time",
+  "bpo2Time",
+  "bpo3Time",
+  "bpo4Time",
+  "bpo5Time",
+] as const satisfies readonly TimeForkField[];
+
+/** The forks that EIP-7910 tells of: the head's, the one after it in the protocol's order, the last one scheduled. */
+export function forkConfigs(
+  chain: Pick<ChainReader, "config" | "genesisHash" | "head" | "blockByNumber">,
+): ForkConfigs {
+  const { config } = chain;
+  const headTime = chain.head().block.header.timestamp;
+  const timeOf = (index: number) => config[TIME_FORKS[index]!];
+  const newestAt = TIME_FORKS.findLastIndex((_, i) => (timeOf(i) ?? Infinity) <= headTime);
+  const lastAt = TIME_FORKS.findLastIndex((_, i) => timeOf(i) !== undefined);
+  const describe = (index: number): ForkConfig | undefined => {
+    const time = timeOf(index);
+    return time === undefined ? undefined : forkConfigAt(chain, time);
+  };
+  const next = newestAt + 1 < TIME_FORKS.length ? describe(newestAt + 1) : undefined;
+  return {
+    current: newestAt === -1 ? undefined : describe(newestAt),
+    next,
+    last: next && describe(lastAt),
+  };
+}
+
+function forkConfigAt(
+  {
+    config,
+    genesisHash,
+    blockByNumber,
+  }: Pick<ChainReader, "config" | "genesisHash" | "blockByNumber">,
+  activationTime: number,
+): ForkConfig {
+  const genesisTime = blockByNumber(0)!.block.header.timestamp;
+  // Time forks come after the merge, whatever the block is.
+  const point = { number: Number.MAX_SAFE_INTEGER, timestamp: activationTime, difficulty: 0n };
+  const hardfork = hardforkAt(config, point);
+  const precompiles = [...precompilesAt(hardfork)].map(([at, { name }]) => [name, at] as const);
+  return {
+    activationTime,
+    blobSchedule: blobParamsAt(config, activationTime),
+    chainId: config.chainId,
+    forkId: forkId(config, genesisHash, genesisTime, point.number, activationTime).hash,
+    precompiles: new Map(precompiles.sort(([a], [b]) => (a < b ? -1 : 1))),
+    systemContracts: new Map([
+      ...(isAtLeast(hardfork, "cancun") ? [["BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS]] : []),
+      ...(isAtLeast(hardfork, "prague") ? pragueContracts(config) : []),
+    ] as [string, Address][]),
+  };
+}
+
+function pragueContracts({ depositContractAddress }: ChainConfig): [string, Address][] {
+  return [
+    ["CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_REQUEST_ADDRESS],
+    ...(depositContractAddress
+      ? ([["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress]] as [string, Address][])
+      : []),
+    ["HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS],
+    ["WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_REQUEST_ADDRESS],
+  ];
+}

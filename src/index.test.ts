@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createPublicClient, createWalletClient, custom } from "viem";
+import { createNode } from "./index.ts";
+
+const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+
+test("createNode gives a dev chain without a port, which viem can use", async () => {
+  const node = await createNode();
+  try {
+    assert.deepEqual(node.urls, []);
+    const wallet = createWalletClient({ account: ALICE, transport: custom(node.provider) });
+    const reader = createPublicClient({ transport: custom(node.provider), pollingInterval: 10 });
+    const hash = await wallet.sendTransaction({ chain: null, to: BOB, value: 5n });
+    const receipt = await reader.waitForTransactionReceipt({ hash });
+    assert.equal(receipt.status, "success");
+    assert.equal(await reader.getBalance({ address: BOB }), 10_000n * 10n ** 18n + 5n);
+  } finally {
+    await node.stop();
+  }
+});
+
+test("the provider tells errors by code, and subscriptions by events", async () => {
+  const node = await createNode({ settings: { "consensus.block-time": "manual" } });
+  const { provider } = node;
+  try {
+    await assert.rejects(provider.request({ method: "eth_nothing" }), { code: 4200 });
+    await assert.rejects(provider.request({ method: "eth_getBalance", params: ["0x1"] }), {
+      code: -32602,
+    });
+    const id = await provider.request({ method: "eth_subscribe", params: ["newHeads"] });
+    const message = new Promise<{ data: { subscription: unknown; result: { number: string } } }>(
+      (resolve) => provider.once("message", resolve),
+    );
+    node.mine();
+    const { data } = await message;
+    assert.equal(data.subscription, id);
+    assert.equal(data.result.number, "0x1");
+  } finally {
+    await node.stop();
+  }
+  await assert.rejects(provider.request({ method: "eth_chainId" }), { code: 4200 });
+});
+
+test("a node with a home finds its chain again", async (context) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-home-"));
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const options = { home, settings: { "consensus.block-time": "manual" } };
+  const first = await createNode(options);
+  const hash = first.mine();
+  await first.stop();
+  const second = await createNode(options);
+  const block = await second.provider.request({
+    method: "eth_getBlockByNumber",
+    params: ["latest", false],
+  });
+  await second.stop();
+  assert.equal((block as { hash: string }).hash, hash);
+});

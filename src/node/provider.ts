@@ -1,0 +1,85 @@
+import { EventEmitter } from "node:events";
+import { OWNER } from "../rpc/auth/credential.ts";
+import { type Connection, RequestContext } from "../rpc/context.ts";
+import { toErrorObject } from "../rpc/error-codes.ts";
+import { namespaceOf, type Registry } from "../rpc/method.ts";
+import type { RpcModules } from "../rpc/methods.ts";
+
+export type ProviderRequest = {
+  readonly method: string;
+  readonly params?: readonly unknown[] | undefined;
+};
+
+/** EIP-1193: what went wrong with a request. */
+export class ProviderRpcError extends Error {
+  readonly code: number;
+  readonly data: unknown;
+  constructor(error: { readonly code: number; readonly message: string; readonly data?: unknown }) {
+    super(error.message);
+    this.name = "ProviderRpcError";
+    this.code = error.code;
+    this.data = error.data;
+  }
+}
+
+/** EIP-1193's code for a method that is not there. */
+const UNSUPPORTED_METHOD = 4200;
+
+/** EIP-1193 over a node in this process: every method, without a port. Subscriptions arrive as `message` events. */
+export class InProcessProvider extends EventEmitter {
+  readonly #registry: Registry<RpcModules>;
+  readonly #modules: RpcModules;
+  readonly #namespaces: ReadonlySet<string>;
+  readonly #connection: Connection;
+  readonly #closeTasks: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(registry: Registry<RpcModules>, modules: RpcModules) {
+    super();
+    this.#registry = registry;
+    this.#modules = modules;
+    this.#namespaces = new Set([...registry.keys()].map(namespaceOf));
+    this.#connection = {
+      notify: (json) => {
+        const { method, params } = JSON.parse(json) as { method: string; params: unknown };
+        this.emit("message", { type: method, data: params });
+      },
+      onClose: (task) => {
+        if (this.#isClosed) task();
+        else this.#closeTasks.push(task);
+      },
+    };
+  }
+
+  /** @throws ProviderRpcError */
+  async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
+    const method = this.#registry.get(name);
+    if (method === undefined || this.#isClosed) {
+      const message = this.#isClosed
+        ? "the node is stopped"
+        : `the method ${name} does not exist/is not available`;
+      throw new ProviderRpcError({ code: UNSUPPORTED_METHOD, message });
+    }
+    const context = new RequestContext({
+      transport: "inProcess",
+      access: { namespaces: this.#namespaces, isOpen: true },
+      credential: OWNER,
+      connection: this.#connection,
+    });
+    try {
+      const json = await method.run(this.#modules, params, context);
+      return JSON.parse(typeof json === "string" ? json : Buffer.from(json).toString());
+    } catch (error) {
+      throw new ProviderRpcError(toErrorObject(error));
+    } finally {
+      // A notice must not overtake the id of its subscription.
+      setImmediate(() => context.replied());
+    }
+  }
+
+  /** Ends every subscription; further requests are refused. */
+  close(): void {
+    this.#isClosed = true;
+    for (const task of this.#closeTasks) task();
+  }
+}

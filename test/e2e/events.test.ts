@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { after, before, test } from "node:test";
+import {
+  type BaseContract,
+  Contract,
+  type Log as EthersLog,
+  type InterfaceAbi,
+  JsonRpcProvider,
+  WebSocketProvider,
+} from "ethers";
+import {
+  createPublicClient,
+  createWalletClient,
+  defineChain,
+  http,
+  type Log,
+  type PublicClient,
+  type Transport,
+  webSocket,
+} from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { foundryBinary } from "../../bench/support/peers.ts";
+import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { contract } from "../support/contracts.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const token = contract("Token");
+const castBinary = foundryBinary("cast");
+const FOREVER_MS = 20_000;
+let node: TestNode;
+let tokenAddress: `0x${string}`;
+
+before(async () => {
+  node = await startTestNode({ dev: true });
+  const { reader, wallet } = clients();
+  const hash = await wallet.deployContract({ ...token, args: [10n ** 9n] });
+  tokenAddress = (await reader.waitForTransactionReceipt({ hash })).contractAddress!;
+});
+after(() => node.stop());
+
+function clients(transport: Transport = http(node.url)) {
+  const chain = defineChain({
+    id: 31337,
+    name: "evmint",
+    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
+    rpcUrls: { default: { http: [node.url] } },
+  });
+  const account = privateKeyToAccount(DEV_KEYS[0]);
+  return {
+    reader: createPublicClient({ chain, transport, pollingInterval: 20 }) as PublicClient,
+    wallet: createWalletClient({ chain, transport: http(node.url), account, pollingInterval: 20 }),
+  };
+}
+
+/** Sends `count` transfers of 1, 2, … tokens, one block each; their hashes. */
+async function transfers(count: number): Promise<`0x${string}`[]> {
+  const { reader, wallet } = clients();
+  const at = { address: tokenAddress, abi: token.abi, functionName: "transfer" } as const;
+  const hashes: `0x${string}`[] = [];
+  for (let i = 1; i <= count; i++) {
+    const hash = await wallet.writeContract({ ...at, args: [DEV_ADDRESSES[1], BigInt(i)] });
+    await reader.waitForTransactionReceipt({ hash });
+    hashes.push(hash);
+  }
+  return hashes;
+}
+
+async function until(isDone: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + FOREVER_MS;
+  while (!isDone()) {
+    assert.ok(Date.now() < deadline, `${what} did not happen`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+for (const kind of ["http", "webSocket"] as const) {
+  test(`ethers contract.on over ${kind} hears every transfer once`, async () => {
+    const provider =
+      kind === "http"
+        ? new JsonRpcProvider(node.url, undefined, { cacheTimeout: -1, pollingInterval: 20 })
+        : new WebSocketProvider(node.wsUrl, undefined, { cacheTimeout: -1 });
+    try {
+      const events = new Contract(
+        tokenAddress,
+        token.abi as unknown as InterfaceAbi,
+        provider,
+      ) as BaseContract;
+      const heard: string[] = [];
+      await events.on("Transfer", (_from, _to, _value, { log }) => heard.push(log.transactionHash));
+      const blocks: number[] = [];
+      await provider.on("block", (number) => blocks.push(number));
+      // The polling subscriber has made its filter once it answers.
+      await provider.getBlockNumber();
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const sent = await transfers(3);
+      await until(() => heard.length >= 3 && blocks.length >= 1, "three transfers");
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual(heard, sent);
+      const past = await events.queryFilter("Transfer", 0, "latest");
+      assert.deepEqual(
+        past.slice(-3).map(({ transactionHash }) => transactionHash),
+        sent,
+      );
+    } finally {
+      await provider.destroy();
+    }
+  });
+
+  test(`viem watchContractEvent, watchBlocks and watchPendingTransactions over ${kind}`, async () => {
+    const { reader } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
+    const heard: Log[] = [];
+    const heads: bigint[] = [];
+    const pending: string[] = [];
+    const onError = (error: Error) => assert.fail(error);
+    const stops = [
+      reader.watchContractEvent({
+        address: tokenAddress,
+        abi: token.abi,
+        eventName: "Transfer",
+        onLogs: (logs) => heard.push(...logs),
+        onError,
+      }),
+      reader.watchBlockNumber({ onBlockNumber: (number) => heads.push(number), onError }),
+      reader.watchPendingTransactions({
+        onTransactions: (hashes) => pending.push(...hashes),
+        onError,
+      }),
+    ];
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const sent = await transfers(3);
+    await until(() => heard.length >= 3 && pending.length >= 3, "three transfers");
+    assert.deepEqual(
+      heard.map(({ transactionHash }) => transactionHash),
+      sent,
+    );
+    assert.deepEqual(pending, sent);
+    assert.ok(heads.length >= 1);
+    for (const stop of stops) stop();
+  });
+}
+
+test("cast logs --subscribe prints what happens", {
+  skip: castBinary ? false : "no cast binary",
+}, async () => {
+  const child = spawn(
+    castBinary!,
+    ["logs", "--subscribe", "--address", tokenAddress, "--rpc-url", node.wsUrl],
+    { stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  try {
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const [hash] = await transfers(1);
+    await until(() => output.includes(hash!), `cast to show the transfer; it said ${output}`);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("ethers getLogs by block hash gives the logs of the receipt", async () => {
+  const [hash] = await transfers(1);
+  const provider = new JsonRpcProvider(node.url, undefined, { cacheTimeout: -1 });
+  try {
+    const receipt = await provider.getTransactionReceipt(hash!);
+    const logs = await provider.getLogs({ blockHash: receipt!.blockHash });
+    const told = (list: readonly EthersLog[]) =>
+      list.map(({ address, topics, data, index }) => ({ address, topics, data, index }));
+    assert.deepEqual(told(logs), told(receipt!.logs));
+    assert.equal(logs[0]!.transactionHash, hash);
+  } finally {
+    provider.destroy();
+  }
+});

@@ -8,7 +8,10 @@ import { Subscriptions } from "../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
-type EventModules = Pick<RpcModules, "logs" | "logLimits" | "filters" | "subscriptions" | "feeds">;
+type EventModules = Pick<
+  RpcModules,
+  "events" | "logs" | "logLimits" | "filters" | "subscriptions" | "feeds"
+>;
 
 /** Log search, filters and subscriptions over the chain of `core`. They listen until their `close` is called. */
 export function createEventModules(
@@ -29,6 +32,7 @@ export function createEventModules(
     onError: (error) => log.error("notice could not be sent", { error }),
   });
   return {
+    events,
     logs,
     logLimits,
     filters: new Filters(

@@ -3,14 +3,17 @@ import { clientVersion } from "../config/version.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
-import type { RpcModules } from "../rpc/methods.ts";
+import { METHODS, type RpcModules } from "../rpc/methods.ts";
+import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createBlobProver } from "./blob-prover.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createEventModules } from "./event-modules.ts";
 import { createFeeReader } from "./fee-reader.ts";
 import { createSimulator } from "./simulator.ts";
+import { createSolidityCompiler } from "./solidity-compiler.ts";
 import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
@@ -37,7 +40,9 @@ export function createRpcModules(
     protocolVersion: ETH_PROTOCOL_VERSION,
     peerCount: () => 0,
     coinbase: () => core.feeRecipient.value,
-    // One validator, in this process: there is nothing to catch up with.
+    // One validator, in this process.
+    isValidator: () => true,
+    // There is nothing to catch up with.
     syncProgress: () => undefined,
     ...network,
   };
@@ -63,6 +68,10 @@ export function createRpcModules(
     passphraseSigner: (account, passphrase, digest) =>
       control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
+    compiler: createSolidityCompiler(),
+    blobProver: createBlobProver(),
+    methods: () => METHODS,
+    hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };
 }

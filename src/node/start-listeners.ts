@@ -73,7 +73,7 @@ export async function startListeners(
     keys,
     admin,
     miner: createMinerSettings(config, core, log.child("miner")),
-    dappDb: openDappDb(config),
+    dappDb: openDappDb(config, metrics),
   };
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
@@ -124,9 +124,14 @@ export async function startListeners(
   };
 }
 
-function openDappDb({ home, dappDb }: Config): DappDb {
+function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
+  const refused = metrics.counter({
+    name: "dapp_db_refused_puts_total",
+    help: "Values of db_putString and db_putHex that a limit stood against.",
+  });
   return new DappDb(dappDb, {
+    onRefused: () => refused.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),
   });

@@ -31,6 +31,8 @@ export const RPC_CODES = {
   KEY_DERIVATION_BUSY: BUSY,
   KEY_TOO_MANY_TRIES: BUSY,
   EXECUTION_REVERTED: 3,
+  RPC_RECEIPT_TIMEOUT: 4,
+  RPC_COMPILER_BUSY: BUSY,
   SIMULATE_NONCE_TOO_LOW: -38010,
   SIMULATE_NONCE_TOO_HIGH: -38011,
   SIMULATE_BASE_FEE_TOO_LOW: -38012,
@@ -74,7 +76,11 @@ export const RPC_CODE_FAMILIES = {
 } as const satisfies Readonly<Record<string, number>>;
 
 /** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */
-const CODES_WITH_DATA: ReadonlySet<string> = new Set(["EXECUTION_REVERTED", "RPC_LOG_LIMIT"]);
+const CODES_WITH_DATA: ReadonlySet<string> = new Set([
+  "EXECUTION_REVERTED",
+  "RPC_LOG_LIMIT",
+  "RPC_RECEIPT_TIMEOUT",
+]);
 
 /** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
 const CORRUPTION = /^(?:STORE|TRIE)_/;

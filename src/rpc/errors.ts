@@ -1,4 +1,6 @@
 import { NodeError } from "../errors.ts";
+import { durationText } from "../execution/call-errors.ts";
+import type { Hash } from "../primitives/hash.ts";
 
 /** The body is not JSON. */
 export class ParseError extends NodeError {
@@ -211,5 +213,37 @@ export class TransactionNotFoundError extends NodeError {
   readonly code = "RPC_TRANSACTION_NOT_FOUND";
   constructor(hash: string) {
     super(`transaction ${hash} not found`, { hash });
+  }
+}
+
+/** Nobody is asked for work here: blocks are decided, not mined. */
+export class NoMiningWorkError extends NodeError {
+  readonly code = "RPC_NO_MINING_WORK";
+  constructor() {
+    super("no mining work available yet");
+  }
+}
+
+/** EIP-7966: the transaction is in the pool, but was not mined in time; its hash goes along. */
+export class ReceiptTimeoutError extends NodeError {
+  readonly code = "RPC_RECEIPT_TIMEOUT";
+  constructor(hash: Hash, timeoutMs: number) {
+    super(
+      `The transaction was added to the transaction pool but wasn't processed in ${durationText(timeoutMs)}`,
+      { data: hash },
+    );
+  }
+}
+
+/** A source that does not compile, or a language nobody here compiles. */
+export class CompilerError extends NodeError {
+  readonly code = "RPC_COMPILER";
+}
+
+/** Others wait for the compiler already. */
+export class CompilerBusyError extends NodeError {
+  readonly code = "RPC_COMPILER_BUSY";
+  constructor() {
+    super("too many compilations at once, try again later");
   }
 }

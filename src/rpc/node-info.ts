@@ -12,6 +12,8 @@ export interface NodeInfo {
   isListening(): boolean;
   /** Who receives the fees of the blocks this node makes. */
   coinbase(): Address;
+  /** This node makes the next block. */
+  isValidator(): boolean;
   /** undefined: the node has every block it knows of */
   syncProgress(): SyncProgress | undefined;
 }

@@ -95,6 +95,35 @@ export interface TraceExecutor {
   ): string | Promise<string>;
 }
 
+/** One contract out of a compiler. */
+export type CompiledContract = {
+  /** Creation bytecode, 0x-prefixed */
+  readonly code: string;
+  readonly abi: readonly object[];
+  readonly userDoc: object;
+  readonly developerDoc: object;
+};
+
+/** Compiles Solidity, where the compiler is installed. */
+export interface Compiler {
+  /** undefined: not installed, or it does not load */
+  version(): Promise<string | undefined>;
+  /** Contracts by name. @throws CompilerError, CompilerBusyError */
+  compile(source: string): Promise<Readonly<Record<string, CompiledContract>>>;
+}
+
+/** Computes commitments and proofs of blobs (EIP-4844, EIP-7594), which takes seconds. */
+export interface BlobProver {
+  /** @throws TransactionFieldsError for what is no blob */
+  prove(
+    blobs: readonly Uint8Array[],
+    wrapperVersion: 0 | 1,
+  ): Promise<{
+    readonly commitments: readonly Uint8Array[];
+    readonly proofs: readonly Uint8Array[];
+  }>;
+}
+
 export type AccessListResult = {
   readonly accessList: AccessList;
   readonly gasUsed: bigint;

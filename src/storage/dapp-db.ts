@@ -12,6 +12,15 @@ export type DappDbLimits = {
   readonly databasesMax: number;
 };
 
+export type DappDbModules = {
+  /** The store is on disk already. */
+  readonly exists: () => boolean;
+  /** Called once, when something is put or when `exists`. */
+  readonly open: () => Kv;
+  /** Called for every put that a limit stood against. */
+  readonly onRefused?: () => void;
+};
+
 /**
  * The on-disk format of its store, which is none of the node's own: a row a value and a row a database, told apart by the first byte.
  * Names and keys are hashed, so that no pair of them collides and none is longer than a key may be.
@@ -26,14 +35,10 @@ const TABLE = {
 /** Values by database and key, for programs that keep something with the node. */
 export class DappDb {
   readonly #limits: DappDbLimits;
-  readonly #modules: { readonly exists: () => boolean; readonly open: () => Kv };
+  readonly #modules: DappDbModules;
   #kv: Kv | undefined;
 
-  /** @param modules.open called once, when something is put or when `exists` */
-  constructor(
-    limits: DappDbLimits,
-    modules: { readonly exists: () => boolean; readonly open: () => Kv },
-  ) {
+  constructor(limits: DappDbLimits, modules: DappDbModules) {
     this.#limits = limits;
     this.#modules = modules;
   }
@@ -46,6 +51,17 @@ export class DappDb {
 
   /** Keeps `value`, on disk to stay when this returns; false, with nothing changed, when a limit stands against it. */
   put(name: string, key: string, value: Uint8Array): boolean {
+    const isKept = this.#put(name, key, value);
+    if (!isKept) this.#modules.onRefused?.();
+    return isKept;
+  }
+
+  close(): void {
+    this.#kv?.close();
+    this.#kv = undefined;
+  }
+
+  #put(name: string, key: string, value: Uint8Array): boolean {
     const limits = this.#limits;
     const keyBytes = Buffer.byteLength(key);
     if (
@@ -71,11 +87,6 @@ export class DappDb {
     });
     if (isKept) store.sync();
     return isKept;
-  }
-
-  close(): void {
-    this.#kv?.close();
-    this.#kv = undefined;
   }
 
   #store(): Kv {

@@ -23,10 +23,13 @@ function pointEvaluationAt(hardfork: Hardfork): ReadonlyMap<Address, Precompile>
   return new Map(precompile ? [[POINT_EVALUATION, precompile]] : []);
 }
 
+/** The fork's own precompiles are warm by themselves, replaced ones are not. */
 function withPrecompiles(evm: Evm, precompiles: ReadonlyMap<Address, Precompile>): Evm {
   return {
-    execute: (message, block, state, options) =>
-      evm.execute(message, block, state, { ...options, precompiles }),
+    execute: (message, block, state, options) => {
+      const warmAddresses = [...message.warmAddresses, ...precompiles.keys()];
+      return evm.execute({ ...message, warmAddresses }, block, state, { ...options, precompiles });
+    },
   };
 }
 

@@ -14,11 +14,18 @@ const SEND = request("eth_sendTransaction", [{ from: alice, to: DEV_ADDRESSES[2]
 
 let node: TestNode;
 before(async () => {
-  node = await startConfiguredNode();
+  node = await startConfiguredNode({
+    settings: {
+      "metrics.enable": "true",
+      "metrics.address": "127.0.0.1:0",
+    },
+  });
   await overIpc(node.ipcPath, "personal_importRawKey", [DEV_KEYS[0], "secret"]);
   await overIpc(node.ipcPath, "personal_unlockAccount", [alice, "secret", 0]);
 });
 after(() => node.stop());
+
+const metricsUrl = () => node.node.listeners.find(({ kind }) => kind === "metrics")!.url;
 
 const nonce = async () =>
   (await overHttp(node.url, "eth_getTransactionCount", [alice, "pending"])).result;
@@ -144,6 +151,13 @@ test("brute force: five wrong passphrases a minute and account, then -32005, the
   assert.deepEqual([...messages], ["could not decrypt key with given password"]);
   for (let i = 0; i < 20; i++) assert.equal((await guess(`wrong ${i}`)).error?.code, -32005);
   assert.equal((await guess("right")).error?.code, -32005);
+
+  const text = await (await fetch(metricsUrl())).text();
+  assert.match(text, /^evmint_keys_wrong_secrets_total 5$/m);
+  assert.match(text, /^evmint_keys_refused_tries_total 21$/m);
+  assert.match(text, /^evmint_keys_unlocked 1$/m);
+  // Those that came in URLs.
+  assert.match(text, /^evmint_rpc_refused_total\{transport="http",reason="token"\} 4$/m);
 });
 
 test("methods can be refused by name, on each listener for itself", async () => {

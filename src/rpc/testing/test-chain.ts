@@ -22,6 +22,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import { KeyedLock } from "../keyed-lock.ts";
 import type { ChainModules } from "../methods.ts";
+import { HashrateRegistry } from "../mining/hashrate-registry.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -105,6 +106,18 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
+    compiler: {
+      version: async () => "0.8.0+commit.c7dfd78e",
+      compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+    },
+    blobProver: {
+      prove: async (blobs) => ({
+        commitments: blobs.map(() => new Uint8Array(48)),
+        proofs: blobs.map(() => new Uint8Array(48)),
+      }),
+    },
+    methods: () => [],
+    hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,
   };

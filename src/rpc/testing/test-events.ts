@@ -77,6 +77,7 @@ export function createTestEventModules(
     onError: (error) => failures.push(error),
   });
   return {
+    events,
     logs,
     emitter,
     failures,

@@ -79,5 +79,6 @@ export const TEST_NODE: NodeInfo = {
   peerCount: () => 0,
   isListening: () => true,
   coinbase: () => ZERO_ADDRESS,
+  isValidator: () => true,
   syncProgress: () => undefined,
 };

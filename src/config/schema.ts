@@ -109,7 +109,7 @@ export const SCHEMA = {
       { description: "EVM memory one eth_call may use." },
     ),
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
-      description: "Bytes one eth_call may return.",
+      description: "Bytes one eth_call may return, also when it reverts.",
     }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
@@ -157,15 +157,6 @@ export const SCHEMA = {
       integer(1),
       DEFAULTS.rpcFeeHistoryBlocksMax,
       { description: "Blocks in one eth_feeHistory answer." },
-    ),
-    traceQueueMax: option("json-rpc.trace-queue-limit", integer(1), DEFAULTS.traceQueueMax, {
-      description: "Traces that wait for their turn; more are refused.",
-    }),
-    traceFilterBlocksMax: option(
-      "json-rpc.trace-filter-limit",
-      integer(1),
-      DEFAULTS.traceFilterBlocksMax,
-      { description: "Blocks in one trace_filter." },
     ),
   },
   /** As the JSON-RPC server takes them. */
@@ -350,7 +341,7 @@ export const SCHEMA = {
   },
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
-      description: "Memory for state kept decoded.",
+      description: "Memory for nodes of the state trie, used by half at least.",
     }),
   },
   keystore: {

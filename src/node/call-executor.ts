@@ -16,6 +16,8 @@ export type CallLimits = {
   /** 0: no limit */
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
+  /** Bytes one eth_call may return. */
+  readonly returnBytesMax: number;
 };
 
 /** Runs calls on this thread, over the chain of `core`. */
@@ -49,7 +51,10 @@ export function createCallExecutor(
 
   return {
     call: (request, at, options) =>
-      call(argumentsOf(request), targetOf(at), execution, optionsOf(options)),
+      call(argumentsOf(request), targetOf(at), execution, {
+        ...optionsOf(options),
+        returnBytesMax: limits.returnBytesMax,
+      }),
     callMany(bundles, at, { stateOverrides, txIndex }) {
       const target = targetOf(at);
       const before = txIndex === undefined ? at.state : stateBefore(at.executed, txIndex);
@@ -57,12 +62,10 @@ export function createCallExecutor(
         calls: calls.map(argumentsOf),
         ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
       }));
-      return callMany(
-        converted,
-        { ...target, state: before },
-        execution,
-        optionsOf({ stateOverrides }),
-      );
+      return callMany(converted, { ...target, state: before }, execution, {
+        ...optionsOf({ stateOverrides }),
+        returnBytesMax: limits.returnBytesMax,
+      });
     },
     estimateGas: (request, at, options) =>
       estimateGas(argumentsOf(request), targetOf(at), execution, optionsOf(options)),

@@ -9,13 +9,21 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Authenticate, Authentication } from "./auth/authenticator.ts";
+import type { Authenticate } from "./auth/authenticator.ts";
 import type { JsonText } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { RpcObserver } from "./observer.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+import {
+  authenticateRequest,
+  CHALLENGE,
+  credentialOf,
+  type Refusal,
+  refusalBody,
+  whyNotAuthentic,
+} from "./refusal.ts";
 
 export type ListenerOptions = {
   readonly host: string;
@@ -198,54 +206,7 @@ function serveRequest(
   });
 }
 
-/** A request turned away before anything of it was run. */
-export type Refusal = {
-  readonly status: number;
-  /** For the counters. */
-  readonly reason: string;
-  readonly message: string;
-  readonly headers?: HeaderFields;
-};
-
 const BAD_HOST: Refusal = { status: 403, reason: "host", message: "invalid host specified" };
-/** RFC 6750: says which kind of credential would do, and nothing of what was wrong with the one given. */
-const CHALLENGE = { "www-authenticate": "Bearer" };
-const BAD_TOKEN: Refusal = {
-  status: 401,
-  reason: "token",
-  message: "unauthorized",
-  headers: CHALLENGE,
-};
-
-/** The one look at a request's credential; HTTP requests and WebSocket upgrades get the same. */
-export function authenticateRequest(
-  { headers, url, socket }: IncomingMessage,
-  { authenticate }: ListenerModules,
-): Authentication {
-  const presented = {
-    authorization: headers.authorization,
-    url,
-    source: socket.remoteAddress ?? "unknown",
-  };
-  return authenticate?.(presented) ?? { kind: "none" };
-}
-
-/** Why a request with that outcome is not served at all, not even its public calls: its sender is mistaken about who it is. */
-export function whyNotAuthentic(authentication: Authentication): Refusal | undefined {
-  if (authentication.kind === "invalid") return BAD_TOKEN;
-  if (authentication.kind !== "throttled") return undefined;
-  return {
-    status: 429,
-    reason: "tokenLimit",
-    message: "too many bad tokens",
-    headers: { "retry-after": String(authentication.retryAfterS) },
-  };
-}
-
-export function credentialOf(authentication: Authentication) {
-  return authentication.kind === "valid" ? authentication.credential : undefined;
-}
-
 /** What holds for every request, whatever it asks for. */
 function whyNotAdmitted(
   options: ListenerOptions,
@@ -307,8 +268,6 @@ function bodyTooLarge(length: number | "more", bytesMax: number): Refusal {
     message: `content length too large (${length}>${bytesMax})`,
   };
 }
-
-type HeaderFields = Readonly<Record<string, string>>;
 
 /** node:http joins two Host headers to the first one; behind a proxy that takes the second they are an attack. */
 function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
@@ -396,12 +355,6 @@ function sendRefusal(response: ServerResponse, { status, message, headers }: Ref
     connection: "close",
   });
   response.end(body);
-}
-
-/** The JSON-RPC error object sent with an HTTP status other than 200. */
-export function refusalBody(status: number, message: string): string {
-  const code = status === 401 ? -32001 : status === 503 || status === 429 ? -32005 : -32600;
-  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
 }
 
 function byteLength(part: JsonText): number {

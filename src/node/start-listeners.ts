@@ -56,6 +56,7 @@ export async function startListeners(
       allowedHosts: jsonRpc.vhosts,
       allowedOrigins: jsonRpc.corsOrigins,
       limits: rpcLimits,
+      fastHttp: jsonRpc.fastHttp,
     },
     {
       registry,

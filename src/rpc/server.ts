@@ -18,6 +18,8 @@ export type RpcServerOptions = {
   readonly allowedHosts?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<RpcLimits>;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
 };
 
 export type EndpointOptions = {
@@ -79,6 +81,7 @@ export async function startRpcServer<Modules>(
       allowedHosts: options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
       allowedOrigins: options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
+      ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
     };
     const acceptor = createWsAcceptor(listenerOptions, listenerModules);
     acceptors.push(acceptor);

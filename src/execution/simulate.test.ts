@@ -56,11 +56,12 @@ test("simulate refuses the whole request for a call that may not begin", () => {
 
 test("simulate gives a call the gas that is left, and no more than the budget", () => {
   const gasAtStart: Hex = "0x5a5f5260205ff3";
-  const [{ calls }] = run(
+  const [simulated] = run(
     [block({ to: contract }, { to: contract })],
     { gasCap: 100_000n },
     gasAtStart,
-  ) as [{ calls: readonly { returnData: Uint8Array; gasUsed: bigint }[] }];
+  );
+  const { calls } = simulated!;
   assert.equal(bytesToBigint(calls[0]!.returnData), 100_000n - 21_002n);
   assert.equal(bytesToBigint(calls[1]!.returnData), 100_000n - calls[0]!.gasUsed - 21_002n);
   assert.throws(() => run([block({ to: bob, gas: 10n ** 12n })]), {

@@ -15,6 +15,7 @@ export const fillTransaction = defineMethod({
   name: "eth_fillTransaction",
   params: { request: callRequest },
   result: rawJson,
+  heavy: true,
   async handle({ request }, modules: DefaultsModules) {
     const fields = await fillTransactionFields(request, modules);
     // A legacy transaction says its chain only in a signature's v (EIP-155), which it does not have yet.

@@ -86,6 +86,7 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
       name: `${namespace}_subscribe`,
       isPrivate: false,
       needsConnection: true,
+      isHeavy: false,
       run: subscribe,
       call: async (modules, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");

@@ -283,6 +283,9 @@ export const SCHEMA = {
         description: "Calls of one connection that run at the same time.",
       },
     ),
+    callQueueMax: option("json-rpc.call-queue-limit", integer(1), DEFAULT_RPC_LIMITS.callQueueMax, {
+      description: "Calls that run code or search and wait for their turn; more are refused.",
+    }),
     socketPauseBytes: option(
       "json-rpc.socket-pause-size",
       byteSize,

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { opens } from "./auth/credential.ts";
+import { CallQueue } from "./call-queue.ts";
 import type { JsonText } from "./codec.ts";
 import type { RequestContext } from "./context.ts";
 import { isCrash, toErrorObject } from "./error-codes.ts";
@@ -47,6 +48,11 @@ export function createDispatcher<Modules>(
   { registry, modules }: { readonly registry: Registry<Modules>; readonly modules: Modules },
 ): Dispatcher {
   const { limits, observer } = options;
+  const queue = new CallQueue({
+    waitingMax: limits.callQueueMax,
+    waitingOfOneMax: limits.socketCallsMax,
+    onWaiting: (count) => observer.waiting(count),
+  });
 
   function dispatch(body: Buffer, context: RequestContext) {
     if (skipBlanks(body, 0) === body.length) return undefined;
@@ -161,7 +167,10 @@ export function createDispatcher<Modules>(
       return id === undefined ? undefined : errorAnswer(id, error);
     };
     try {
-      const result = available(name, context).run(modules, params, context);
+      const method = available(name, context);
+      const result = method.isHeavy
+        ? queue.run(context, () => method.run(modules, params, context))
+        : method.run(modules, params, context);
       if (!(result instanceof Promise)) return succeed(result);
       return withTimeout(result, timeoutMs, context).then(succeed, fail);
     } catch (error) {

@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerOptions,
   type ServerResponse,
+  STATUS_CODES,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -17,10 +18,11 @@ import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { RpcObserver } from "./observer.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
-import { type HeaderFields,
+import {
   authenticateRequest,
   CHALLENGE,
   credentialOf,
+  type HeaderFields,
   type Refusal,
   refusalBody,
   whyNotAuthentic,
@@ -91,12 +93,16 @@ export async function listenHttp(
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
-    connectionsCheckingInterval: 2000,
+    connectionsCheckingInterval: Math.min(2000, limits.httpHeadersTimeoutMs / 2),
   });
   const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
   const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
-  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-    serveRequest(options, modules, sockets.size, request, response, isHeld);
+  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const begin = () => serveRequest(options, modules, sockets.size, request, response, isHeld);
+    // One request at a time: the answers to those sent in one packet could fill the memory, and nobody would have read one yet.
+    if (response.socket) begin();
+    else response.once("socket", begin);
+  };
   server.on("request", serve(false));
   // A client that asks before it sends its body gets its refusal before it sends its body.
   server.on("checkContinue", serve(true));
@@ -114,6 +120,7 @@ export async function listenHttp(
     if (sockets.size <= limits.httpConnectionsMax) fast?.serve(socket);
     else fast?.handOver(socket);
   });
+  server.on("clientError", (error, socket) => refuseSocket(error, socket, observer));
   function forget(socket: Socket) {
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
   }
@@ -132,6 +139,29 @@ export async function listenHttp(
     ),
     close: (graceMs = 5000) => closeServer(server, fast, graceMs),
   };
+}
+
+/** What node:http finds wrong with a connection, by the `code` of its error. */
+const CLIENT_FAULTS: Readonly<Record<string, Pick<Refusal, "status" | "reason">>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, reason: "headers" },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, reason: "body" },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, reason: "timeout" },
+};
+const MALFORMED = { status: 400, reason: "malformed" };
+
+/** Ends a connection on which no request can follow any more. */
+function refuseSocket(error: NodeJS.ErrnoException, stream: Duplex, observer: RpcObserver): void {
+  const socket = stream as Socket;
+  if (socket.writable && error.code !== "ECONNRESET") {
+    const { status, reason } = CLIENT_FAULTS[error.code ?? ""] ?? MALFORMED;
+    observer.refused("http", reason);
+    // Behind an answer this would be taken for one to a request that was never sent.
+    if (socket.bytesWritten === 0) {
+      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+      socket.write(`${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    }
+  }
+  socket.destroySoon();
 }
 
 function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): Server {
@@ -244,11 +274,11 @@ function serveRequest(
     if (reply instanceof Promise) {
       response.once("close", () => context.abort());
       void reply.then((done) => {
-        sendReply(response, done, options.limits);
+        sendReply(response, done, options, modules);
         context.replied();
       });
     } else {
-      sendReply(response, reply, options.limits);
+      sendReply(response, reply, options, modules);
       context.replied();
     }
   });
@@ -318,7 +348,7 @@ function bodyTooLarge(length: number | "more", bytesMax: number): Refusal {
 }
 
 /** node:http joins two Host headers to the first one; behind a proxy that takes the second they are an attack. */
-function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
+export function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts++;
@@ -368,7 +398,12 @@ function readBody(
   request.on("end", () => done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
 }
 
-function sendReply(response: ServerResponse, reply: Reply | undefined, limits: RpcLimits): void {
+function sendReply(
+  response: ServerResponse,
+  reply: Reply | undefined,
+  { limits }: ListenerOptions,
+  { observer }: HttpModules,
+): void {
   if (response.destroyed) return;
   const parts = reply?.parts ?? [];
   let length = 0;
@@ -385,16 +420,19 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
     response.uncork();
   }
   // node:http writes at the end of this turn; only what the system did not take then waits for the reader.
-  process.nextTick(cutSlowReader, response, limits.httpReplyTimeoutMs);
+  process.nextTick(cutSlowReader, response, limits.httpReplyTimeoutMs, observer);
 }
 
 function replyHeaders(reply: Reply | undefined): HeaderFields {
   return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
 }
 
-function cutSlowReader(response: ServerResponse, timeoutMs: number): void {
+function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: RpcObserver): void {
   if (response.writableLength === 0 || response.destroyed) return;
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
+  const timer = setTimeout(() => {
+    observer.refused("http", "slowReader");
+    response.destroy();
+  }, timeoutMs);
   response.once("close", () => clearTimeout(timer));
 }
 

@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerOptions,
   type ServerResponse,
+  STATUS_CODES,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -13,6 +14,7 @@ import type { Authenticate } from "./auth/authenticator.ts";
 import type { JsonText } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
+import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { RpcObserver } from "./observer.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
@@ -20,6 +22,7 @@ import {
   authenticateRequest,
   CHALLENGE,
   credentialOf,
+  type HeaderFields,
   type Refusal,
   refusalBody,
   whyNotAuthentic,
@@ -37,6 +40,8 @@ export type ListenerOptions = {
   readonly limits: RpcLimits;
   /** Speaks TLS when present. */
   readonly tls?: TlsMaterial;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
 };
 
 /** Certificate chain and private key, PEM. */
@@ -88,10 +93,16 @@ export async function listenHttp(
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
-    connectionsCheckingInterval: 2000,
+    connectionsCheckingInterval: Math.min(2000, limits.httpHeadersTimeoutMs / 2),
   });
-  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-    serveRequest(options, modules, sockets.size, request, response, isHeld);
+  const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
+  const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
+  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const begin = () => serveRequest(options, modules, sockets.size, request, response, isHeld);
+    // One request at a time: the answers to those sent in one packet could fill the memory, and nobody would have read one yet.
+    if (response.socket) begin();
+    else response.once("socket", begin);
+  };
   server.on("request", serve(false));
   // A client that asks before it sends its body gets its refusal before it sends its body.
   server.on("checkContinue", serve(true));
@@ -105,7 +116,11 @@ export async function listenHttp(
     sockets.add(socket);
     observer.connections("http", sockets.size);
     socket.once("close", () => forget(socket));
+    // A refusal for want of room is node:http's to make, like all of them.
+    if (sockets.size <= limits.httpConnectionsMax) fast?.serve(socket);
+    else fast?.handOver(socket);
   });
+  server.on("clientError", (error, socket) => refuseSocket(error, socket, observer));
   function forget(socket: Socket) {
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
   }
@@ -122,8 +137,31 @@ export async function listenHttp(
       options.host,
       `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
     ),
-    close: (graceMs = 5000) => closeServer(server, graceMs),
+    close: (graceMs = 5000) => closeServer(server, fast, graceMs),
   };
+}
+
+/** What node:http finds wrong with a connection, by the `code` of its error. */
+const CLIENT_FAULTS: Readonly<Record<string, Pick<Refusal, "status" | "reason">>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, reason: "headers" },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, reason: "body" },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, reason: "timeout" },
+};
+const MALFORMED = { status: 400, reason: "malformed" };
+
+/** Ends a connection on which no request can follow any more. */
+function refuseSocket(error: NodeJS.ErrnoException, stream: Duplex, observer: RpcObserver): void {
+  const socket = stream as Socket;
+  if (socket.writable && error.code !== "ECONNRESET") {
+    const { status, reason } = CLIENT_FAULTS[error.code ?? ""] ?? MALFORMED;
+    observer.refused("http", reason);
+    // Behind an answer this would be taken for one to a request that was never sent.
+    if (socket.bytesWritten === 0) {
+      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+      socket.write(`${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+    }
+  }
+  socket.destroySoon();
 }
 
 function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): Server {
@@ -136,6 +174,46 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: options.headersTimeout,
   });
+}
+
+/** Makes plain calls bypass `server`, which goes on to serve every connection that is handed to it. */
+function putFastHttpBefore(
+  server: Server,
+  { access, allowedHosts, limits }: ListenerOptions,
+  { dispatcher }: HttpModules,
+): FastHttp & { readonly handOver: (socket: Socket) => void } {
+  // Taken from its event, node:http's own listener serves the connections it is called with.
+  const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  function handOver(socket: Socket): void {
+    for (const listener of serveHttp) listener.call(server, socket);
+  }
+  const caller = {
+    transport: "http",
+    access,
+    credential: undefined,
+    connection: undefined,
+  } as const;
+  let allowedHost: string | undefined;
+  const fast = createFastHttp(
+    { caller, limits, headersOf: replyHeaders },
+    {
+      dispatcher,
+      admits({ host, contentType }) {
+        if (host !== allowedHost) {
+          if (!isHostAllowed(host, allowedHosts)) return false;
+          allowedHost = host;
+        }
+        return isJson(contentType);
+      },
+      handOver(socket, unread) {
+        handOver(socket);
+        socket.unshift(unread);
+        socket.resume();
+      },
+    },
+  );
+  return { ...fast, handOver };
 }
 
 function serveRequest(
@@ -196,11 +274,11 @@ function serveRequest(
     if (reply instanceof Promise) {
       response.once("close", () => context.abort());
       void reply.then((done) => {
-        sendReply(response, done, options.limits);
+        sendReply(response, done, options, modules);
         context.replied();
       });
     } else {
-      sendReply(response, reply, options.limits);
+      sendReply(response, reply, options, modules);
       context.replied();
     }
   });
@@ -270,7 +348,7 @@ function bodyTooLarge(length: number | "more", bytesMax: number): Refusal {
 }
 
 /** node:http joins two Host headers to the first one; behind a proxy that takes the second they are an attack. */
-function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
+export function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     if (rawHeaders[i]!.length === 4 && rawHeaders[i]!.toLowerCase() === "host") hosts++;
@@ -320,14 +398,18 @@ function readBody(
   request.on("end", () => done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
 }
 
-function sendReply(response: ServerResponse, reply: Reply | undefined, limits: RpcLimits): void {
+function sendReply(
+  response: ServerResponse,
+  reply: Reply | undefined,
+  { limits }: ListenerOptions,
+  { observer }: HttpModules,
+): void {
   if (response.destroyed) return;
   const parts = reply?.parts ?? [];
   let length = 0;
   for (const part of parts) length += byteLength(part);
   response.writeHead(reply?.isUnauthorized ? 401 : 200, {
-    ...(reply?.isUnauthorized && CHALLENGE),
-    "content-type": "application/json",
+    ...replyHeaders(reply),
     "content-length": length,
   });
   if (parts.length <= 1) response.end(parts[0]);
@@ -337,11 +419,20 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
     response.end();
     response.uncork();
   }
-  if (response.writableLength > 0) cutSlowReader(response, limits.httpReplyTimeoutMs);
+  // node:http writes at the end of this turn; only what the system did not take then waits for the reader.
+  process.nextTick(cutSlowReader, response, limits.httpReplyTimeoutMs, observer);
 }
 
-function cutSlowReader(response: ServerResponse, timeoutMs: number): void {
-  const timer = setTimeout(() => response.destroy(), timeoutMs);
+function replyHeaders(reply: Reply | undefined): HeaderFields {
+  return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
+}
+
+function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: RpcObserver): void {
+  if (response.writableLength === 0 || response.destroyed) return;
+  const timer = setTimeout(() => {
+    observer.refused("http", "slowReader");
+    response.destroy();
+  }, timeoutMs);
   response.once("close", () => clearTimeout(timer));
 }
 
@@ -376,9 +467,12 @@ function listenerUrl(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closeServer(server: Server, graceMs: number): Promise<void> {
+function closeServer(server: Server, fast: FastHttp | undefined, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      fast?.destroyAll();
+    }, graceMs);
     // A connection whose call ends now is kept for a next one unless somebody looks again.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     server.close(() => {
@@ -387,5 +481,6 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    fast?.endIdle();
   });
 }

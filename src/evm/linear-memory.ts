@@ -18,6 +18,8 @@ export class LinearMemory {
   bytes = new Uint8Array(this.memory.buffer);
   u32 = new Uint32Array(this.memory.buffer);
   u64 = new BigUint64Array(this.memory.buffer);
+  /** For text, which only Buffer writes quickly */
+  #buffer = Buffer.from(this.memory.buffer);
   /** Where bytes are turned round on their way to text */
   readonly #scratch = Buffer.alloc(WORD);
 
@@ -33,6 +35,7 @@ export class LinearMemory {
     this.bytes = new Uint8Array(this.memory.buffer);
     this.u32 = new Uint32Array(this.memory.buffer);
     this.u64 = new BigUint64Array(this.memory.buffer);
+    this.#buffer = Buffer.from(this.memory.buffer);
   }
 
   /** Makes addresses below `end` usable; false when there is not so much. */
@@ -140,8 +143,7 @@ export class LinearMemory {
 
   /** The hexadecimal digits of `length` bytes. */
   digits(at: number, length: number): string {
-    const { bytes } = this;
-    return Buffer.from(bytes.buffer, at, length).toString("hex");
+    return this.#buffer.toString("hex", at, at + length);
   }
 
   /** The lowest `length` bytes of a word as digits, highest byte first. */

@@ -76,6 +76,7 @@ export const getFilterLogs = defineMethod({
   name: "eth_getFilterLogs",
   params: { id: filterId },
   result: rawJson,
+  heavy: true,
   handle({ id }, modules: FilterMethodModules, context) {
     const { criteria, filter } = modules.filters.criteriaOf(id);
     return searchLogs(criteria, filter, modules, context);

@@ -32,6 +32,7 @@ export function createRpcModules(
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
     memoryBytesMax: jsonRpc.callMemoryBytesMax,
+    returnBytesMax: jsonRpc.returnBytesMax,
   };
   const fees = createFeeReader(config, core);
   const node: NodeInfo = {

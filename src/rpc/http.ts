@@ -13,10 +13,11 @@ import type { Authenticate } from "./auth/authenticator.ts";
 import type { JsonText } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
+import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { RpcObserver } from "./observer.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
-import {
+import { type HeaderFields,
   authenticateRequest,
   CHALLENGE,
   credentialOf,
@@ -37,6 +38,8 @@ export type ListenerOptions = {
   readonly limits: RpcLimits;
   /** Speaks TLS when present. */
   readonly tls?: TlsMaterial;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
 };
 
 /** Certificate chain and private key, PEM. */
@@ -90,6 +93,8 @@ export async function listenHttp(
     requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
     connectionsCheckingInterval: 2000,
   });
+  const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
+  const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
   const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) =>
     serveRequest(options, modules, sockets.size, request, response, isHeld);
   server.on("request", serve(false));
@@ -105,6 +110,9 @@ export async function listenHttp(
     sockets.add(socket);
     observer.connections("http", sockets.size);
     socket.once("close", () => forget(socket));
+    // A refusal for want of room is node:http's to make, like all of them.
+    if (sockets.size <= limits.httpConnectionsMax) fast?.serve(socket);
+    else fast?.handOver(socket);
   });
   function forget(socket: Socket) {
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
@@ -122,7 +130,7 @@ export async function listenHttp(
       options.host,
       `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
     ),
-    close: (graceMs = 5000) => closeServer(server, graceMs),
+    close: (graceMs = 5000) => closeServer(server, fast, graceMs),
   };
 }
 
@@ -136,6 +144,46 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: options.headersTimeout,
   });
+}
+
+/** Makes plain calls bypass `server`, which goes on to serve every connection that is handed to it. */
+function putFastHttpBefore(
+  server: Server,
+  { access, allowedHosts, limits }: ListenerOptions,
+  { dispatcher }: HttpModules,
+): FastHttp & { readonly handOver: (socket: Socket) => void } {
+  // Taken from its event, node:http's own listener serves the connections it is called with.
+  const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  function handOver(socket: Socket): void {
+    for (const listener of serveHttp) listener.call(server, socket);
+  }
+  const caller = {
+    transport: "http",
+    access,
+    credential: undefined,
+    connection: undefined,
+  } as const;
+  let allowedHost: string | undefined;
+  const fast = createFastHttp(
+    { caller, limits, headersOf: replyHeaders },
+    {
+      dispatcher,
+      admits({ host, contentType }) {
+        if (host !== allowedHost) {
+          if (!isHostAllowed(host, allowedHosts)) return false;
+          allowedHost = host;
+        }
+        return isJson(contentType);
+      },
+      handOver(socket, unread) {
+        handOver(socket);
+        socket.unshift(unread);
+        socket.resume();
+      },
+    },
+  );
+  return { ...fast, handOver };
 }
 
 function serveRequest(
@@ -326,8 +374,7 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
   let length = 0;
   for (const part of parts) length += byteLength(part);
   response.writeHead(reply?.isUnauthorized ? 401 : 200, {
-    ...(reply?.isUnauthorized && CHALLENGE),
-    "content-type": "application/json",
+    ...replyHeaders(reply),
     "content-length": length,
   });
   if (parts.length <= 1) response.end(parts[0]);
@@ -337,10 +384,16 @@ function sendReply(response: ServerResponse, reply: Reply | undefined, limits: R
     response.end();
     response.uncork();
   }
-  if (response.writableLength > 0) cutSlowReader(response, limits.httpReplyTimeoutMs);
+  // node:http writes at the end of this turn; only what the system did not take then waits for the reader.
+  process.nextTick(cutSlowReader, response, limits.httpReplyTimeoutMs);
+}
+
+function replyHeaders(reply: Reply | undefined): HeaderFields {
+  return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
 }
 
 function cutSlowReader(response: ServerResponse, timeoutMs: number): void {
+  if (response.writableLength === 0 || response.destroyed) return;
   const timer = setTimeout(() => response.destroy(), timeoutMs);
   response.once("close", () => clearTimeout(timer));
 }
@@ -376,9 +429,12 @@ function listenerUrl(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closeServer(server: Server, graceMs: number): Promise<void> {
+function closeServer(server: Server, fast: FastHttp | undefined, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      fast?.destroyAll();
+    }, graceMs);
     // A connection whose call ends now is kept for a next one unless somebody looks again.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     server.close(() => {
@@ -387,5 +443,6 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    fast?.endIdle();
   });
 }

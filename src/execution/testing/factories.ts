@@ -4,15 +4,12 @@ import type { BlockContext } from "../../evm/evm.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import {
-  changesOfAlloc,
-  type GenesisAccount,
-  type GenesisAlloc,
-} from "../../state/genesis-alloc.ts";
+import { changesOfAlloc } from "../../state/genesis-alloc.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateReader } from "../../state/reader.ts";

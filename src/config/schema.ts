@@ -89,6 +89,9 @@ export const SCHEMA = {
     vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
       description: "Host names requests may be sent to besides IP addresses; * accepts every name.",
     }),
+    fastHttp: option("json-rpc.fast-http", boolean, true, {
+      description: "Answer plain calls straight from the socket; false leaves all to node:http.",
+    }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
         "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries refuse that.",
@@ -280,6 +283,9 @@ export const SCHEMA = {
         description: "Calls of one connection that run at the same time.",
       },
     ),
+    callQueueMax: option("json-rpc.call-queue-limit", integer(1), DEFAULT_RPC_LIMITS.callQueueMax, {
+      description: "Calls that run code or search and wait for their turn; more are refused.",
+    }),
     socketPauseBytes: option(
       "json-rpc.socket-pause-size",
       byteSize,

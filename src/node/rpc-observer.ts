@@ -25,6 +25,10 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     help: "Open connections.",
     labels: ["transport"],
   });
+  const waiting = metrics.gauge({
+    name: "rpc_calls_waiting",
+    help: "Calls that wait until those before them gave way.",
+  });
   return {
     callEnded(method, errorCode, milliseconds) {
       duration.observe(milliseconds / 1000, { method });
@@ -38,6 +42,9 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     },
     connections(transport, count) {
       connections.set(count, { transport });
+    },
+    waiting(count) {
+      waiting.set(count);
     },
   };
 }

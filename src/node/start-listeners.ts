@@ -105,6 +105,7 @@ export async function startListeners(
       allowedOrigins: jsonRpc.corsOrigins,
       limits: rpcLimits,
       ...(tls && { tls }),
+      fastHttp: jsonRpc.fastHttp,
     },
     {
       registry,

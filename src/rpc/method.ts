@@ -14,6 +14,8 @@ export type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   readonly private?: true;
   /** Notifies its caller: only for transports with a connection. */
   readonly needsConnection?: true;
+  /** How long it takes is up to the caller: it waits for its turn when there is more to do. */
+  readonly heavy?: true;
   handle(
     params: Params<P>,
     modules: Modules,
@@ -41,6 +43,7 @@ export type Method<Modules> = {
   readonly resultSchema: JsonSchema;
   readonly isPrivate: boolean;
   readonly needsConnection: boolean;
+  readonly isHeavy: boolean;
   /**
    * Decodes, handles, encodes; synchronous when the handler is.
    * @throws InvalidParamsError and whatever the handler throws
@@ -84,6 +87,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
     resultSchema: spec.result.schema ?? {},
     isPrivate: spec.private === true,
     needsConnection: spec.needsConnection === true,
+    isHeavy: spec.heavy === true,
     run,
     async call(modules, rawParams = [], context = inProcessContext()) {
       return JSON.parse(toText(await run(modules, rawParams, context)));

@@ -8,6 +8,8 @@ export interface RpcObserver {
   refused(transport: string, reason: string): void;
   /** Open connections of a transport changed. */
   connections(transport: string, count: number): void;
+  /** How many calls wait for their turn changed. */
+  waiting(count: number): void;
 }
 
 /** Counts and logs nothing. */
@@ -16,4 +18,5 @@ export const SILENT_OBSERVER: RpcObserver = {
   crashed() {},
   refused() {},
   connections() {},
+  waiting() {},
 };

@@ -1,19 +1,19 @@
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Credential } from "./auth/credential.ts";
 import { type Caller, type Connection, RequestContext } from "./context.ts";
 import type { Reply } from "./dispatcher.ts";
+import { hasOneHost, type ListenerModules, type ListenerOptions } from "./http.ts";
+import { isHostAllowed, isOriginAllowed } from "./origin.ts";
 import {
   authenticateRequest,
   credentialOf,
-  type ListenerModules,
-  type ListenerOptions,
   type Refusal,
   refusalBody,
   whyNotAuthentic,
-} from "./http.ts";
-import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+} from "./refusal.ts";
 
 /** Takes WebSocket connections handed over by an HTTP server. */
 export type WsAcceptor = {
@@ -58,6 +58,10 @@ export function createWsAcceptor(options: ListenerOptions, modules: ListenerModu
       refuseUpgrade(socket, { status, reason, message, headers });
     };
     const { host, origin } = request.headers;
+    if (!hasOneHost(request)) {
+      refuse(400, "host", "invalid host specified");
+      return;
+    }
     if (!isHostAllowed(host, options.allowedHosts)) {
       refuse(403, "host", "invalid host specified");
       return;
@@ -162,13 +166,13 @@ class WsConnection implements Connection {
     const isStuck = bufferedAmount > 0 && bufferedAmount === this.#bufferedAtCheck;
     this.#bufferedAtCheck = bufferedAmount;
     if (isStuck) {
-      this.terminate();
+      this.#lose("slowReader");
       return;
     }
     // Its pong could not be read while we hold it back.
     if (isPaused) return;
     if (!this.#isAlive) {
-      this.terminate();
+      this.#lose("silent");
       return;
     }
     this.#isAlive = false;
@@ -234,6 +238,12 @@ class WsConnection implements Connection {
     else this.#ws.resume();
   }
 
+  /** Nobody is there to be told. */
+  #lose(reason: string): void {
+    this.#modules.observer.refused("ws", reason);
+    this.terminate();
+  }
+
   /** The peer does not read: a close frame would wait behind everything it has not read. */
   #cut(reason: string): void {
     this.#modules.observer.refused("ws", reason);
@@ -253,9 +263,9 @@ class WsConnection implements Connection {
 /** Answers an upgrade as an HTTP request, and closes. */
 export function refuseUpgrade(socket: Duplex, { status, message, headers }: Refusal): void {
   const body = refusalBody(status, message);
-  socket.end(
+  socket.write(
     [
-      `HTTP/1.1 ${status} ${STATUS_TEXT[status]}`,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       "connection: close",
       ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
       "content-type: application/json",
@@ -264,6 +274,8 @@ export function refuseUpgrade(socket: Duplex, { status, message, headers }: Refu
       body,
     ].join("\r\n"),
   );
+  // Only half closed it would stay as long as the client likes, and nobody counts it any more.
+  (socket as Socket).destroySoon();
 }
 
 function toBuffer(part: string | Uint8Array): Uint8Array {

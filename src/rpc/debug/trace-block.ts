@@ -21,6 +21,7 @@ export const traceBlockByNumber = defineMethod({
   name: "debug_traceBlockByNumber",
   params: { block: blockNumberOrTag, config: optional(traceConfig, {}) },
   result: rawJson,
+  heavy: true,
   handle({ block, config }, modules: TracingModules) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
@@ -40,6 +41,7 @@ export const traceBlockByHash = defineMethod({
   name: "debug_traceBlockByHash",
   params: { blockHash: hash, config: optional(traceConfig, {}) },
   result: rawJson,
+  heavy: true,
   handle({ blockHash, config }, modules: TracingModules) {
     const executed = modules.chain.blockByHash(blockHash);
     if (!executed) throw new NotTraceableError(`block ${blockHash} not found`);
@@ -56,6 +58,7 @@ export const traceBlock = defineMethod({
   name: "debug_traceBlock",
   params: { rlp: data, config: optional(traceConfig, {}) },
   result: rawJson,
+  heavy: true,
   handle({ rlp, config }, modules: TracingModules) {
     const block = decodeOrRefuse(rlp);
     const { parentHash, number } = block.header;

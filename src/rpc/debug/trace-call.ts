@@ -21,6 +21,7 @@ export const traceCall = defineMethod({
     config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
   },
   result: rawJson,
+  heavy: true,
   handle(
     { request, block, config },
     { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },

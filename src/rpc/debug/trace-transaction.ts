@@ -15,6 +15,7 @@ export const traceTransaction = defineMethod({
   name: "debug_traceTransaction",
   params: { transactionHash: hash, config: optional(traceConfig, {}) },
   result: rawJson,
+  heavy: true,
   handle(
     { transactionHash, config },
     { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },

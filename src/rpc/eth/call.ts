@@ -20,6 +20,7 @@ export const call = defineMethod({
     blockOverrides: optional(blockOverrides),
   },
   result: data,
+  heavy: true,
   handle: (
     { request, block, stateOverrides, blockOverrides },
     { chain, executor }: { chain: ChainReader; executor: CallExecutor },

@@ -20,6 +20,7 @@ export const createAccessList = defineMethod({
     stateOverrides: optional(stateOverrides),
   },
   result: rawJson,
+  heavy: true,
   async handle(
     { request, block, stateOverrides },
     { chain, executor }: { chain: ChainReader; executor: CallExecutor },

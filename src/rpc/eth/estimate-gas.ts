@@ -20,6 +20,7 @@ export const estimateGas = defineMethod({
     blockOverrides: optional(blockOverrides),
   },
   result: quantity,
+  heavy: true,
   handle: (
     { request, block, stateOverrides, blockOverrides },
     { chain, executor }: { chain: ChainReader; executor: CallExecutor },

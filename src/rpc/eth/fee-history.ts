@@ -36,6 +36,7 @@ export const feeHistory = defineMethod({
   name: "eth_feeHistory",
   params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
   result: rawJson,
+  heavy: true,
   async handle(
     { count, newest, percentiles },
     { chain, fees }: { chain: ChainReader; fees: FeeReader },

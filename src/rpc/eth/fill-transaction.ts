@@ -18,6 +18,7 @@ export const fillTransaction = defineMethod({
   name: "eth_fillTransaction",
   params: { request: callRequest },
   result: rawJson,
+  heavy: true,
   async handle({ request }, modules: DefaultsModules & { readonly blobProver: BlobProver }) {
     const { request: withHashes, sidecar } = await withBlobFields(request, modules);
     const { blobs: _blobs, ...described } = withHashes;

@@ -35,6 +35,7 @@ export const getLogs = defineMethod({
   name: "eth_getLogs",
   params: { criteria: logCriteria },
   result: rawJson,
+  heavy: true,
   handle({ criteria }, modules: LogModules, context) {
     const filter = logFilterOf(criteria, modules.logLimits.termsMax);
     return searchLogs(criteria, filter, modules, context);

@@ -27,6 +27,7 @@ export const getProof = defineMethod({
     block: optional(blockSelector, "latest"),
   },
   result: rawJson,
+  heavy: true,
   handle({ account, keys, block }, { chain }: { chain: ChainReader }) {
     if (keys.length > KEYS_MAX) {
       throw new InvalidParamsError(

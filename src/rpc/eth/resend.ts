@@ -21,6 +21,7 @@ export const resend = defineMethod({
   name: "eth_resend",
   params: { request: callRequest, gasPrice: optional(quantity), gas: optional(quantity64) },
   result: hash,
+  heavy: true,
   async handle(
     { request, gasPrice, gas },
     modules: DefaultsModules & { readonly signer: AccountSigner; readonly submit: Submit },

@@ -27,6 +27,7 @@ export const sendTransaction = defineMethod({
   name: "eth_sendTransaction",
   params: { request: callRequest },
   result: hash,
+  heavy: true,
   async handle({ request }, modules: SendModules & { readonly signer: AccountSigner }) {
     const { signer } = modules;
     const from = request.from ?? ZERO_ADDRESS;

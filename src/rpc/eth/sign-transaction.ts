@@ -23,6 +23,7 @@ export const signTransaction = defineMethod({
   name: "eth_signTransaction",
   params: { request: callRequest },
   result: rawJson,
+  heavy: true,
   handle({ request }, modules: SignTransactionModules & { readonly signer: AccountSigner }) {
     const from = request.from ?? ZERO_ADDRESS;
     return signedTransaction(request, modules, (digest) => modules.signer.sign(from, digest));

@@ -45,6 +45,7 @@ export const simulateV1 = defineMethod({
   name: "eth_simulateV1",
   params: { options: simulationOptions, block: optional(blockSelector, "latest") },
   result: rawJson,
+  heavy: true,
   async handle(
     { options, block },
     modules: { chain: ChainReader; simulator: Simulator; blockJson: BlockJsonCache },

@@ -95,6 +95,7 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
       resultSchema: string.schema ?? {},
       isPrivate: false,
       needsConnection: true,
+      isHeavy: false,
       run: subscribe,
       call: async (modules, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");

@@ -48,6 +48,17 @@ export const TEST_METHODS = [
     handle: () => new Promise<string>(() => {}),
   }),
   defineMethod({
+    name: "test_spin",
+    params: { milliseconds: quantity },
+    result: string,
+    heavy: true,
+    handle({ milliseconds }) {
+      const end = performance.now() + Number(milliseconds);
+      while (performance.now() < end);
+      return "done";
+    },
+  }),
+  defineMethod({
     name: "test_private",
     params: {},
     result: string,

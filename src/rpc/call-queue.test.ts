@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { type CallOwner, CallQueue } from "./call-queue.ts";
+
+/** Longer than the slice after which others have their turn. */
+const LONG_MS = 12;
+
+function spin(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+function createQueue(limits: { waitingMax?: number; waitingOfOneMax?: number } = {}) {
+  const waiting: number[] = [];
+  const queue = new CallQueue({
+    waitingMax: 100,
+    waitingOfOneMax: 100,
+    ...limits,
+    onWaiting: (count) => waiting.push(count),
+  });
+  return { queue, waiting };
+}
+
+const owner = (connection?: object): CallOwner => ({ connection, isAborted: false });
+
+test("CallQueue runs short work at once, and its failure is the caller's", () => {
+  const { queue, waiting } = createQueue();
+  for (let i = 0; i < 100; i++)
+    assert.equal(
+      queue.run(owner(), () => i),
+      i,
+    );
+  assert.throws(() =>
+    queue.run(owner(), () => {
+      throw new TypeError("no");
+    }),
+  );
+  assert.deepEqual(waiting, []);
+});
+
+test("CallQueue lets timers and immediates run between long works", async () => {
+  const { queue } = createQueue();
+  const order: string[] = [];
+  const long = (name: string) => () => {
+    spin(LONG_MS);
+    order.push(name);
+  };
+  queue.run(owner(), long("first"));
+  const second = queue.run(owner(), long("second"));
+  const third = queue.run(owner(), long("third"));
+  setTimeout(() => order.push("timer"), 0);
+  assert.deepEqual(order, ["first"]);
+  await Promise.all([second, third]);
+  assert.ok(order.indexOf("timer") < order.indexOf("third"), order.join());
+});
+
+test("CallQueue serves callers in turn, however much one of them asks for", async () => {
+  const { queue } = createQueue();
+  const order: string[] = [];
+  const greedy = {};
+  const work = (name: string) => () => {
+    spin(LONG_MS);
+    order.push(name);
+  };
+  queue.run(owner(greedy), work("greedy"));
+  const done = ["greedy", "greedy", "greedy"].map((name) => queue.run(owner(greedy), work(name)));
+  done.push(queue.run(owner(), work("modest")));
+  await Promise.all(done);
+  assert.deepEqual(order, ["greedy", "greedy", "modest", "greedy", "greedy"]);
+});
+
+test("CallQueue refuses what is beyond its limits, and says how many wait", async () => {
+  const { queue, waiting } = createQueue({ waitingMax: 3, waitingOfOneMax: 2 });
+  const one = {};
+  queue.run(owner(one), () => spin(LONG_MS));
+  const done = [1, 2].map(() => queue.run(owner(one), () => {}));
+  assert.throws(() => queue.run(owner(one), () => {}), { code: "RPC_TOO_MANY" });
+  done.push(queue.run(owner(), () => {}));
+  assert.throws(() => queue.run(owner(), () => {}), { code: "RPC_TOO_MANY" });
+  await Promise.all(done);
+  assert.deepEqual(waiting, [1, 2, 3, 2, 1, 0]);
+  assert.equal(
+    queue.run(owner(), () => "again"),
+    "again",
+  );
+});
+
+test("CallQueue does not run what nobody waits for any more", async () => {
+  const { queue } = createQueue();
+  const gone = { connection: undefined, isAborted: false };
+  queue.run(owner(), () => spin(LONG_MS));
+  const never = queue.run(gone, () => assert.fail("it ran"));
+  gone.isAborted = true;
+  await assert.rejects(async () => never, { code: "RPC_TIMEOUT" });
+});
+
+test("CallQueue starts one work a round when what it does cannot be seen", async () => {
+  const { queue } = createQueue();
+  const order: number[] = [];
+  const works = [1, 2, 3].map((i) =>
+    queue.run(owner(), async () => {
+      await setImmediate();
+      order.push(i);
+    }),
+  );
+  assert.deepEqual(order, []);
+  await Promise.all(works);
+  assert.deepEqual(order, [1, 2, 3]);
+});

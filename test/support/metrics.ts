@@ -1,0 +1,18 @@
+import type { TestNode } from "./test-node.ts";
+
+/** Settings that make a test node show its metrics. */
+export const WITH_METRICS = { "metrics.enable": "true", "metrics.address": "127.0.0.1:0" };
+
+/** Value of the series `name` whose labels are exactly `labels`, as they stand in the exposition; 0 when there is none yet. */
+export async function metricOf(node: TestNode, name: string, labels = ""): Promise<number> {
+  const listener = node.node.listeners.find(({ kind }) => kind === "metrics");
+  const text = await (await fetch(listener!.url)).text();
+  const series = `evmint_${name}${labels && `{${labels}}`} `;
+  const line = text.split("\n").find((each) => each.startsWith(series));
+  return line === undefined ? 0 : Number(line.slice(series.length));
+}
+
+/** How often `transport` turned something away for `reason`. */
+export function refusals(node: TestNode, transport: string, reason: string): Promise<number> {
+  return metricOf(node, "rpc_refused_total", `transport="${transport}",reason="${reason}"`);
+}

@@ -32,7 +32,7 @@ import type { TransactionMessage } from "../message.ts";
 /** One engine for all tests of a file: it loads its library once. */
 export const evm = createEthereumjsEvm();
 
-export const aliceKey = new Uint8Array(32).fill(1);
+const aliceKey = new Uint8Array(32).fill(1);
 export const alice = addressFromPrivateKey(aliceKey);
 export const bob = `0x${"b0".repeat(20)}` as Address;
 export const coinbase = `0x${"c0".repeat(20)}` as Address;

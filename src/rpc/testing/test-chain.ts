@@ -1,7 +1,7 @@
 import type { ChainReader } from "../../chain/reader.ts";
 import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
-import { createUnlockedSigner } from "../../keystore/account-signer.ts";
+import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";

@@ -170,7 +170,7 @@ function serveRequest(
   const { headers, method } = request;
   const refuse = (refusal: Refusal) => {
     modules.observer.refused("http", refusal.reason);
-    sendRefusal(response, refusal);
+    sendRefusal(request, response, refusal, isHeld);
   };
 
   const notAdmitted = whyNotAdmitted(options, request, connectionCount);
@@ -383,7 +383,7 @@ function readBody(
     size += chunk.length;
     if (size <= bytesMax) chunks.push(chunk);
     else {
-      request.removeAllListeners("data").removeAllListeners("end").pause();
+      request.removeAllListeners("data").removeAllListeners("end");
       done(undefined);
     }
   });
@@ -423,8 +423,17 @@ function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: Rp
   response.once("close", () => clearTimeout(timer));
 }
 
-/** An answer without a call: JSON all the same, because some clients read nothing else. The rest of the request is not read. */
-function sendRefusal(response: ServerResponse, { status, message, headers }: Refusal): void {
+/** How long, and how far, a refused request may go on before its connection is closed. */
+const LINGER_MS = 500;
+const LINGER_BYTES = 1024 * 1024;
+
+/** An answer without a call: JSON all the same, because some clients read nothing else. */
+function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, message, headers }: Refusal,
+  isHeld: boolean,
+): void {
   const body = refusalBody(status, message);
   response.writeHead(status, {
     ...headers,
@@ -432,7 +441,20 @@ function sendRefusal(response: ServerResponse, { status, message, headers }: Ref
     "content-length": Buffer.byteLength(body),
     connection: "close",
   });
-  response.end(body);
+  if (isHeld || request.complete) {
+    response.end(body);
+    return;
+  }
+  // A connection closed over unread bytes is reset, and with it goes the answer that its client has not read yet.
+  response.write(body);
+  const end = () => response.end();
+  const timer = setTimeout(end, LINGER_MS);
+  response.once("close", () => clearTimeout(timer));
+  let size = 0;
+  request.on("end", end).on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LINGER_BYTES) end();
+  });
 }
 
 /** The JSON-RPC error object sent with an HTTP status other than 200. */

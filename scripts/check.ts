@@ -1,7 +1,8 @@
-/** `npm run check`: types, formatting and lint, layer order. */
+/** `npm run check`: types, formatting and lint, layer order, generated documentation. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
+import { isRpcReferenceFresh } from "./rpc-docs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 let failed = false;
@@ -20,4 +21,7 @@ const faults = checkLayers();
 for (const fault of faults) console.error(fault);
 console.log(`layers: ${faults.length === 0 ? "ok" : "failed"}`);
 
-process.exit(failed || faults.length > 0 ? 1 : 0);
+const areDocsFresh = isRpcReferenceFresh();
+console.log(`docs/rpc.md: ${areDocsFresh ? "ok" : "stale, run npm run docs"}`);
+
+process.exit(failed || faults.length > 0 || !areDocsFresh ? 1 : 0);

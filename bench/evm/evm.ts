@@ -1,12 +1,12 @@
 /** Programs on our engine, on anvil's through eth_call, and on @ethereumjs/evm, in turns in one run. */
 import { createEvm } from "../../src/evm/engine.ts";
-import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import type { BlockContext, Evm } from "../../src/evm/evm.ts";
 import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
 import { ZERO_HASH } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
+import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import { call, type Peer, startAnvil } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { PROGRAMS, type Program, STOP } from "./programs.ts";

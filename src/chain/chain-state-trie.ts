@@ -1,5 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import { MissingTrieNodeError } from "../trie/node-source.ts";
 import type { BlockStore } from "./block-store.ts";
@@ -11,11 +11,13 @@ const OLD_TRIE_OPTIONS = { cachedNodesMax: 4_096 };
  * The state trie of a chain, at every root that a block has. The newest state is worked on again and
  * again and has caches of its own; nodes of an older one that were replaced before the store wrote
  * them are computed by the store.
+ * @param options of the newest state's
  */
 export function createChainStateTrie(
   store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">,
+  options: StateTrieOptions = {},
 ): StateTrie {
-  const newest = createStateTrie(store.trieNodes);
+  const newest = createStateTrie(store.trieNodes, options);
   const at = <T>(root: Hash, use: (trie: StateTrie) => T): T => {
     try {
       return use(newest);

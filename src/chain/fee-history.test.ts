@@ -25,11 +25,12 @@ function chainOf(blocks: readonly ExecutedBlock[], pending?: ExecutedBlock) {
     config,
     head: () => blocks.at(-1)!,
     blockByNumber: (number: number) => blocks[number],
-    pending: () => ({
-      executed: pending!,
-      state: undefined as never,
-      changes: { accounts: [], codes: new Map() },
-    }),
+    pending: () =>
+      pending && {
+        executed: pending,
+        state: undefined as never,
+        changes: { accounts: [], codes: new Map() },
+      },
   };
 }
 
@@ -70,6 +71,13 @@ test("feeHistory can end with the pending block", () => {
   const history = feeHistory(2, "pending", [], chainOf([...range(3)], pending));
   assert.equal(history.oldestBlock, 2);
   assert.equal(history.baseFeePerGas[1], 5n);
+});
+
+test("feeHistory ends with the head, one block earlier, when there is no pending block", () => {
+  const history = feeHistory(2, "pending", [], chain);
+  assert.equal(history.oldestBlock, 2);
+  assert.equal(history.gasUsedRatio.length, 1);
+  assert.equal(feeHistory(1, "pending", [], chain).gasUsedRatio.length, 0);
 });
 
 test("feeHistory refuses bad percentiles and blocks to come", () => {

@@ -43,18 +43,21 @@ export function feeHistory(
 ): FeeHistory {
   checkPercentiles(percentiles);
   const head = chain.head().block.header.number;
-  const last = newest === "pending" ? head + 1 : newest;
+  const pending = newest === "pending" ? chain.pending()?.executed : undefined;
+  const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
   if (newest !== "pending" && last > head) {
     throw new InvalidFeeHistoryRequestError(
       `request beyond head block: requested ${last}, head ${head}`,
       { requested: last, head },
     );
   }
-  const count = Math.min(blockCount, BLOCKS_MAX, last + 1);
+  // Where no pending block can be built, one block fewer is told of.
+  const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
+  const count = Math.min(wanted, BLOCKS_MAX, last + 1);
   const oldestBlock = last + 1 - count;
   const blocks: ExecutedBlock[] = [];
   for (let number = oldestBlock; number <= last; number++) {
-    const executed = number > head ? chain.pending().executed : chain.blockByNumber(number);
+    const executed = number > head ? pending : chain.blockByNumber(number);
     if (executed) blocks.push(executed);
   }
   const headers = blocks.map(({ block }) => block.header);

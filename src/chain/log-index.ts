@@ -35,9 +35,9 @@ export type LogMergeLimits = {
   readonly rowsMax: number;
 };
 
-/** 50,000 postings take about 8 MB. A hot term's row is 8 KiB, written again by each merge: 256 blocks share that. */
+/** 50,000 postings take about 8 MB. A hot term's row is 8 KiB, written again by each merge: 512 blocks share that. */
 const MERGE_LIMITS: LogMergeLimits = {
-  blocksMin: 256,
+  blocksMin: 512,
   postingsMin: 50_000,
   logBytesMin: 8 << 20,
   rowsMax: 1_000,

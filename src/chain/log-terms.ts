@@ -17,8 +17,8 @@ import { LOG_CHUNK_BLOCKS } from "./log-source.ts";
 export type LogTerm = string;
 
 const ANY = "\0";
-const ADDRESS = 1;
-const TOPIC = 2;
+const ADDRESS = "\x01";
+const TOPICS = ["\x02", "\x03", "\x04", "\x05"] as const;
 const ADDRESS_BYTES = 20;
 const TOPIC_BYTES = 32;
 const FOLDED_BYTES = 16;
@@ -26,10 +26,11 @@ const FOLDED_BYTES = 16;
 /** Each term of the logs still to come in `logs`, once. */
 export function termsOfBlock(logs: BlockLogs): ReadonlySet<LogTerm> {
   const terms = new Set<LogTerm>([ANY]);
+  const { bytes } = logs;
   while (logs.next()) {
-    terms.add(addressTerm(logs.bytes, logs.addressOffset));
+    terms.add(addressTerm(bytes, logs.addressOffset));
     for (let position = 0; position < logs.topicCount; position++) {
-      terms.add(topicTerm(position, logs.bytes, logs.topicsOffset + position * TOPIC_BYTES));
+      terms.add(topicTerm(position, bytes, logs.topicsOffset + position * TOPIC_BYTES));
     }
   }
   return terms;
@@ -39,11 +40,15 @@ export function termsOfBlock(logs: BlockLogs): ReadonlySet<LogTerm> {
 export function termsOfFilter({ addresses, topics }: LogFilter): readonly (readonly LogTerm[])[] {
   const lists: LogTerm[][] = [];
   if (addresses !== undefined) {
-    lists.push(Array.from(addresses, (address) => addressTerm(addressToBytes(address), 0)));
+    lists.push(
+      Array.from(addresses, (address) => addressTerm(Buffer.from(addressToBytes(address)), 0)),
+    );
   }
   for (const [position, terms] of topics.entries()) {
     if (terms === undefined) continue;
-    lists.push(Array.from(terms, (topic) => topicTerm(position, hashToBytes(topic), 0)));
+    lists.push(
+      Array.from(terms, (topic) => topicTerm(position, Buffer.from(hashToBytes(topic)), 0)),
+    );
   }
   return lists.length === 0 ? [[ANY]] : lists;
 }
@@ -75,19 +80,14 @@ export function offsetOf(number: number): number {
   return number % LOG_CHUNK_BLOCKS;
 }
 
-function addressTerm(bytes: Uint8Array, offset: number): LogTerm {
-  return termOf(ADDRESS, bytes, offset, ADDRESS_BYTES);
+function addressTerm(bytes: Buffer, offset: number): LogTerm {
+  return ADDRESS + bytes.toString("latin1", offset, offset + ADDRESS_BYTES);
 }
 
-function topicTerm(position: number, bytes: Uint8Array, offset: number): LogTerm {
-  const folded = new Uint8Array(FOLDED_BYTES);
+function topicTerm(position: number, bytes: Buffer, offset: number): LogTerm {
+  const folded = Buffer.allocUnsafe(FOLDED_BYTES);
   for (let i = 0; i < FOLDED_BYTES; i++) {
     folded[i] = bytes[offset + i]! ^ bytes[offset + FOLDED_BYTES + i]!;
   }
-  return termOf(TOPIC + position, folded, 0, FOLDED_BYTES);
-}
-
-function termOf(kind: number, bytes: Uint8Array, offset: number, length: number): LogTerm {
-  const view = Buffer.from(bytes.buffer, bytes.byteOffset + offset, length);
-  return String.fromCharCode(kind) + view.toString("latin1");
+  return TOPICS[position] + folded.toString("latin1");
 }

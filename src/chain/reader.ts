@@ -18,8 +18,11 @@ export interface ChainReader {
   stateAt(number: number): StateReader;
   /** EIP-1186 proof against the state root of block `number`. */
   proofAt(number: number, address: Address, slots: readonly Hash[]): AccountProof;
-  /** A block really built on the head from the pool, and the state after it. Cached until head or pool change. */
-  pending(): PendingBlock;
+  /**
+   * A block really built on the head from the pool, and the state after it. Cached until head or pool change.
+   * undefined when no valid block can be built, say because a system contract is missing.
+   */
+  pending(): PendingBlock | undefined;
 }
 
 export type PendingBlock = {

@@ -49,10 +49,6 @@ export const DEFAULTS = {
   rpcSubscriptionsMax: 128,
   /** geth's. */
   rpcFeeHistoryBlocksMax: 1024,
-  /** Traces waiting for a worker; behind it a caller is told to come back instead of being kept. */
-  traceQueueMax: 64,
-  /** reth's for `trace_filter`. */
-  traceFilterBlocksMax: 100,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
@@ -68,8 +64,8 @@ export const DEFAULTS = {
   poolGlobalQueue: 1024,
   poolLifetimeMs: 3 * 3_600_000,
 
-  /** Decoded trie nodes and accounts kept; a cold look-up costs a few microseconds of LMDB each. */
-  stateCacheBytes: 256 * 2 ** 20,
+  /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
+  stateCacheBytes: 64 * 2 ** 20,
 
   /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },

@@ -89,6 +89,9 @@ export const SCHEMA = {
     vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
       description: "Host names requests may be sent to besides IP addresses; * accepts every name.",
     }),
+    fastHttp: option("json-rpc.fast-http", boolean, true, {
+      description: "Answer plain calls straight from the socket; false leaves all to node:http.",
+    }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
         "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries refuse that.",
@@ -109,7 +112,7 @@ export const SCHEMA = {
       { description: "EVM memory one eth_call may use." },
     ),
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
-      description: "Bytes one eth_call may return.",
+      description: "Bytes one eth_call may return, also when it reverts.",
     }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
@@ -157,15 +160,6 @@ export const SCHEMA = {
       integer(1),
       DEFAULTS.rpcFeeHistoryBlocksMax,
       { description: "Blocks in one eth_feeHistory answer." },
-    ),
-    traceQueueMax: option("json-rpc.trace-queue-limit", integer(1), DEFAULTS.traceQueueMax, {
-      description: "Traces that wait for their turn; more are refused.",
-    }),
-    traceFilterBlocksMax: option(
-      "json-rpc.trace-filter-limit",
-      integer(1),
-      DEFAULTS.traceFilterBlocksMax,
-      { description: "Blocks in one trace_filter." },
     ),
   },
   /** As the JSON-RPC server takes them. */
@@ -358,7 +352,7 @@ export const SCHEMA = {
   },
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
-      description: "Memory for state kept decoded.",
+      description: "Memory for nodes of the state trie, used by half at least.",
     }),
   },
   keystore: {

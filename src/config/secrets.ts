@@ -42,7 +42,11 @@ function readSecret(path: string): Uint8Array {
     mode = lstatSync(path).mode & 0o777;
     text = readFileSync(path, "utf8").trim();
   } catch (cause) {
-    throw new InvalidConfigError(`cannot read ${path}`, { path }, { cause });
+    throw new InvalidConfigError(
+      `cannot read ${path}: it is made by "evmintd init" and by the first start`,
+      { path },
+      { cause },
+    );
   }
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     throw new InvalidConfigError(

@@ -23,11 +23,12 @@ test("every value type reads back what it prints", () => {
   check(types.integer(0), fc.maxSafeNat());
   check(types.gas, fc.maxSafeNat().map(BigInt));
   check(types.byteSize, scaled);
+  const milliseconds = fc.nat(2 ** 31 - 1);
   check(
     types.duration,
     fc.oneof(
-      size,
-      size.map((n) => n * 1000),
+      milliseconds,
+      milliseconds.map((n) => n - (n % 1000)),
     ),
   );
   check(
@@ -63,6 +64,12 @@ test("amount is exact: no amount goes through floating point", () => {
   assert.equal(types.amount.parse("123456789.123456789ether"), 123456789123456789n * 10n ** 9n);
   assert.equal(types.amount.parse("1.5"), undefined);
   assert.equal(types.amount.parse("0.1wei"), undefined);
+});
+
+test("a duration longer than a timer can wait is refused", () => {
+  assert.equal(types.duration.parse("596h"), 596 * 3_600_000);
+  assert.equal(types.duration.parse("600h"), undefined);
+  assert.equal(types.blockTime.parse("600h"), undefined);
 });
 
 test("a duration without a unit is refused, zero apart", () => {

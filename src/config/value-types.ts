@@ -73,15 +73,17 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** A span of time; milliseconds once read. A number without a unit is refused: seconds or milliseconds, who knows. */
+/** Node's timers take a longer wait for one of a millisecond. */
+const DURATION_MAX = 2 ** 31 - 1;
+
+/** A span of time up to 24 days; milliseconds once read. A number without a unit is refused: seconds or milliseconds, who knows. */
 export const duration: ValueType<number> = {
-  expects: "a duration such as 500ms, 5s, 30m or 3h",
-  parse: (raw) =>
-    raw === 0 || raw === "0"
-      ? 0
-      : typeof raw === "string"
-        ? scaled(raw, DURATION_UNITS)
-        : undefined,
+  expects: "a duration such as 500ms, 5s, 30m or 3h, up to 24 days",
+  parse(raw) {
+    if (raw === 0 || raw === "0") return 0;
+    const value = typeof raw === "string" ? scaled(raw, DURATION_UNITS) : undefined;
+    return value !== undefined && value <= DURATION_MAX ? value : undefined;
+  },
   print: (value) => printScaled(value, ["h", "m", "s", "ms"], DURATION_UNITS),
 };
 

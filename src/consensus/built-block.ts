@@ -15,7 +15,7 @@ import {
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import type { BeginBlock } from "./block-factory.ts";
-import { packTransactions } from "./pack-transactions.ts";
+import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
 
 /** The block somebody wants built on the head. */
 export type BlockWish = {
@@ -52,9 +52,6 @@ export type BlockTester = {
   /** Builds a block and makes it the head; its hash. @throws as build */
   commit(wish: BlockWish): Hash;
 };
-
-/** Bytes of transactions and milliseconds that filling a block from the pool may take. */
-const PACKING_LIMITS = { bytesMax: 7_388_608, timeMs: 500 };
 
 export function createBlockTester(
   options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },

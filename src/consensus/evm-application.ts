@@ -16,7 +16,7 @@ import { decodePooledTransaction, decodeTransaction } from "../types/transaction
 import type { Application, BlockInput, Proposal, TxResult } from "./application.ts";
 import type { BeginBlock } from "./block-factory.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { packTransactions } from "./pack-transactions.ts";
+import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
 import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
 
 export type EvmApplicationOptions = {
@@ -28,8 +28,6 @@ export type EvmApplicationOptions = {
   readonly minimumTip: () => bigint;
   /** What the gas limit moves towards by at most 1/1024 a block. */
   readonly gasLimitTarget: bigint;
-  /** Milliseconds that packing a proposal may take. */
-  readonly packingTimeMs: number;
 };
 
 export type EvmApplicationModules = {
@@ -145,7 +143,7 @@ export function createEvmApplication(
       const builder = begin(proposal, proposer);
       const limits = {
         bytesMax: proposal.maxTxBytes - first.length,
-        timeMs: options.packingTimeMs,
+        timeMs: PACKING_LIMITS.timeMs,
         minimumTip: options.minimumTip(),
       };
       const packed = packTransactions(builder, limits, { mempool, config: chain.config });

@@ -4,7 +4,7 @@ import type { Mempool } from "../mempool/mempool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";
-import { TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
+import { BLOCK_RLP_SIZE_MAX, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
@@ -16,6 +16,9 @@ export type PackingLimits = {
   /** Least tip per gas, in wei. */
   readonly minimumTip: bigint;
 };
+
+/** EIP-7934's 8 MiB less room for the header, and a time in which a full pool cannot hold up the blocks. */
+export const PACKING_LIMITS = { bytesMax: BLOCK_RLP_SIZE_MAX - 1_000_000, timeMs: 500 };
 
 /** What an engine puts around one transaction, in bytes. */
 const TX_FRAME_BYTES = 4;

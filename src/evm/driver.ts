@@ -82,7 +82,10 @@ export class Driver {
     this.hardfork = hardfork;
     this.#memory = memory;
     this.#precompiles = precompiles;
-    this.#host = createHost(() => this.#session);
+    this.#host = createHost(() => {
+      memory.refresh();
+      return this.#session;
+    });
     this.#fast = createInterpreter(hardfork, "fast", memory.memory, this.#host);
     this.#session = {
       memory,
@@ -107,6 +110,7 @@ export class Driver {
       if (session.depth >= 0) this.#run(options.tracer?.onStep !== undefined);
     } catch (error) {
       if (!(error instanceof LinearMemoryExhausted)) throw error;
+      this.#memory.refresh();
       session.ending = halted({ kind: "memoryLimit" });
     }
     return this.#result(message.gas - gas);
@@ -114,6 +118,8 @@ export class Driver {
 
   #begin(message: Message, block: BlockContext, state: State, options: ExecuteOptions): void {
     const memory = this.#memory;
+    // An execution that was left by an exception may have grown it.
+    memory.refresh();
     const { records, codes, rules, journal } = this.#session;
     const precompiles = options.precompiles ?? this.#precompiles;
     this.#session = {
@@ -222,6 +228,7 @@ export class Driver {
       }
       let status = interpreter.run();
       if (status === exit.checkFailed) status = this.#perOpcodeInterpreter().run();
+      memory.refresh();
       switch (status) {
         case exit.call:
           enterCall(session);

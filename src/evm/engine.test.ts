@@ -283,6 +283,33 @@ test("an engine refuses an execution from inside another", () => {
   assert.equal(run({ code: "" }).outcome, "success");
 });
 
+test("an exception of the state leaves the engine usable, also when memory had grown", () => {
+  const failing = new Error("the disk is gone");
+  const state = createWorldState(createMemoryState());
+  const codeHash = state.putCode(hexToBytes("0x6308000000515f54"));
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
+  const broken = {
+    ...state,
+    storage: () => {
+      throw failing;
+    },
+  };
+  const message = {
+    to: contract,
+    caller: alice,
+    origin: alice,
+    value: 0n,
+    data: EMPTY_BYTES,
+    gas: 1n << 50n,
+    gasPrice: 0n,
+    blobVersionedHashes: [],
+    warmAddresses: [],
+    warmSlots: [],
+  };
+  assert.throws(() => evm.execute(message, block("osaka"), broken), failing);
+  assert.equal(word({ code: returning("602a") }), 42n);
+});
+
 test("a memory limit holds for all frames together", () => {
   const gas = 1n << 50n;
   const expand = "630010000051";

@@ -14,9 +14,12 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
 /** The memory all builds of an engine share, and TypeScript's views of it, which each growth makes anew. */
 export class LinearMemory {
   readonly memory = new WebAssembly.Memory({ initial: MEMORY_PAGES_MIN, maximum: 0x10000 });
-  #bytes = new Uint8Array(this.memory.buffer);
-  #u32 = new Uint32Array(this.memory.buffer);
-  #u64 = new BigUint64Array(this.memory.buffer);
+  /** Views that a growth makes useless: `refresh` comes before their use wherever emitted code ran since. */
+  bytes = new Uint8Array(this.memory.buffer);
+  u32 = new Uint32Array(this.memory.buffer);
+  u64 = new BigUint64Array(this.memory.buffer);
+  /** For text, which only Buffer writes quickly */
+  #buffer = Buffer.from(this.memory.buffer);
   /** Where bytes are turned round on their way to text */
   readonly #scratch = Buffer.alloc(WORD);
 
@@ -26,25 +29,13 @@ export class LinearMemory {
     });
   }
 
-  get bytes(): Uint8Array {
-    if (this.#bytes.length === 0) this.#renew();
-    return this.#bytes;
-  }
-
-  get u32(): Uint32Array {
-    if (this.#u32.length === 0) this.#renew();
-    return this.#u32;
-  }
-
-  get u64(): BigUint64Array {
-    if (this.#u64.length === 0) this.#renew();
-    return this.#u64;
-  }
-
-  #renew(): void {
-    this.#bytes = new Uint8Array(this.memory.buffer);
-    this.#u32 = new Uint32Array(this.memory.buffer);
-    this.#u64 = new BigUint64Array(this.memory.buffer);
+  /** Renews the views when the memory has grown, which takes a view's length away. */
+  refresh(): void {
+    if (this.bytes.length !== 0) return;
+    this.bytes = new Uint8Array(this.memory.buffer);
+    this.u32 = new Uint32Array(this.memory.buffer);
+    this.u64 = new BigUint64Array(this.memory.buffer);
+    this.#buffer = Buffer.from(this.memory.buffer);
   }
 
   /** Makes addresses below `end` usable; false when there is not so much. */
@@ -53,6 +44,7 @@ export class LinearMemory {
     if (missing <= 0) return true;
     try {
       this.memory.grow(Math.ceil(missing / PAGE) + 16);
+      this.refresh();
       return true;
     } catch {
       return false;
@@ -151,8 +143,7 @@ export class LinearMemory {
 
   /** The hexadecimal digits of `length` bytes. */
   digits(at: number, length: number): string {
-    const { bytes } = this;
-    return Buffer.from(bytes.buffer, at, length).toString("hex");
+    return this.#buffer.toString("hex", at, at + length);
   }
 
   /** The lowest `length` bytes of a word as digits, highest byte first. */

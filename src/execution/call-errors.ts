@@ -32,6 +32,14 @@ export class ExecutionTimeoutError extends NodeError {
   }
 }
 
+/** The call gave more bytes than this node returns. */
+export class ReturnTooLargeError extends NodeError {
+  readonly code = "CALL_RETURN_TOO_LARGE";
+  constructor(details: { readonly length: number; readonly returnBytesMax: number }) {
+    super(`return data of ${details.length} bytes, limit ${details.returnBytesMax}`, details);
+  }
+}
+
 /** The call could not even begin: it breaks a rule for messages, which is the `cause`. */
 export class CallRefusedError extends NodeError {
   readonly code = "CALL_REFUSED";

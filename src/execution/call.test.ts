@@ -4,7 +4,7 @@ import { type Address, checksumAddress } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
-import { type CallOptions, call } from "./call.ts";
+import { call, type SingleCallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { durationText } from "./call-errors.ts";
 import type { AccountOverride } from "./state-overrides.ts";
@@ -15,24 +15,34 @@ const RETURN_TOP = "5f5260205ff3";
 const slot = hashFromBigint(1n);
 const identity = `0x${"04".padStart(40, "0")}` as Address;
 
-function run(code: Hex, args: CallArguments = {}, options: CallOptions = {}) {
+function run(code: Hex, args: CallArguments = {}, options: SingleCallOptions = {}) {
   const stored = { ...account({ nonce: 1n, balance: 9n, code }), storage: new Map([[slot, 42n]]) };
   const { genesis, modules } = testChain(allocWith("0x", [[contract, stored]]));
   const { header, state, blockHash } = genesis;
   return call({ to: contract, ...args }, { header, state, blockHash }, modules, options);
 }
 
-function runNumber(code: Hex, args?: CallArguments, options?: CallOptions): bigint {
+function runNumber(code: Hex, args?: CallArguments, options?: SingleCallOptions): bigint {
   return bytesToBigint(run(code, args, options));
 }
 
-function overriding(address: Address, override: AccountOverride): CallOptions {
+function overriding(address: Address, override: AccountOverride): SingleCallOptions {
   return { stateOverrides: new Map([[address, override]]) };
 }
 
 test("call returns what the code returns, and nothing where there is no code", () => {
   assert.equal(runNumber(`0x600154${RETURN_TOP}`), 42n);
   assert.equal(run("0x").length, 0);
+});
+
+test("call returns no more than it may, also of a revert", () => {
+  for (const end of ["f3", "fd"]) {
+    assert.throws(() => run(`0x60215f${end}`, {}, { returnBytesMax: 32 }), {
+      code: "CALL_RETURN_TOO_LARGE",
+      details: { length: 33, returnBytesMax: 32 },
+    });
+  }
+  assert.equal(run("0x60205ff3", {}, { returnBytesMax: 32 }).length, 32);
 });
 
 test("call gives 50,000,000 gas and silently cuts down to it", () => {
@@ -149,7 +159,7 @@ test("state overrides that contradict each other are refused", () => {
 });
 
 test("block overrides are what the block opcodes answer", () => {
-  const read = (opcode: string, options: CallOptions["blockOverrides"]) =>
+  const read = (opcode: string, options: SingleCallOptions["blockOverrides"]) =>
     runNumber(`0x${opcode}${RETURN_TOP}`, {}, options ? { blockOverrides: options } : {});
   assert.equal(read("43", { number: 77 }), 77n);
   assert.equal(read("42", { time: 99 }), 99n);

@@ -10,7 +10,7 @@ import { applyMessage, type MessageResult } from "./apply-message.ts";
 import { type BlockHashes, blockContextOf } from "./block-context.ts";
 import { assertCallOverrides, type BlockOverrides, overrideBlock } from "./block-overrides.ts";
 import { type CallArguments, messageFromCall } from "./call-arguments.ts";
-import { assertSuccess, CallRefusedError } from "./call-errors.ts";
+import { assertSuccess, CallRefusedError, ReturnTooLargeError } from "./call-errors.ts";
 import { InvalidTransactionError } from "./errors.ts";
 import type { GasPool } from "./gas-pool.ts";
 import type { TransactionMessage } from "./message.ts";
@@ -35,6 +35,11 @@ export type CallOptions = Pick<ExecuteOptions, "tracer" | "memoryBytesMax"> & {
   readonly gasCap?: bigint;
   /** Milliseconds after which the call is aborted. */
   readonly timeoutMs?: number;
+};
+
+export type SingleCallOptions = CallOptions & {
+  /** More bytes than this are not returned, also of a revert. */
+  readonly returnBytesMax?: number;
 };
 
 /**
@@ -68,16 +73,19 @@ export type PreparedCall = {
 /**
  * eth_call: return data of the call on `target`; nothing is kept.
  * @throws InvalidCallArgumentsError, InvalidStateOverridesError, InvalidBlockOverridesError, CallRefusedError,
- *   ExecutionRevertedError, ExecutionHaltedError, ExecutionTimeoutError
+ *   ExecutionRevertedError, ExecutionHaltedError, ExecutionTimeoutError, ReturnTooLargeError
  */
 export function call(
   args: CallArguments,
   target: CallTarget,
   modules: CallModules,
-  options: CallOptions = {},
+  options: SingleCallOptions = {},
 ): Uint8Array {
+  const { returnBytesMax = Number.POSITIVE_INFINITY } = options;
   const prepared = prepareCall(args, target, modules, options);
   const result = runOrRefuse(prepared);
+  const { length } = result.returnData;
+  if (length > returnBytesMax) throw new ReturnTooLargeError({ length, returnBytesMax });
   assertSuccess(result, options.timeoutMs);
   return result.returnData;
 }
@@ -135,7 +143,7 @@ export function prepareCall(
 }
 
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */
-export function runOrRefuse(prepared: PreparedCall): MessageResult {
+function runOrRefuse(prepared: PreparedCall): MessageResult {
   try {
     return prepared.run();
   } catch (error) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Evm } from "../evm/evm.ts";
 import type { Hex } from "../primitives/hex.ts";
 import type { CallOptions } from "./call.ts";
 import type { CallArguments } from "./call-arguments.ts";
@@ -68,4 +69,20 @@ test("estimateGas refuses what more gas can not mend", () => {
     message:
       "failed with 50000 gas: insufficient gas for floor data gas cost: have 50000, want 61000",
   });
+});
+
+test("estimateGas does not take a run that was aborted for one with too little gas", () => {
+  const { genesis, modules } = testChain(allocWith("0x602a600155"));
+  let runs = 0;
+  const evm: Evm = {
+    execute(...input) {
+      const result = modules.evm.execute(...input);
+      return ++runs === 1 ? result : { ...result, outcome: "halt", halt: { kind: "timeout" } };
+    },
+  };
+  assert.throws(
+    () =>
+      estimateGas({ from: alice, to: contract }, genesis, { ...modules, evm }, { timeoutMs: 50 }),
+    { code: "EXECUTION_TIMEOUT", message: "execution aborted (timeout = 50ms)" },
+  );
 });

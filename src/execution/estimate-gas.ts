@@ -15,6 +15,7 @@ import type { CallArguments } from "./call-arguments.ts";
 import {
   assertSuccess,
   CallRefusedError,
+  ExecutionTimeoutError,
   GasAllowanceError,
   InsufficientFundsError,
 } from "./call-errors.ts";
@@ -37,14 +38,18 @@ export function estimateGas(
   const withGas = { ...args, gas: args.gas ?? 0n };
   const prepared = prepareCall(withGas, target, modules, options, "check");
   const allowance = allowanceOf(prepared, options.gasCap ?? CALL_GAS_CAP);
-  if (isPlainTransfer(prepared) && isEnoughForTransfer(prepared)) return TX_BASE_GAS;
-  const result = runWith(prepared, allowance);
+  const run: Run = (gasLimit) => runWith(prepared, gasLimit, options.timeoutMs);
+  if (isPlainTransfer(prepared) && isEnoughForTransfer(run)) return TX_BASE_GAS;
+  const result = run(allowance);
   if (result === "tooLittleGas" || (result.halt && isOutOfGas(result.halt))) {
     throw new GasAllowanceError(allowance);
   }
-  assertSuccess(result, options.timeoutMs);
-  return search(prepared, result, allowance);
+  assertSuccess(result);
+  return search(run, result, allowance);
 }
+
+/** The call with that much gas. */
+type Run = (gasLimit: bigint) => MessageResult | "tooLittleGas";
 
 /** The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow. */
 function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): bigint {
@@ -76,9 +81,9 @@ function isPlainTransfer({ message: { data, to }, state }: PreparedCall): boolea
 }
 
 /** Whatever goes wrong here goes wrong again, and is told, in the run that follows. */
-function isEnoughForTransfer(prepared: PreparedCall): boolean {
+function isEnoughForTransfer(run: Run): boolean {
   try {
-    return succeeds(prepared, TX_BASE_GAS);
+    return succeeds(run, TX_BASE_GAS);
   } catch (error) {
     if (error instanceof CallRefusedError) return false;
     throw error;
@@ -86,12 +91,12 @@ function isEnoughForTransfer(prepared: PreparedCall): boolean {
 }
 
 /** Halves the range between a gas limit that fails and one that succeeds until it is narrow. */
-function search(prepared: PreparedCall, first: MessageResult, allowance: bigint): bigint {
+function search(run: Run, first: MessageResult, allowance: bigint): bigint {
   let low = first.gasUsed - 1n;
   let high = allowance;
   const optimistic = ((first.maxUsedGas + CALL_STIPEND) * 64n) / 63n;
   if (optimistic < high) {
-    if (succeeds(prepared, optimistic)) high = optimistic;
+    if (succeeds(run, optimistic)) high = optimistic;
     else low = optimistic;
   }
   // (high − low) / high < 0.015, in integers
@@ -99,25 +104,33 @@ function search(prepared: PreparedCall, first: MessageResult, allowance: bigint)
     let middle = (low + high) / 2n;
     // Most calls need not much more than they use, so look near the low end first.
     if (middle > low * 2n) middle = low * 2n;
-    if (succeeds(prepared, middle)) high = middle;
+    if (succeeds(run, middle)) high = middle;
     else low = middle;
   }
   return high;
 }
 
-function succeeds(prepared: PreparedCall, gasLimit: bigint): boolean {
-  const result = runWith(prepared, gasLimit);
+function succeeds(run: Run, gasLimit: bigint): boolean {
+  const result = run(gasLimit);
   return result !== "tooLittleGas" && result.outcome === "success";
 }
 
-/** @throws CallRefusedError for every broken rule that more gas can not mend */
-function runWith(prepared: PreparedCall, gasLimit: bigint): MessageResult | "tooLittleGas" {
+/** @throws CallRefusedError for every broken rule that more gas can not mend, ExecutionTimeoutError */
+function runWith(
+  prepared: PreparedCall,
+  gasLimit: bigint,
+  timeoutMs = 0,
+): MessageResult | "tooLittleGas" {
+  let result: MessageResult;
   try {
-    return prepared.run({ ...prepared.message, gasLimit });
+    result = prepared.run({ ...prepared.message, gasLimit });
   } catch (error) {
     if (!(error instanceof InvalidTransactionError)) throw error;
     if (error.code === "TX_INTRINSIC_GAS_TOO_LOW") return "tooLittleGas";
     const message = `failed with ${gasLimit} gas: ${error.message}`;
     throw new CallRefusedError(message, { reason: error.code, gasLimit }, { cause: error });
   }
+  // Says nothing about the gas: the search must not take it for too little.
+  if (result.halt?.kind === "timeout") throw new ExecutionTimeoutError(timeoutMs);
+  return result;
 }

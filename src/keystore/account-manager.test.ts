@@ -12,6 +12,7 @@ import { DEV_ACCOUNTS } from "./dev-accounts.ts";
 import { UnlockForbiddenError } from "./errors.ts";
 import { HdWallets } from "./hd/hd-wallets.ts";
 import { WalletDirectory } from "./hd/wallet-file.ts";
+import { KeyDerivation } from "./key-derivation.ts";
 import { KeyStore } from "./keystore.ts";
 import { PassphraseTries } from "./passphrase-tries.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
@@ -41,25 +42,26 @@ function open(publicKeys: readonly Uint8Array[] = []): AccountManager {
     if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
   };
   const observer = { wrongSecret: () => seen.wrong++, tryRefused: () => seen.refused++ };
+  const tries = new PassphraseTries(5, clock.now);
   return new AccountManager({
     keyStore: new KeyStore(
       { directory: join(home, "keystore"), strength, allowLoosePermissions },
       { log: SILENT_LOGGER },
     ),
-    hdWallets: new HdWallets(
-      { strength },
-      {
-        directory: new WalletDirectory(join(home, "hdwallets"), { allowLoosePermissions }),
-        log: SILENT_LOGGER,
-        observer,
-        assertUnlockAllowed,
-      },
-    ),
+    hdWallets: new HdWallets(strength, {
+      directory: new WalletDirectory(join(home, "hdwallets"), { allowLoosePermissions }),
+      derivation: new KeyDerivation(),
+      tries,
+      log: SILENT_LOGGER,
+      observer,
+      assertUnlockAllowed,
+    }),
     unlocked: new UnlockedKeys(clock),
-    tries: new PassphraseTries(5, clock.now),
+    tries,
     observer,
     publicKeys,
     assertUnlockAllowed,
+    now: clock.now,
   });
 }
 
@@ -183,6 +185,18 @@ test("public accounts come first, are unlocked from the start, and can be locked
   await assert.rejects(sign(accounts, bob.address), { code: "ACCOUNT_LOCKED" });
   await accounts.unlock(bob.address, "anything", 300);
   await sign(accounts, bob.address);
+});
+
+test("a key file put there by hand is found within two seconds, one of our own at once", async () => {
+  const accounts = open();
+  assert.deepEqual(await accounts.accounts(), []);
+  await (await withAlice()).accounts();
+  assert.deepEqual(await accounts.accounts(), []);
+  await assert.rejects(sign(accounts), { code: "ACCOUNT_UNKNOWN" });
+  clock.advance(2000);
+  assert.deepEqual(await accounts.accounts(), [alice.address]);
+  await accounts.importKey(hexToBytes(bob.privateKey), "pw");
+  assert.equal((await accounts.accounts()).length, 2);
 });
 
 test("wallets shows each key file with its state", async () => {

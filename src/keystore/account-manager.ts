@@ -11,7 +11,7 @@ import {
   WrongPassphraseError,
 } from "./errors.ts";
 import type { HdWallets } from "./hd/hd-wallets.ts";
-import type { KeyStore } from "./keystore.ts";
+import type { KeyStore, StoredKey } from "./keystore.ts";
 import type { PassphraseTries } from "./passphrase-tries.ts";
 import type { UnlockedKeys } from "./unlocked-keys.ts";
 import type { KeyObserver, WalletStatus } from "./wallet.ts";
@@ -26,7 +26,12 @@ export type AccountManagerModules = {
   readonly publicKeys: readonly Uint8Array[];
   /** @throws UnlockForbiddenError while strangers could use an unlocked account */
   readonly assertUnlockAllowed: () => void;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 };
+
+/** geth reads its folder again no sooner than this. */
+const LISTING_MS = 2000;
 
 /** geth's default, which is also the service's. */
 export const UNLOCK_SECONDS_DEFAULT = 300;
@@ -38,9 +43,12 @@ const UNLOCK_SECONDS_MAX = 9_223_372_036;
 export class AccountManager implements AccountSigner {
   readonly #modules: AccountManagerModules;
   readonly #publicKeys: ReadonlyMap<Address, Uint8Array>;
+  readonly #now: () => number;
+  #listing: { readonly at: number; readonly keys: Promise<readonly StoredKey[]> } | undefined;
 
   constructor(modules: AccountManagerModules) {
     this.#modules = modules;
+    this.#now = modules.now ?? (() => performance.now());
     const { publicKeys, unlocked } = modules;
     this.#publicKeys = new Map(publicKeys.map((key) => [addressFromPrivateKey(key), key]));
     for (const [address, key] of this.#publicKeys) unlocked.hold(address, key.slice(), undefined);
@@ -48,7 +56,7 @@ export class AccountManager implements AccountSigner {
 
   /** Public accounts first, then those of HD wallets, then the key store's in the order of their files. */
   async accounts(): Promise<readonly Address[]> {
-    const stored = await this.#modules.keyStore.list();
+    const stored = await this.#stored();
     return [
       ...new Set([
         ...this.#publicKeys.keys(),
@@ -128,7 +136,7 @@ export class AccountManager implements AccountSigner {
 
   /** Makes a key and its file; the address. */
   async create(passphrase: string): Promise<Address> {
-    return (await this.#busy(() => this.#modules.keyStore.create(passphrase))).address;
+    return this.#add(() => this.#modules.keyStore.create(passphrase));
   }
 
   /**
@@ -136,8 +144,7 @@ export class AccountManager implements AccountSigner {
    * @throws InvalidPrivateKeyError, KeyExistsError, KeyDerivationBusyError
    */
   async importKey(privateKey: Uint8Array, passphrase: string): Promise<Address> {
-    return (await this.#busy(() => this.#modules.keyStore.importKey(privateKey, passphrase)))
-      .address;
+    return this.#add(() => this.#modules.keyStore.importKey(privateKey, passphrase));
   }
 
   /** Every wallet in ascending order of URL; each key file is one. */
@@ -175,6 +182,31 @@ export class AccountManager implements AccountSigner {
   close(): void {
     this.#modules.unlocked.lockAll();
     this.#modules.hdWallets.close();
+  }
+
+  /**
+   * The key store's accounts, as they were at most two seconds ago: a listing looks at every file, and anybody may ask for one.
+   * Keys added by this object are in it at once.
+   */
+  #stored(): Promise<readonly StoredKey[]> {
+    const at = this.#now();
+    if (this.#listing === undefined || at - this.#listing.at >= LISTING_MS) {
+      const keys = this.#modules.keyStore.list();
+      this.#listing = { at, keys };
+      // A folder that could not be read may be readable the next time.
+      keys.catch(() => this.#forgetListing());
+    }
+    return this.#listing.keys;
+  }
+
+  #forgetListing(): void {
+    this.#listing = undefined;
+  }
+
+  async #add(make: () => Promise<StoredKey>): Promise<Address> {
+    const { address } = await this.#busy(make);
+    this.#forgetListing();
+    return address;
   }
 
   async #open(address: Address, passphrase: string): Promise<Uint8Array> {

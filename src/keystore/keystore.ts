@@ -16,14 +16,14 @@ export type KeyStoreOptions = {
   readonly strength: KeyStrength;
   /** Opens files other users can read. */
   readonly allowLoosePermissions: boolean;
-  /** Passphrases that may wait behind the one being tried. */
-  readonly passphraseQueueMax?: number;
 };
 
 export type KeyStoreModules = {
   readonly log: Logger;
   /** Milliseconds of the Unix clock. */
   readonly now?: () => number;
+  /** Shared with whatever else tries passphrases, so that one is tried at a time. */
+  readonly derivation?: KeyDerivation;
 };
 
 /** A folder of encrypted private keys (Web3 Secret Storage), shared with geth and with people who copy files into it. */
@@ -41,7 +41,7 @@ export class KeyStore {
   constructor(options: KeyStoreOptions, modules: KeyStoreModules) {
     this.#directory = new KeyDirectory(options.directory, options);
     this.#strength = options.strength;
-    this.#derivation = new KeyDerivation(options.passphraseQueueMax);
+    this.#derivation = modules.derivation ?? new KeyDerivation();
     this.#log = modules.log;
     this.#now = modules.now ?? Date.now;
   }

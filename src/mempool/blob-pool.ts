@@ -20,7 +20,7 @@ export type BlobEntry = Entry & { readonly tx: BlobTransaction; readonly size: n
 type GappedEntry = { readonly entry: BlobEntry; readonly since: number };
 
 export type BlobPoolModules = {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have other transactions pooled: an account is in one pool at a time. */
   readonly isReserved: (address: Address) => boolean;

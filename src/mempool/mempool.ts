@@ -29,7 +29,7 @@ export type MempoolModules = {
   readonly config: ChainConfig;
   /** The block the pool starts upon. */
   readonly head: PoolHead;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Without it blob transactions are refused: nothing unverified is pooled. */
   readonly verifySidecar?: VerifySidecar;

@@ -27,7 +27,7 @@ type AccountSlots = {
 };
 
 export type PlainPoolModules = {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have blob transactions pooled: an account is in one pool at a time. */
   readonly isReserved: (address: Address) => boolean;

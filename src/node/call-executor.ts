@@ -12,6 +12,8 @@ export type CallLimits = {
   /** 0: no limit */
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
+  /** Bytes one eth_call may return. */
+  readonly returnBytesMax: number;
 };
 
 /** Runs calls on this thread, over the chain of `core`. */
@@ -34,7 +36,10 @@ export function createCallExecutor(
   });
   return {
     call: (request, at, options) =>
-      call(argumentsOf(request), targetOf(at), execution, optionsOf(options)),
+      call(argumentsOf(request), targetOf(at), execution, {
+        ...optionsOf(options),
+        returnBytesMax: limits.returnBytesMax,
+      }),
     estimateGas: (request, at, options) =>
       estimateGas(argumentsOf(request), targetOf(at), execution, optionsOf(options)),
     createAccessList: (request, at, options) =>

@@ -18,8 +18,6 @@ import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
-/** Milliseconds that packing one proposal may take, so that a full pool cannot hold up the blocks. */
-const PACKING_TIME_MS = 500;
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
 
@@ -58,7 +56,8 @@ export function composeChain(
   const mempool = new Mempool(poolOptions(config), {
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
-    now: Date.now,
+    // Of spans of time only; a clock that is set must not end them early.
+    now: () => performance.now(),
     verifySidecar,
   });
   const submissionRules: SubmissionRules = {
@@ -74,7 +73,11 @@ export function composeChain(
   const gasLimitTarget = config.consensus.gasLimit;
   const pending = createPendingBlocks(
     { gasLimitTarget, minimumTip },
-    { chain, mempool, beginBlock, nowSeconds: () => now().seconds },
+    {
+      ...{ chain, mempool, beginBlock },
+      nowSeconds: () => now().seconds,
+      log: log.child("consensus"),
+    },
   );
   const application = createEvmApplication(
     {
@@ -82,7 +85,6 @@ export function composeChain(
       extraData: config.consensus.extraData,
       minimumTip,
       gasLimitTarget,
-      packingTimeMs: PACKING_TIME_MS,
     },
     { chain, mempool, beginBlock, log: log.child("consensus") },
   );

@@ -5,6 +5,7 @@ import { AccountManager } from "../keystore/account-manager.ts";
 import { devPrivateKeys } from "../keystore/dev-accounts.ts";
 import { HdWallets } from "../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../keystore/hd/wallet-file.ts";
+import { KeyDerivation } from "../keystore/key-derivation.ts";
 import { KeyStore } from "../keystore/keystore.ts";
 import { PassphraseTries } from "../keystore/passphrase-tries.ts";
 import { UnlockedKeys } from "../keystore/unlocked-keys.ts";
@@ -25,27 +26,27 @@ export function composeKeys(
     config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
+  const tries = new PassphraseTries(passphraseTriesMax);
+  const derivation = new KeyDerivation(passphraseQueueMax);
   const keys = new AccountManager({
     keyStore: new KeyStore(
       {
         directory: keystorePath(config.home),
         strength,
         allowLoosePermissions,
-        passphraseQueueMax,
       },
-      { log },
+      { log, derivation },
     ),
-    hdWallets: new HdWallets(
-      { strength, passphraseQueueMax },
-      {
-        directory: new WalletDirectory(join(config.home, "hdwallets"), { allowLoosePermissions }),
-        log,
-        observer,
-        assertUnlockAllowed,
-      },
-    ),
+    hdWallets: new HdWallets(strength, {
+      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowLoosePermissions }),
+      derivation,
+      tries,
+      log,
+      observer,
+      assertUnlockAllowed,
+    }),
     unlocked,
-    tries: new PassphraseTries(passphraseTriesMax),
+    tries,
     observer,
     publicKeys: config.dev ? devPrivateKeys() : [],
     assertUnlockAllowed,

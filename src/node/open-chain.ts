@@ -9,7 +9,7 @@ import { devGenesis } from "../config/genesis.ts";
 import { dataPath, genesisPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
-import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { cachedNodesIn, createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** The chain of a home, held by this process until the store is closed. */
@@ -61,7 +61,9 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const stateTrie = createChainStateTrie(store);
+    const stateTrie = createChainStateTrie(store, {
+      cachedNodesMax: cachedNodesIn(config.state.cacheBytes),
+    });
     const resumed = store.head() !== undefined;
     const genesis = genesisOf(config, store);
     const { record, nodes } = genesisBlock(genesis, stateTrie);

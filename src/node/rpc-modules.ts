@@ -3,15 +3,17 @@ import { clientVersion } from "../config/version.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { KeyedLock } from "../rpc/keyed-lock.ts";
-import type { RpcModules } from "../rpc/methods.ts";
+import { METHODS, type RpcModules } from "../rpc/methods.ts";
 import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
 import type { NodeInfo } from "../rpc/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { createBlobProver } from "./blob-prover.ts";
 import { createCallExecutor } from "./call-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { createEventModules } from "./event-modules.ts";
 import { createFeeReader } from "./fee-reader.ts";
 import { createSimulator } from "./simulator.ts";
+import { createSolidityCompiler } from "./solidity-compiler.ts";
 import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
@@ -30,6 +32,7 @@ export function createRpcModules(
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
     memoryBytesMax: jsonRpc.callMemoryBytesMax,
+    returnBytesMax: jsonRpc.returnBytesMax,
   };
   const fees = createFeeReader(config, core);
   const node: NodeInfo = {
@@ -66,6 +69,9 @@ export function createRpcModules(
     passphraseSigner: (account, passphrase, digest) =>
       control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
+    compiler: createSolidityCompiler(),
+    blobProver: createBlobProver(),
+    methods: () => METHODS,
     hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };

@@ -91,6 +91,12 @@ export async function startListeners(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => modules.subscriptions.size,
   );
+  const closeModules = () => {
+    modules.feeds.close();
+    modules.filters.close();
+    keys.close();
+    control.dappDb.close();
+  };
   server = await startRpcServer(
     {
       ...(jsonRpc.enable && endpoints),
@@ -99,6 +105,7 @@ export async function startListeners(
       allowedOrigins: jsonRpc.corsOrigins,
       limits: rpcLimits,
       ...(tls && { tls }),
+      fastHttp: jsonRpc.fastHttp,
     },
     {
       registry,
@@ -106,7 +113,10 @@ export async function startListeners(
       observer: createRpcObserver(rpcLog, metrics),
       authenticate,
     },
-  );
+  ).catch((error) => {
+    closeModules();
+    throw error;
+  });
   isListening = true;
   const provider = new InProcessProvider(registry, modules);
   return {
@@ -114,12 +124,12 @@ export async function startListeners(
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
-      await server?.close(STOP_GRACE_MS);
-      provider.close();
-      modules.feeds.close();
-      modules.filters.close();
-      keys.close();
-      control.dappDb.close();
+      try {
+        await server?.close(STOP_GRACE_MS);
+        provider.close();
+      } finally {
+        closeModules();
+      }
     },
   };
 }

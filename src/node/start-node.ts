@@ -50,10 +50,14 @@ export async function startNode(
     );
     core.start();
     async function stop(): Promise<void> {
-      await close();
-      measured?.close();
-      core.stop();
-      core.store.close();
+      try {
+        await close();
+      } finally {
+        // Whatever a listener's trouble is: the store must be closed.
+        measured?.close();
+        core.stop();
+        core.store.close();
+      }
     }
     return {
       core,

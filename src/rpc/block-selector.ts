@@ -6,6 +6,7 @@ import {
   jsonKind,
   object,
   type ParamCodec,
+  quantity,
   quantityFault,
   typeFault,
 } from "./codec.ts";
@@ -33,6 +34,10 @@ const NUMBER_MAX = 2n ** 63n - 1n;
 
 /** A block number or tag. Numbers above 2^53 − 1 become 2^53 − 1, which no chain reaches. */
 export const blockNumberOrTag: ParamCodec<BlockNumberOrTag> = {
+  schema: {
+    title: "block number or tag",
+    oneOf: [quantity.schema, { type: "string", enum: [...TAGS] }],
+  },
   decode(value) {
     if (TAGS.has(value)) return value as BlockTag;
     if (typeof value !== "string") throw new InvalidValueError("hex string without 0x prefix");
@@ -48,6 +53,7 @@ const eip1898 = object("erased", {
 
 /** A block number, a tag, a 32-byte hash as string, or the object of EIP-1898. */
 export const blockSelector: ParamCodec<BlockSelector> = {
+  schema: { title: "block", oneOf: [blockNumberOrTag.schema, hash.schema, eip1898.schema] },
   decode(value, field) {
     if (typeof value === "string") {
       if (TAGS.has(value)) return value as BlockTag;

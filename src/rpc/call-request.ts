@@ -16,6 +16,7 @@ import {
   type ParamCodec,
   quantity,
   quantity64,
+  schemaOf,
 } from "./codec.ts";
 import { InvalidValueError } from "./errors.ts";
 
@@ -81,6 +82,7 @@ export function calldataOf({ input, data }: CallRequest): Uint8Array | undefined
 }
 
 const storageMap: ParamCodec<ReadonlyMap<Hash, Hash>> = {
+  schema: { type: "object", additionalProperties: hash.schema },
   decode: (value, field) =>
     decodeMap(value, field, "map[common.Hash]common.Hash", hash, "Hash", (word) =>
       hash.decode(word),
@@ -109,6 +111,7 @@ export type StateOverrides = ReadonlyMap<Address, AccountOverride>;
 
 /** `{address: override}`. */
 export const stateOverrides: ParamCodec<StateOverrides> = {
+  schema: { type: "object", additionalProperties: accountOverride.schema },
   decode(value, field) {
     return decodeMap(value, field, "override.StateOverride", address, "Address", (entry) =>
       accountOverride.decode(entry),
@@ -124,6 +127,7 @@ const withdrawalMembers = object(
 
 /** A withdrawal (EIP-4895); what is left out is 0. */
 export const withdrawal: ParamCodec<Withdrawal> = {
+  ...schemaOf(withdrawalMembers),
   decode: (value, field) => ({
     ...{ index: 0n, validatorIndex: 0n, address: ZERO_ADDRESS, amount: 0n },
     ...withdrawalMembers.decode(value, field),
@@ -185,6 +189,7 @@ function required<T extends object>(
   keys: readonly (keyof T & string)[],
 ): ParamCodec<T> {
   return {
+    schema: { ...codec.schema, required: keys },
     decode(value, field) {
       const decoded = codec.decode(value, field);
       for (const key of keys) {
@@ -199,6 +204,7 @@ function required<T extends object>(
 
 function withAlias(codec: ParamCodec<CallRequest>): ParamCodec<CallRequest> {
   return {
+    ...schemaOf(codec),
     decode(value, field) {
       const request = codec.decode(value, field);
       const gasLimit = (value as { gasLimit?: unknown } | null)?.gasLimit;

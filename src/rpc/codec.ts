@@ -6,8 +6,13 @@ import { InvalidValueError } from "./errors.ts";
 /** A finished JSON value: text, or its UTF-8 bytes made once and sent many times. */
 export type JsonText = string | Uint8Array;
 
+/** A JSON Schema (draft 7) of the values a codec takes or gives, for `rpc_discover` and the documentation. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 /** Reads one JSON value of a request. */
 export type ParamCodec<T> = {
+  /** Absent: any value */
+  readonly schema?: JsonSchema;
   /**
    * @param value as JSON.parse gave it
    * @param field `Struct.member` when the value stands in an object: geth names it in its refusals
@@ -19,7 +24,7 @@ export type ParamCodec<T> = {
 };
 
 /** Writes one JSON value of an answer. */
-export type ResultCodec<T> = { encode(value: T): JsonText };
+export type ResultCodec<T> = { readonly schema?: JsonSchema; encode(value: T): JsonText };
 
 export type Codec<T> = ParamCodec<T> & ResultCodec<T>;
 
@@ -30,6 +35,7 @@ const QUANTITY = /^0[xX](?:0|[1-9a-fA-F][0-9a-fA-F]*)$/;
 
 /** DATA of 20 bytes in any letter case: EIP-55 checksums are not verified, as in geth. */
 export const address: Codec<Address> = {
+  schema: { title: "address", type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
   decode(value, field) {
     if (typeof value === "string" && ADDRESS.test(value)) return value.toLowerCase() as Address;
     throw fixedDataFault(value, 40, "common.Address", field);
@@ -39,6 +45,7 @@ export const address: Codec<Address> = {
 
 /** DATA of 32 bytes. */
 export const hash: Codec<Hash> = {
+  schema: { title: "hash", type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
   decode(value, field) {
     if (typeof value === "string" && HASH.test(value)) return value.toLowerCase() as Hash;
     throw fixedDataFault(value, 64, "common.Hash", field);
@@ -48,6 +55,7 @@ export const hash: Codec<Hash> = {
 
 /** DATA of any length; the empty string is no bytes, as in geth. The array belongs to the receiver. */
 export const data: Codec<Uint8Array> = {
+  schema: { title: "DATA", type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" },
   decode(value, field) {
     if (typeof value === "string" && (value === "" || DATA.test(value))) {
       return hexToOwnBytes(value);
@@ -61,20 +69,29 @@ export const data: Codec<Uint8Array> = {
   encode: (bytes) => `"0x${hexDigits(bytes)}"`,
 };
 
+const QUANTITY_SCHEMA = {
+  title: "QUANTITY",
+  type: "string",
+  pattern: "^0x(0|[1-9a-fA-F][0-9a-fA-F]*)$",
+};
+
 /** QUANTITY of up to 256 bits; the empty string is 0, as in geth. */
 export const quantity: Codec<bigint> = {
+  schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 256, "*hexutil.Big", field),
   encode: (value) => `"0x${value.toString(16)}"`,
 };
 
 /** QUANTITY of up to 64 bits: gas and nonces. */
 export const quantity64: Codec<bigint> = {
+  schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 64, "hexutil.Uint64", field),
   encode: quantity.encode,
 };
 
 /** QUANTITY as a number: indexes and counts. Anything above 2^53 − 1 is read as 2^53 − 1, which no list reaches. */
 export const quantityNumber: Codec<number> = {
+  schema: QUANTITY_SCHEMA,
   decode(value, field) {
     const wide = decodeQuantity(value, 64, "hexutil.Uint", field);
     return wide > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(wide);
@@ -84,6 +101,7 @@ export const quantityNumber: Codec<number> = {
 
 /** A JSON boolean; null is false, as Go decodes it. */
 export const boolean: Codec<boolean> = {
+  schema: { type: "boolean" },
   decode(value, field) {
     if (typeof value === "boolean") return value;
     if (value === null) return false;
@@ -94,6 +112,7 @@ export const boolean: Codec<boolean> = {
 
 /** A JSON string. */
 export const string: Codec<string> = {
+  schema: { type: "string" },
   decode(value, field) {
     if (typeof value === "string") return value;
     if (value === null) return "";
@@ -104,6 +123,7 @@ export const string: Codec<string> = {
 
 /** A JSON integer, for the few results that are not QUANTITY. */
 export const jsonInteger: Codec<number> = {
+  schema: { type: "integer" },
   decode(value, field) {
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
     throw typeFault(jsonKind(value), "int", field);
@@ -122,7 +142,10 @@ export const rawJson: ResultCodec<JsonText> = { encode: (text) => text };
 
 /** `value` or JSON null. */
 export function nullable<T>(codec: ResultCodec<T>): ResultCodec<T | null> {
-  return { encode: (value) => (value === null ? "null" : codec.encode(value)) };
+  return {
+    schema: { oneOf: [codec.schema ?? {}, { type: "null" }] },
+    encode: (value) => (value === null ? "null" : codec.encode(value)),
+  };
 }
 
 /** A parameter that may be left out or null; it is `fallback` then. */
@@ -130,6 +153,7 @@ export function optional<T>(codec: ParamCodec<T>, fallback: T): ParamCodec<T>;
 export function optional<T>(codec: ParamCodec<T>): ParamCodec<T | undefined>;
 export function optional<T>(codec: ParamCodec<T>, fallback?: T): ParamCodec<T | undefined> {
   return {
+    ...schemaOf(codec),
     decode: (value, field) => (value === null ? fallback : codec.decode(value, field)),
     absent: { value: fallback },
   };
@@ -137,7 +161,10 @@ export function optional<T>(codec: ParamCodec<T>, fallback?: T): ParamCodec<T | 
 
 /** A parameter that must be there, whose null counts as `fallback`. */
 export function nullAs<T>(codec: ParamCodec<T>, fallback: T): ParamCodec<T> {
-  return { decode: (value, field) => (value === null ? fallback : codec.decode(value, field)) };
+  return {
+    ...schemaOf(codec),
+    decode: (value, field) => (value === null ? fallback : codec.decode(value, field)),
+  };
 }
 
 /** A list; null is the empty list, as Go decodes it. */
@@ -148,6 +175,7 @@ export function array<T>(
   goType = "[]interface {}",
 ): ParamCodec<readonly T[]> & Partial<ResultCodec<readonly T[]>> {
   return {
+    schema: { type: "array", items: item.schema ?? {} },
     decode(value, field) {
       if (value === null) return [];
       if (!Array.isArray(value)) throw typeFault(jsonKind(value), goType, field);
@@ -181,7 +209,9 @@ export function object<const M extends Members>(
       { key, codec, field: `${name}.${key}` },
     ]),
   );
+  const properties = Object.entries(members).map(([key, { schema = {} }]) => [key, schema]);
   return {
+    schema: { title: name, type: "object", properties: Object.fromEntries(properties) },
     decode(value, field) {
       if (value === null) return {};
       if (typeof value !== "object" || Array.isArray(value)) {
@@ -196,6 +226,13 @@ export function object<const M extends Members>(
       return decoded as ObjectOf<M>;
     },
   };
+}
+
+/** The schema of `codec` as a member, for codecs made of others. */
+export function schemaOf({ schema }: { readonly schema?: JsonSchema }): {
+  readonly schema?: JsonSchema;
+} {
+  return schema ? { schema } : {};
 }
 
 /** geth's refusal of a value of the wrong JSON type or spelling. */

@@ -84,6 +84,14 @@ export class BlockNotCanonicalError extends NodeError {
   }
 }
 
+/** No valid block can be built on the head: say a system contract is missing, or fails. The log says why. */
+export class PendingUnavailableError extends NodeError {
+  readonly code = "RPC_PENDING_UNAVAILABLE";
+  constructor(wanted: "block" | "state") {
+    super(`pending ${wanted} is not available`, { wanted });
+  }
+}
+
 /** The pending block has no state root in the trie until it is committed. */
 export class PendingProofError extends NodeError {
   readonly code = "RPC_PENDING_PROOF";
@@ -224,5 +232,18 @@ export class ReceiptTimeoutError extends NodeError {
       `The transaction was added to the transaction pool but wasn't processed in ${durationText(timeoutMs)}`,
       { data: hash },
     );
+  }
+}
+
+/** A source that does not compile, or a language nobody here compiles. */
+export class CompilerError extends NodeError {
+  readonly code = "RPC_COMPILER";
+}
+
+/** Others wait for the compiler already. */
+export class CompilerBusyError extends NodeError {
+  readonly code = "RPC_COMPILER_BUSY";
+  constructor() {
+    super("too many compilations at once, try again later");
   }
 }

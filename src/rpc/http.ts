@@ -10,13 +10,23 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Authenticate, Authentication } from "./auth/authenticator.ts";
+import type { Authenticate } from "./auth/authenticator.ts";
 import type { JsonText } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
+import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { RpcObserver } from "./observer.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+import {
+  authenticateRequest,
+  CHALLENGE,
+  credentialOf,
+  type HeaderFields,
+  type Refusal,
+  refusalBody,
+  whyNotAuthentic,
+} from "./refusal.ts";
 
 export type ListenerOptions = {
   readonly host: string;
@@ -30,6 +40,8 @@ export type ListenerOptions = {
   readonly limits: RpcLimits;
   /** Speaks TLS when present. */
   readonly tls?: TlsMaterial;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
 };
 
 /** Certificate chain and private key, PEM. */
@@ -77,14 +89,21 @@ export async function listenHttp(
   const { limits } = options;
   const { observer, acceptUpgrade } = modules;
   const sockets = new Set<Socket>();
+  /** The last answer begun on each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>();
   const server = createTcpServer(options.tls, {
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
     requestTimeout: limits.httpHeadersTimeoutMs + limits.httpBodyTimeoutMs,
     connectionsCheckingInterval: Math.min(2000, limits.httpHeadersTimeoutMs / 2),
   });
+  const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
+  const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
   const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    const begin = () => serveRequest(options, modules, sockets.size, request, response, isHeld);
+    const begin = () => {
+      answers.set(request.socket, response);
+      serveRequest(options, modules, sockets.size, request, response, isHeld);
+    };
     // One request at a time: the answers to those sent in one packet could fill the memory, and nobody would have read one yet.
     if (response.socket) begin();
     else response.once("socket", begin);
@@ -102,8 +121,13 @@ export async function listenHttp(
     sockets.add(socket);
     observer.connections("http", sockets.size);
     socket.once("close", () => forget(socket));
+    // A refusal for want of room is node:http's to make, like all of them.
+    if (sockets.size <= limits.httpConnectionsMax) fast?.serve(socket);
+    else fast?.handOver(socket);
   });
-  server.on("clientError", (error, socket) => refuseSocket(error, socket, observer));
+  server.on("clientError", (error, socket) => {
+    refuseSocket(error, socket as Socket, answers.get(socket), observer);
+  });
   function forget(socket: Socket) {
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
   }
@@ -120,7 +144,7 @@ export async function listenHttp(
       options.host,
       `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
     ),
-    close: (graceMs = 5000) => closeServer(server, graceMs),
+    close: (graceMs = 5000) => closeServer(server, fast, graceMs),
   };
 }
 
@@ -133,13 +157,17 @@ const CLIENT_FAULTS: Readonly<Record<string, Pick<Refusal, "status" | "reason">>
 const MALFORMED = { status: 400, reason: "malformed" };
 
 /** Ends a connection on which no request can follow any more. */
-function refuseSocket(error: NodeJS.ErrnoException, stream: Duplex, observer: RpcObserver): void {
-  const socket = stream as Socket;
+function refuseSocket(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  answer: ServerResponse | undefined,
+  observer: RpcObserver,
+): void {
   if (socket.writable && error.code !== "ECONNRESET") {
     const { status, reason } = CLIENT_FAULTS[error.code ?? ""] ?? MALFORMED;
     observer.refused("http", reason);
-    // Behind an answer this would be taken for one to a request that was never sent.
-    if (socket.bytesWritten === 0) {
+    // In the middle of an answer there is no place for another.
+    if (!answer?.headersSent || answer.writableFinished) {
       const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
       socket.write(`${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     }
@@ -157,6 +185,47 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     handshakeTimeout: options.headersTimeout,
   });
+}
+
+/** Makes plain calls bypass `server`, which goes on to serve every connection that is handed to it. */
+function putFastHttpBefore(
+  server: Server,
+  { access, allowedHosts, limits }: ListenerOptions,
+  { dispatcher, observer }: HttpModules,
+): FastHttp & { readonly handOver: (socket: Socket) => void } {
+  // Taken from its event, node:http's own listener serves the connections it is called with.
+  const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  function handOver(socket: Socket): void {
+    for (const listener of serveHttp) listener.call(server, socket);
+  }
+  const caller = {
+    transport: "http",
+    access,
+    credential: undefined,
+    connection: undefined,
+  } as const;
+  let allowedHost: string | undefined;
+  const fast = createFastHttp(
+    { caller, limits, headersOf: replyHeaders },
+    {
+      dispatcher,
+      admits({ host, contentType }) {
+        if (host !== allowedHost) {
+          if (!isHostAllowed(host, allowedHosts)) return false;
+          allowedHost = host;
+        }
+        return isJson(contentType);
+      },
+      refused: (reason) => observer.refused("http", reason),
+      handOver(socket, unread) {
+        handOver(socket);
+        socket.unshift(unread);
+        socket.resume();
+      },
+    },
+  );
+  return { ...fast, handOver };
 }
 
 function serveRequest(
@@ -227,54 +296,7 @@ function serveRequest(
   });
 }
 
-/** A request turned away before anything of it was run. */
-export type Refusal = {
-  readonly status: number;
-  /** For the counters. */
-  readonly reason: string;
-  readonly message: string;
-  readonly headers?: HeaderFields;
-};
-
 const BAD_HOST: Refusal = { status: 403, reason: "host", message: "invalid host specified" };
-/** RFC 6750: says which kind of credential would do, and nothing of what was wrong with the one given. */
-const CHALLENGE = { "www-authenticate": "Bearer" };
-const BAD_TOKEN: Refusal = {
-  status: 401,
-  reason: "token",
-  message: "unauthorized",
-  headers: CHALLENGE,
-};
-
-/** The one look at a request's credential; HTTP requests and WebSocket upgrades get the same. */
-export function authenticateRequest(
-  { headers, url, socket }: IncomingMessage,
-  { authenticate }: ListenerModules,
-): Authentication {
-  const presented = {
-    authorization: headers.authorization,
-    url,
-    source: socket.remoteAddress ?? "unknown",
-  };
-  return authenticate?.(presented) ?? { kind: "none" };
-}
-
-/** Why a request with that outcome is not served at all, not even its public calls: its sender is mistaken about who it is. */
-export function whyNotAuthentic(authentication: Authentication): Refusal | undefined {
-  if (authentication.kind === "invalid") return BAD_TOKEN;
-  if (authentication.kind !== "throttled") return undefined;
-  return {
-    status: 429,
-    reason: "tokenLimit",
-    message: "too many bad tokens",
-    headers: { "retry-after": String(authentication.retryAfterS) },
-  };
-}
-
-export function credentialOf(authentication: Authentication) {
-  return authentication.kind === "valid" ? authentication.credential : undefined;
-}
-
 /** What holds for every request, whatever it asks for. */
 function whyNotAdmitted(
   options: ListenerOptions,
@@ -336,8 +358,6 @@ function bodyTooLarge(length: number | "more", bytesMax: number): Refusal {
     message: `content length too large (${length}>${bytesMax})`,
   };
 }
-
-type HeaderFields = Readonly<Record<string, string>>;
 
 /** node:http joins two Host headers to the first one; behind a proxy that takes the second they are an attack. */
 export function hasOneHost({ rawHeaders, url }: IncomingMessage): boolean {
@@ -401,8 +421,7 @@ function sendReply(
   let length = 0;
   for (const part of parts) length += byteLength(part);
   response.writeHead(reply?.isUnauthorized ? 401 : 200, {
-    ...(reply?.isUnauthorized && CHALLENGE),
-    "content-type": "application/json",
+    ...replyHeaders(reply),
     "content-length": length,
   });
   if (parts.length <= 1) response.end(parts[0]);
@@ -412,10 +431,16 @@ function sendReply(
     response.end();
     response.uncork();
   }
-  if (response.writableLength > 0) cutSlowReader(response, limits.httpReplyTimeoutMs, observer);
+  // node:http writes at the end of this turn; only what the system did not take then waits for the reader.
+  process.nextTick(cutSlowReader, response, limits.httpReplyTimeoutMs, observer);
+}
+
+function replyHeaders(reply: Reply | undefined): HeaderFields {
+  return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
 }
 
 function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: RpcObserver): void {
+  if (response.writableLength === 0 || response.destroyed) return;
   const timer = setTimeout(() => {
     observer.refused("http", "slowReader");
     response.destroy();
@@ -457,12 +482,6 @@ function sendRefusal(
   });
 }
 
-/** The JSON-RPC error object sent with an HTTP status other than 200. */
-export function refusalBody(status: number, message: string): string {
-  const code = status === 401 ? -32001 : status === 503 || status === 429 ? -32005 : -32600;
-  return JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } });
-}
-
 function byteLength(part: JsonText): number {
   return typeof part === "string" ? Buffer.byteLength(part) : part.length;
 }
@@ -482,9 +501,12 @@ function listenerUrl(server: Server, host: string, scheme: string): string {
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closeServer(server: Server, graceMs: number): Promise<void> {
+function closeServer(server: Server, fast: FastHttp | undefined, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      fast?.destroyAll();
+    }, graceMs);
     // A connection whose call ends now is kept for a next one unless somebody looks again.
     const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     server.close(() => {
@@ -493,5 +515,6 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
       resolve();
     });
     server.closeIdleConnections();
+    fast?.endIdle();
   });
 }

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { isMainThread } from "node:worker_threads";
 import { NodeError } from "../errors.ts";
 import { OWNER } from "./auth/credential.ts";
 import { type AccessPolicy, type Caller, type Connection, RequestContext } from "./context.ts";
@@ -57,7 +58,7 @@ export async function listenIpc(options: IpcOptions, modules: ListenerModules): 
     });
   });
   await listen(server, path);
-  // Nobody else could write to it before either: an ordinary umask takes that right away.
+  // Nobody else could open it before either: it was made under a mask.
   chmodSync(path, 0o600);
   return {
     url: path,
@@ -213,9 +214,12 @@ async function removeStaleSocket(path: string): Promise<void> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
+    // The socket file is made before `listen` returns, with the mask of that moment.
+    const mask = isMainThread ? process.umask(0o177) : undefined;
     server.listen(path, () => {
       server.off("error", reject);
       resolve();
     });
+    if (mask !== undefined) process.umask(mask);
   });
 }

@@ -2,7 +2,16 @@ import { LogFilter } from "../chain/log-filter.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "./block-selector.ts";
-import { dataFault, hash, jsonKind, object, type ParamCodec, typeFault } from "./codec.ts";
+import {
+  address,
+  dataFault,
+  hash,
+  type JsonSchema,
+  jsonKind,
+  object,
+  type ParamCodec,
+  typeFault,
+} from "./codec.ts";
 import { InvalidParamsError, InvalidValueError, LogFilterTermsError } from "./errors.ts";
 
 /** The filter object of `eth_getLogs`, `eth_newFilter` and the `logs` subscription. */
@@ -21,7 +30,13 @@ const POSITIONS_MAX = 4;
 /** Of one position, while decoding: geth's bound, whatever is configured. */
 const TOPICS_MAX = 1000;
 
-const anything: ParamCodec<unknown> = { decode: (value) => value };
+const anything = (schema: JsonSchema): ParamCodec<unknown> => ({
+  schema,
+  decode: (value) => value,
+});
+
+const addressSchema = address.schema ?? {};
+const topicSchema = { oneOf: [hash.schema ?? {}, { type: "null" }] };
 
 const members = object(
   "input",
@@ -29,16 +44,21 @@ const members = object(
     blockHash: hash,
     fromBlock: blockNumberOrTag,
     toBlock: blockNumberOrTag,
-    address: anything,
-    topics: anything,
+    address: anything({ oneOf: [addressSchema, { type: "array", items: addressSchema }] }),
+    topics: anything({
+      type: "array",
+      items: { oneOf: [topicSchema, { type: "array", items: topicSchema }] },
+      maxItems: POSITIONS_MAX,
+    }),
   },
   "filters.input",
 );
 
 /** Reads the object; `blockhash`, as EIP-234 first spelled it, and any other letter case are known too. */
 export const logCriteria: ParamCodec<LogCriteria> = {
+  schema: { ...members.schema, title: "log filter" },
   decode(value, field) {
-    const { blockHash, fromBlock, toBlock, address, topics } = members.decode(value, field);
+    const { blockHash, fromBlock, toBlock, topics, ...rest } = members.decode(value, field);
     if (topics !== undefined && !Array.isArray(topics)) {
       throw typeFault(jsonKind(topics), "[]interface {}", "input.topics");
     }
@@ -51,7 +71,7 @@ export const logCriteria: ParamCodec<LogCriteria> = {
       blockHash,
       fromBlock,
       toBlock,
-      addresses: decodeAddresses(address),
+      addresses: decodeAddresses(rest.address),
       topics: decodeTopics(topics ?? []),
     };
   },

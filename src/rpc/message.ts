@@ -37,7 +37,8 @@ export function readMessage(
   let method = "";
   let params: unknown;
   let answers = false;
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
     switch (key.length > 7 ? "" : key.toLowerCase()) {
       case "jsonrpc":
         version = member;

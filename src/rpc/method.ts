@@ -1,4 +1,4 @@
-import type { JsonText, ParamCodec, ResultCodec } from "./codec.ts";
+import type { JsonSchema, JsonText, ParamCodec, ResultCodec } from "./codec.ts";
 import { type CallContext, inProcessContext } from "./context.ts";
 import { InvalidParamsError, InvalidValueError } from "./errors.ts";
 import type { RawParams } from "./message.ts";
@@ -29,8 +29,18 @@ export type Params<P extends ParamCodecs> = {
   readonly [K in keyof P]: P[K] extends ParamCodec<infer T> ? T : never;
 };
 
+/** One parameter as `rpc_discover` shows it. */
+export type ParamInfo = {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly schema: JsonSchema;
+};
+
 export type Method<Modules> = {
   readonly name: string;
+  /** In wire order. */
+  readonly params: readonly ParamInfo[];
+  readonly resultSchema: JsonSchema;
   readonly isPrivate: boolean;
   readonly needsConnection: boolean;
   readonly isHeavy: boolean;
@@ -51,6 +61,9 @@ export type Method<Modules> = {
   ) => Promise<unknown>;
 };
 
+/** What a method says of itself. */
+export type MethodInfo = Pick<Method<never>, "name" | "params" | "resultSchema" | "isPrivate">;
+
 /** Makes a method of its declaration. */
 export function defineMethod<const P extends ParamCodecs, Modules, Result>(
   spec: MethodSpec<P, Modules, Result>,
@@ -66,6 +79,12 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
 
   return {
     name: spec.name,
+    params: codecs.map(([name, { absent, schema = {} }]) => ({
+      name,
+      isRequired: absent === undefined,
+      schema,
+    })),
+    resultSchema: spec.result.schema ?? {},
     isPrivate: spec.private === true,
     needsConnection: spec.needsConnection === true,
     isHeavy: spec.heavy === true,

@@ -17,6 +17,7 @@ import { call } from "./eth/call.ts";
 import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
+import { compileLLL, compileSerpent, compileSolidity, getCompilers } from "./eth/compilers.ts";
 import { config } from "./eth/config.ts";
 import { createAccessList } from "./eth/create-access-list.ts";
 import { estimateGas } from "./eth/estimate-gas.ts";
@@ -80,20 +81,23 @@ import {
 import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
 import type { KeyedLock } from "./keyed-lock.ts";
-import { createRegistry, type Method } from "./method.ts";
+import { createRegistry, type Method, type MethodInfo } from "./method.ts";
 import type { HashrateRegistry } from "./mining/hashrate-registry.ts";
 import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type {
+  BlobProver,
   CallExecutor,
+  Compiler,
   FeeReader,
   PassphraseSigner,
   Simulator,
   Submit,
   TraceExecutor,
 } from "./ports.ts";
+import { discover } from "./rpc/discover.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
@@ -129,6 +133,10 @@ export type ChainModules = {
   readonly sendLock: KeyedLock;
   readonly events: ChainEvents;
   readonly hashrates: HashrateRegistry;
+  /** For `rpc_discover`: every method there is. */
+  readonly methods: () => readonly MethodInfo[];
+  readonly compiler: Compiler;
+  readonly blobProver: BlobProver;
 };
 
 type Namespace = readonly Method<RpcModules>[];
@@ -137,7 +145,7 @@ const web3: Namespace = [clientVersion, sha3];
 
 const net: Namespace = [version, peerCount, listening];
 
-const rpc: Namespace = [modules];
+const rpc: Namespace = [modules, discover];
 
 const eth: Namespace = [
   protocolVersion,
@@ -187,6 +195,10 @@ const eth: Namespace = [
   submitHashrate,
   getWork,
   submitWork,
+  getCompilers,
+  compileSolidity,
+  compileLLL,
+  compileSerpent,
   call,
   estimateGas,
   createAccessList,

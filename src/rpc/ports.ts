@@ -1,3 +1,4 @@
+import type { FeeHistory } from "../chain/fee-history.ts";
 import type { Signature } from "../crypto/secp256k1.ts";
 import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
@@ -94,6 +95,35 @@ export interface TraceExecutor {
   ): string | Promise<string>;
 }
 
+/** One contract out of a compiler. */
+export type CompiledContract = {
+  /** Creation bytecode, 0x-prefixed */
+  readonly code: string;
+  readonly abi: readonly object[];
+  readonly userDoc: object;
+  readonly developerDoc: object;
+};
+
+/** Compiles Solidity, where the compiler is installed. */
+export interface Compiler {
+  /** undefined: not installed, or it does not load */
+  version(): Promise<string | undefined>;
+  /** Contracts by name. @throws CompilerError, CompilerBusyError */
+  compile(source: string): Promise<Readonly<Record<string, CompiledContract>>>;
+}
+
+/** Computes commitments and proofs of blobs (EIP-4844, EIP-7594), which takes seconds. */
+export interface BlobProver {
+  /** @throws TransactionFieldsError for what is no blob */
+  prove(
+    blobs: readonly Uint8Array[],
+    wrapperVersion: 0 | 1,
+  ): Promise<{
+    readonly commitments: readonly Uint8Array[];
+    readonly proofs: readonly Uint8Array[];
+  }>;
+}
+
 export type AccessListResult = {
   readonly accessList: AccessList;
   readonly gasUsed: bigint;
@@ -112,17 +142,6 @@ export interface FeeReader {
     percentiles: readonly number[],
   ): FeeHistory | Promise<FeeHistory>;
 }
-
-export type FeeHistory = {
-  readonly oldestBlock: number;
-  /** One list a block, one entry a percentile; absent when no percentiles were asked for. */
-  readonly reward?: readonly (readonly bigint[])[];
-  /** One more than there are blocks: the next block's stands last. */
-  readonly baseFeePerGas: readonly bigint[];
-  readonly gasUsedRatio: readonly number[];
-  readonly baseFeePerBlobGas: readonly bigint[];
-  readonly blobGasUsedRatio: readonly number[];
-};
 
 /** Signs with a key that has to be decrypted first; leaves the account locked. */
 export type PassphraseSigner = (

@@ -2,7 +2,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { BlockNumberOrTag, BlockSelector } from "./block-selector.ts";
-import { BlockNotCanonicalError, UnknownBlockError } from "./errors.ts";
+import { BlockNotCanonicalError, PendingUnavailableError, UnknownBlockError } from "./errors.ts";
 
 /** A block and the state after it. */
 export type ResolvedState = {
@@ -12,19 +12,25 @@ export type ResolvedState = {
   readonly changes?: StateChanges;
 };
 
-/** The block a caller means, undefined when there is none. Every block here is final: `safe` and `finalized` are the head. */
+/**
+ * The block a caller means, undefined when there is none. Every block here is final: `safe` and `finalized` are the head.
+ * @throws PendingUnavailableError
+ */
 export function findByNumber(
   chain: ChainReader,
   selector: BlockNumberOrTag,
 ): ExecutedBlock | undefined {
   if (typeof selector === "number") return chain.blockByNumber(selector);
   if (selector === "earliest") return chain.blockByNumber(0);
-  return selector === "pending" ? chain.pending().executed : chain.head();
+  if (selector !== "pending") return chain.head();
+  const pending = chain.pending();
+  if (pending === undefined) throw new PendingUnavailableError("block");
+  return pending.executed;
 }
 
 /**
  * As `findByNumber`, by hash too.
- * @throws BlockNotCanonicalError
+ * @throws BlockNotCanonicalError, PendingUnavailableError
  */
 export function findBlock(chain: ChainReader, selector: BlockSelector): ExecutedBlock | undefined {
   if (typeof selector !== "object") return findByNumber(chain, selector);
@@ -38,10 +44,14 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
 
 /**
  * The state after the block a caller means.
- * @throws UnknownBlockError, BlockNotCanonicalError
+ * @throws UnknownBlockError, BlockNotCanonicalError, PendingUnavailableError
  */
 export function resolveState(chain: ChainReader, selector: BlockSelector): ResolvedState {
-  if (selector === "pending") return chain.pending();
+  if (selector === "pending") {
+    const pending = chain.pending();
+    if (pending === undefined) throw new PendingUnavailableError("state");
+    return pending;
+  }
   const executed = findBlock(chain, selector);
   if (!executed) {
     throw new UnknownBlockError(

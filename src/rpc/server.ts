@@ -25,6 +25,8 @@ export type RpcServerOptions = {
   readonly limits?: Partial<RpcLimits>;
   /** Speaks TLS on every TCP port. */
   readonly tls?: TlsMaterial;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
 };
 
 export type EndpointOptions = {
@@ -98,6 +100,7 @@ export async function startRpcServer<Modules>(
       allowedOrigins: endpoint.allowedOrigins ?? options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
       limits,
       ...(options.tls && { tls: options.tls }),
+      ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
     };
     const listener = await listenHttp(listenerOptions, {
       ...listenerModules,

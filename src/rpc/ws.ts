@@ -5,17 +5,15 @@ import { type RawData, WebSocket, WebSocketServer } from "ws";
 import type { Credential } from "./auth/credential.ts";
 import { type Caller, type Connection, RequestContext } from "./context.ts";
 import type { Reply } from "./dispatcher.ts";
+import { hasOneHost, type ListenerModules, type ListenerOptions } from "./http.ts";
+import { isHostAllowed, isOriginAllowed } from "./origin.ts";
 import {
   authenticateRequest,
   credentialOf,
-  hasOneHost,
-  type ListenerModules,
-  type ListenerOptions,
   type Refusal,
   refusalBody,
   whyNotAuthentic,
-} from "./http.ts";
-import { isHostAllowed, isOriginAllowed } from "./origin.ts";
+} from "./refusal.ts";
 
 /** Takes WebSocket connections handed over by an HTTP server. */
 export type WsAcceptor = {

@@ -23,7 +23,7 @@ import { headerHash } from "../types/header-codec.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import { changesOfAlloc, type GenesisAccount, type GenesisAlloc } from "./genesis-alloc.ts";
 import { createMemoryState, type MemoryState } from "./memory-state.ts";
-import { createStateTrie } from "./merkle-state-trie.ts";
+import { cachedNodesIn, createStateTrie } from "./merkle-state-trie.ts";
 import type { StateChanges } from "./reader.ts";
 import { decodeTrieAccount } from "./trie-account.ts";
 import { createWorldState } from "./world-state.ts";
@@ -200,3 +200,17 @@ function readAlloc(json: AllocJson): GenesisAlloc {
     }),
   );
 }
+
+test("cachedNodesIn is a power of two that fills the half of a size at least", () => {
+  assert.equal(cachedNodesIn(64 * 2 ** 20), 131_072);
+  for (const mebibytes of [1, 3, 100, 1_000]) {
+    const bytes = mebibytes * 2 ** 20;
+    const nodes = cachedNodesIn(bytes);
+    assert.equal(nodes & (nodes - 1), 0);
+    assert.ok(nodes * 300 <= bytes && nodes * 600 > bytes, `${nodes} for ${bytes}`);
+  }
+  // Sizes at which the cache could not be made are brought to one at which it can.
+  assert.doesNotThrow(() =>
+    createStateTrie(createMemoryNodes(), { cachedNodesMax: cachedNodesIn(0) }),
+  );
+});

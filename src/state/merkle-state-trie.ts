@@ -11,12 +11,20 @@ import type { StateTrie } from "./state-trie.ts";
 import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 
 export type StateTrieOptions = {
-  /** Nodes held in memory, a power of two; some 300 bytes each. */
+  /** Nodes held in memory, a power of two. */
   readonly cachedNodesMax?: number;
 };
 
 /** About 40 MB: the paths to some 30,000 accounts. */
 const CACHED_NODES_MAX = 131_072;
+
+const CACHED_NODE_BYTES = 300;
+
+/** `cachedNodesMax` for a cache of at most `bytes`, and at least half of them. */
+export function cachedNodesIn(bytes: number): number {
+  const nodes = Math.min(Math.max(bytes / CACHED_NODE_BYTES, 1_024), 2 ** 24);
+  return 2 ** Math.floor(Math.log2(nodes));
+}
 
 /**
  * The state trie over kept nodes. `nodes` has to know the nodes of an update before anything is built on its root:

@@ -18,7 +18,7 @@ export const TABLE = {
   blockByHash: 0x03,
   /** transaction hash → block number ‖ index; each block */
   transaction: 0x04,
-  /** address → number of the last change ‖ account value (state-values.ts); each block; absent: no account */
+  /** address → number of the last change ‖ account value (changes-record.ts); each block; absent: no account */
   account: 0x05,
   /** address ‖ slot → number of the last change ‖ slot value; each block; absent: 0 */
   slot: 0x06,

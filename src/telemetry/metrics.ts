@@ -138,15 +138,28 @@ function createSeries<T>(options: MetricOptions, initial: () => T) {
     return entry;
   }
 
+  /** Of a metric with one label: by its value, so that counting builds no text. */
+  const byOnlyLabel = new Map<string, T>();
+
+  function of(labels: Labels): T {
+    const text = names.map((name) => `${name}="${escapeLabel(labels[name] ?? "")}"`).join(",");
+    const entry = find(text);
+    if (entry !== undefined) return entry;
+    const overflow = names.map((name) => `${name}="${OVERFLOW}"`).join(",");
+    const shared = series.get(overflow) ?? initial();
+    series.set(overflow, shared);
+    return shared;
+  }
+
   return {
     of(labels: Labels): T {
-      const text = names.map((name) => `${name}="${escapeLabel(labels[name] ?? "")}"`).join(",");
-      const entry = find(text);
-      if (entry !== undefined) return entry;
-      const overflow = names.map((name) => `${name}="${OVERFLOW}"`).join(",");
-      const shared = series.get(overflow) ?? initial();
-      series.set(overflow, shared);
-      return shared;
+      if (names.length !== 1) return of(labels);
+      const value = labels[names[0]!] ?? "";
+      const known = byOnlyLabel.get(value);
+      if (known !== undefined) return known;
+      const entry = of(labels);
+      if (byOnlyLabel.size < SERIES_MAX) byOnlyLabel.set(value, entry);
+      return entry;
     },
     all: () => [...series],
   };

@@ -5,6 +5,7 @@ import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
+import { PACKING_LIMITS } from "../pack-transactions.ts";
 
 /** When blocks are made: at once for a waiting transaction, never by itself, or every so many milliseconds. */
 export type BlockTime = "instant" | "manual" | { readonly intervalMs: number };
@@ -33,9 +34,6 @@ export type SoloEngine = {
   produceBlock(): Hash;
 };
 
-/** Bytes of transactions a block may hold: EIP-7934's 8 MiB less room for the header. */
-const TX_BYTES_MAX = 8_388_608 - 1_000_000;
-
 /** The engine of a chain with one validator, in process: what it proposes is decided. */
 export function createSoloEngine(
   options: SoloEngineOptions,
@@ -50,7 +48,7 @@ export function createSoloEngine(
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
     const proposal = nextProposal();
-    const txs = application.prepareProposal({ ...proposal, maxTxBytes: TX_BYTES_MAX });
+    const txs = application.prepareProposal({ ...proposal, maxTxBytes: PACKING_LIMITS.bytesMax });
     if (!allowEmpty && txs.length === 1) {
       application.engineLost();
       return undefined;
@@ -102,6 +100,7 @@ export function createSoloEngine(
 
   return {
     start() {
+      if (running) return;
       running = true;
       if (options.blockTime === "instant") {
         unsubscribe = modules.onExecutable(scheduleInstant);

@@ -9,6 +9,8 @@ import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { UnlockForbiddenError } from "../errors.ts";
+import { KeyDerivation } from "../key-derivation.ts";
+import { PassphraseTries } from "../passphrase-tries.ts";
 import { parseDerivationPath } from "./derivation-path.ts";
 import { childOf, phraseOf, rootOf } from "./hd-key.ts";
 import { HdWallets } from "./hd-wallets.ts";
@@ -26,17 +28,16 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 function openWallets(): HdWallets {
-  return new HdWallets(
-    { strength: "light" },
-    {
-      directory: new WalletDirectory(join(home, "hd"), { allowLoosePermissions: false }),
-      log: SILENT_LOGGER,
-      observer: { wrongSecret() {} },
-      assertUnlockAllowed() {
-        if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
-      },
+  return new HdWallets("light", {
+    directory: new WalletDirectory(join(home, "hd"), { allowLoosePermissions: false }),
+    derivation: new KeyDerivation(),
+    tries: new PassphraseTries(5),
+    log: SILENT_LOGGER,
+    observer: { wrongSecret() {} },
+    assertUnlockAllowed() {
+      if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
     },
-  );
+  });
 }
 
 const statusOf = (wallets: HdWallets) => wallets.list()[0]?.status;
@@ -217,6 +218,27 @@ test("where others can reach the node no wallet is opened, and a new one stays l
   await wallets.initialize(url);
   assert.equal(statusOf(wallets), "Locked, waiting for PIN (3 attempts left)");
   await assert.rejects(wallets.open(url, secretsOf().pin), { code: "ACCOUNT_UNLOCK_FORBIDDEN" });
+});
+
+test("two calls that make one wallet make it once", async () => {
+  const wallets = openWallets();
+  const made = await Promise.allSettled([wallets.initialize(url), wallets.initialize(url)]);
+  assert.deepEqual(
+    made.map(({ status }) => status),
+    ["fulfilled", "rejected"],
+  );
+  const privateKey = (made[0] as PromiseFulfilledResult<`0x${string}`>).value;
+  assert.equal(wallets.accounts()[0]!.address, addressFromPrivateKey(hexToBytes(privateKey)));
+});
+
+test("pairing passwords cannot be guessed at more than five times a minute", async () => {
+  const wallets = openWallets();
+  await wallets.initialize(url);
+  await wallets.unpair(url, secretsOf().pairing);
+  for (let i = 0; i < 5; i++) {
+    await assert.rejects(wallets.open(url, `guess ${i}`), { code: "KEY_WRONG_PASSPHRASE" });
+  }
+  await assert.rejects(wallets.open(url, secretsOf().pairing), { code: "KEY_TOO_MANY_TRIES" });
 });
 
 test("a name that is no wallet's is unknown, wherever it points", async () => {

@@ -1,10 +1,9 @@
-import { randomBytes, randomInt, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { HDKey } from "@scure/bip32";
 import { type Signature, sign } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import type { Logger } from "../../telemetry/logger.ts";
 import type { KeyStrength } from "../encryption.ts";
 import {
   UnknownKeyError,
@@ -12,22 +11,14 @@ import {
   WalletRequestError,
   WrongPassphraseError,
 } from "../errors.ts";
-import { KeyDerivation } from "../key-derivation.ts";
-import type { KeyObserver, WalletAccount, WalletStatus } from "../wallet.ts";
+import type { WalletAccount, WalletStatus } from "../wallet.ts";
 import { BASE_PATH, parseDerivationPath } from "./derivation-path.ts";
 import { childOf, phraseOf, rootOf } from "./hd-key.ts";
-import { closeBox, openBox, seal, unseal } from "./sealed.ts";
+import { closeBox, openBox } from "./sealed.ts";
 import { isWalletId, type WalletDirectory, type WalletFile } from "./wallet-file.ts";
+import { WalletVault, type WalletVaultModules } from "./wallet-vault.ts";
 
-export type HdWalletsOptions = {
-  readonly strength: KeyStrength;
-  readonly passphraseQueueMax?: number;
-};
-
-export type HdWalletsModules = {
-  readonly directory: WalletDirectory;
-  readonly log: Logger;
-  readonly observer: Pick<KeyObserver, "wrongSecret">;
+export type HdWalletsModules = WalletVaultModules & {
   /** @throws UnlockForbiddenError while strangers could use the accounts of an open wallet */
   readonly assertUnlockAllowed: () => void;
 };
@@ -41,8 +32,6 @@ type Open = {
   readonly loose: Map<Address, string>;
 };
 
-const PIN_TRIES = 3;
-const PUK_TRIES = 5;
 const FIRST_PATH = `${BASE_PATH}/0`;
 const PIN = /^\d{6,}$/;
 const PUK_AND_PIN = /^(\d{12})(\d{6,})$/;
@@ -52,15 +41,15 @@ const PUK_AND_PIN = /^(\d{12})(\d{6,})$/;
  * the wallet, a PIN opens it, a PUK unblocks it after too many wrong PINs.
  */
 export class HdWallets {
-  readonly #options: HdWalletsOptions;
   readonly #modules: HdWalletsModules;
-  readonly #derivation: KeyDerivation;
+  readonly #vault: WalletVault;
   readonly #open = new Map<string, Open>();
+  /** Ends when everything that changes a wallet has: two calls at once would overwrite each other's wallet. */
+  #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: HdWalletsOptions, modules: HdWalletsModules) {
-    this.#options = options;
+  constructor(strength: KeyStrength, modules: HdWalletsModules) {
     this.#modules = modules;
-    this.#derivation = new KeyDerivation(options.passphraseQueueMax);
+    this.#vault = new WalletVault(strength, modules);
   }
 
   /** Every wallet, by ascending URL. */
@@ -119,11 +108,15 @@ export class HdWallets {
    * The key of one account, 32 bytes the caller owns and wipes; the wallet stays as closed as it was.
    * @throws UnknownKeyError, WalletRequestError, WrongPassphraseError, KeyDerivationBusyError
    */
-  async privateKey(address: Address, pin: string): Promise<Uint8Array> {
+  privateKey(address: Address, pin: string): Promise<Uint8Array> {
+    return this.#alone(() => this.#privateKey(address, pin));
+  }
+
+  async #privateKey(address: Address, pin: string): Promise<Uint8Array> {
     const url = this.walletOf(address);
     if (url === undefined) throw new UnknownKeyError(address);
     const id = idOf(url);
-    const masterKey = await this.#masterKeyByPin(id, pin);
+    const masterKey = await this.#vault.openByPin(id, pin);
     try {
       const file = this.#directory.read(id)!;
       const root = await this.#rootOf(file, masterKey);
@@ -143,15 +136,18 @@ export class HdWallets {
    *
    * @throws WalletRequestError telling what is needed next, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
    */
-  async open(url: string, passphrase: string | undefined): Promise<void> {
+  open(url: string, passphrase: string | undefined): Promise<void> {
+    return this.#alone(() => this.#openStep(url, passphrase));
+  }
+
+  async #openStep(url: string, passphrase: string | undefined): Promise<void> {
     const id = idOf(url);
     if (this.#open.has(id)) throw new WalletRequestError("smartcard: already open");
     const file = this.#directory.read(id);
     if (!Object.hasOwn(this.#directory.pairings(), id)) {
       if (!passphrase) throw new WalletRequestError("smartcard: pairing password needed");
-      if (file === undefined) await this.#create(id, passphrase);
-      else (await this.#tryPairing(file, passphrase)).fill(0);
-      this.#pair(id, passphrase);
+      if (file === undefined) await this.#vault.create(id, passphrase);
+      else await this.#vault.pair(id, passphrase);
       throw new WalletRequestError(
         file?.pinTriesLeft === 0 ? "smartcard: pin unblock needed" : "smartcard: pin needed",
       );
@@ -161,14 +157,14 @@ export class HdWallets {
       const match = PUK_AND_PIN.exec(passphrase ?? "");
       if (match === null) throw new WalletRequestError("smartcard: pin unblock needed");
       this.#modules.assertUnlockAllowed();
-      this.#keepOpen(id, await this.#unblock(id, file, match[1]!, match[2]!));
+      this.#keepOpen(id, await this.#vault.unblock(id, match[1]!, match[2]!));
     } else {
       if (!PIN.test(passphrase ?? "")) throw new WalletRequestError("smartcard: pin needed");
       this.#modules.assertUnlockAllowed();
       const masterKey =
         file.pin === null
-          ? await this.#setPin(id, file, passphrase!)
-          : await this.#masterKeyByPin(id, passphrase!);
+          ? await this.#vault.setPin(id, passphrase!)
+          : await this.#vault.openByPin(id, passphrase!);
       this.#keepOpen(id, masterKey);
     }
     const open = this.#open.get(id)!;
@@ -181,16 +177,17 @@ export class HdWallets {
    * @returns the private key of the first account, which nothing tells again
    * @throws WalletRequestError when it has a seed, or is there and not open; KeyDerivationBusyError
    */
-  async initialize(url: string): Promise<Hex> {
+  initialize(url: string): Promise<Hex> {
+    return this.#alone(() => this.#initialize(url));
+  }
+
+  async #initialize(url: string): Promise<Hex> {
     const id = idOf(url);
-    let file = this.#directory.read(id);
+    const file = this.#directory.read(id);
     let masterKey: Uint8Array;
     if (file === undefined) {
-      const pairingPassword = randomBytes(16).toString("hex");
-      file = await this.#create(id, pairingPassword);
-      this.#pair(id, pairingPassword);
-      masterKey = await this.#setPin(id, file, randomDigits(6), pairingPassword);
-      file = this.#directory.read(id)!;
+      await this.#vault.create(id, randomBytes(16).toString("hex"));
+      masterKey = await this.#vault.setPin(id);
     } else {
       if (file.entropy !== null) {
         throw new WalletRequestError("card is already initialized, cowardly refusing to proceed");
@@ -203,7 +200,7 @@ export class HdWallets {
     const root = await rootOf(phraseOf(entropy));
     const { address, privateKey } = childOf(root, FIRST_PATH);
     this.#directory.write(id, {
-      ...file,
+      ...this.#directory.read(id)!,
       entropy: closeBox(entropy, masterKey),
       accounts: { [address]: FIRST_PATH },
     });
@@ -239,7 +236,11 @@ export class HdWallets {
    * @param secret the pairing password or the PIN
    * @throws UnknownWalletError, WalletRequestError, KeyDerivationBusyError
    */
-  async unpair(url: string, secret: string): Promise<void> {
+  unpair(url: string, secret: string): Promise<void> {
+    return this.#alone(() => this.#unpair(url, secret));
+  }
+
+  async #unpair(url: string, secret: string): Promise<void> {
     const id = idOf(url);
     const pairings = this.#directory.pairings();
     if (this.#directory.read(id) === undefined) throw new UnknownWalletError(url);
@@ -247,7 +248,7 @@ export class HdWallets {
     if (pairing === undefined) throw new WalletRequestError(`wallet ${urlOf(id)} not paired`);
     if (!isSame(pairing, secret)) {
       try {
-        (await this.#masterKeyByPin(id, secret)).fill(0);
+        (await this.#vault.openByPin(id, secret)).fill(0);
       } catch (error) {
         if (!(error instanceof WrongPassphraseError)) throw error;
         throw new WalletRequestError(`failed to verify pin: ${error.message}`);
@@ -267,6 +268,12 @@ export class HdWallets {
 
   close(): void {
     for (const id of [...this.#open.keys()]) this.#close(id);
+  }
+
+  #alone<T>(task: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(task);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   get #directory(): WalletDirectory {
@@ -292,117 +299,6 @@ export class HdWallets {
     const open = this.#open.get(id);
     if (open === undefined) return `Locked, waiting for PIN (${file.pinTriesLeft} attempts left)`;
     return open.root === undefined ? "Empty, waiting for initialization" : "Online";
-  }
-
-  async #create(id: string, pairingPassword: string): Promise<WalletFile> {
-    const pairing = await this.#seal(new Uint8Array(0), pairingPassword);
-    const file: WalletFile = {
-      version: 1,
-      pairing,
-      pin: null,
-      puk: null,
-      pinTriesLeft: PIN_TRIES,
-      pukTriesLeft: PUK_TRIES,
-      entropy: null,
-      accounts: {},
-    };
-    this.#directory.write(id, file);
-    return file;
-  }
-
-  async #tryPairing(file: WalletFile, password: string): Promise<Uint8Array> {
-    try {
-      return await unseal(file.pairing, password, this.#derivation);
-    } catch (error) {
-      if (error instanceof WrongPassphraseError) this.#modules.observer.wrongSecret();
-      throw error;
-    }
-  }
-
-  #pair(id: string, password: string): void {
-    this.#directory.writePairings({ ...this.#directory.pairings(), [id]: password });
-  }
-
-  /** A new wallet's first PIN, and with it a PUK; the master key. */
-  async #setPin(
-    id: string,
-    file: WalletFile,
-    pin: string,
-    generatedPairing?: string,
-  ): Promise<Uint8Array> {
-    const puk = randomDigits(12);
-    const masterKey = randomBytes(32);
-    this.#directory.write(id, {
-      ...file,
-      pin: await this.#seal(masterKey, this.#passphrase(id, pin)),
-      puk: await this.#seal(masterKey, this.#passphrase(id, puk)),
-    });
-    const generated =
-      generatedPairing === undefined ? [] : [`pairing password ${generatedPairing}`, `PIN ${pin}`];
-    const path = this.#directory.writeSecrets(
-      id,
-      [`wallet ${urlOf(id)}`, ...generated, `PUK ${puk}`, ""].join("\n"),
-    );
-    this.#modules.log.warn("new wallet: take its secrets to a safe place and delete the file", {
-      wallet: id,
-      path,
-    });
-    return masterKey;
-  }
-
-  async #masterKeyByPin(id: string, pin: string): Promise<Uint8Array> {
-    const file = this.#directory.read(id)!;
-    if (file.pin === null || file.pinTriesLeft === 0) {
-      throw new WalletRequestError(
-        file.pin === null ? "smartcard: pin needed" : "smartcard: pin unblock needed",
-      );
-    }
-    // Taken before the try and given back after: a crash, or many tries at once, must not gain one.
-    this.#directory.write(id, { ...file, pinTriesLeft: file.pinTriesLeft - 1 });
-    const masterKey = await this.#unseal(file.pin, this.#passphrase(id, pin), () =>
-      this.#giveBack(id, "pinTriesLeft", 1),
-    );
-    this.#giveBack(id, "pinTriesLeft", PIN_TRIES);
-    return masterKey;
-  }
-
-  async #unblock(id: string, file: WalletFile, puk: string, pin: string): Promise<Uint8Array> {
-    if (file.puk === null || file.pukTriesLeft === 0) {
-      throw new WalletRequestError(this.#statusOf(id, file));
-    }
-    this.#directory.write(id, { ...file, pukTriesLeft: file.pukTriesLeft - 1 });
-    const masterKey = await this.#unseal(file.puk, this.#passphrase(id, puk), () =>
-      this.#giveBack(id, "pukTriesLeft", 1),
-    );
-    const sealed = await this.#seal(masterKey, this.#passphrase(id, pin));
-    this.#directory.write(id, {
-      ...this.#directory.read(id)!,
-      pin: sealed,
-      pinTriesLeft: PIN_TRIES,
-      pukTriesLeft: PUK_TRIES,
-    });
-    return masterKey;
-  }
-
-  /** @param untried called when the secret was not looked at after all */
-  async #unseal(
-    sealed: NonNullable<WalletFile["pin"]>,
-    passphrase: string,
-    untried: () => void,
-  ): Promise<Uint8Array> {
-    try {
-      return await unseal(sealed, passphrase, this.#derivation);
-    } catch (error) {
-      if (error instanceof WrongPassphraseError) this.#modules.observer.wrongSecret();
-      else untried();
-      throw error;
-    }
-  }
-
-  #giveBack(id: string, tries: "pinTriesLeft" | "pukTriesLeft", count: number): void {
-    const file = this.#directory.read(id)!;
-    const most = tries === "pinTriesLeft" ? PIN_TRIES : PUK_TRIES;
-    this.#directory.write(id, { ...file, [tries]: Math.min(most, file[tries] + count) });
   }
 
   async #rootOf(file: WalletFile, masterKey: Uint8Array): Promise<HDKey | undefined> {
@@ -443,15 +339,6 @@ export class HdWallets {
     open.root?.wipePrivateData();
     this.#open.delete(id);
   }
-
-  #seal(secret: Uint8Array, passphrase: string) {
-    return seal(secret, passphrase, this.#options.strength, this.#derivation);
-  }
-
-  /** A PIN alone has a million values; together with the pairing password it cannot be guessed from the wallet's file. */
-  #passphrase(id: string, pin: string): string {
-    return `${this.#directory.pairings()[id] ?? ""}\0${pin}`;
-  }
 }
 
 /** @throws UnknownWalletError when no wallet can have such a URL */
@@ -463,10 +350,6 @@ function idOf(url: string): string {
 
 function urlOf(id: string): string {
   return `hd://${id}`;
-}
-
-function randomDigits(count: number): string {
-  return Array.from({ length: count }, () => randomInt(10)).join("");
 }
 
 /** Compares secrets of any length without telling how much of them agrees. */

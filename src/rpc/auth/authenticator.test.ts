@@ -26,9 +26,12 @@ test("a request without a credential is nobody's, one with a good token is known
   }
 });
 
-test("another scheme, an empty header or a bad token is refused, not passed over", () => {
-  for (const header of ["", "Bearer", "Bearer ", "Basic YTpi", "Bearer a.b.c", "Bearer a b"]) {
+test("a bad token is refused, not passed over; another scheme is nobody's, as a proxy's password is", () => {
+  for (const header of ["Bearer", "Bearer ", "bearer x", "Bearer a.b.c", "Bearer a b"]) {
     assert.equal(present(setup().authenticate, header).kind, "invalid", header);
+  }
+  for (const header of ["", "Basic YTpi", "BearerX a", "Digest x"]) {
+    assert.equal(present(setup().authenticate, header).kind, "none", header);
   }
 });
 

@@ -56,7 +56,7 @@ export function createAuthenticator(
     nowMs,
   );
 
-  function judge(authorization: string): Authentication {
+  function judge(authorization = ""): Authentication {
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     const verdict = token === undefined ? undefined : verifyJwt(token, secret, nowSeconds());
     if (verdict === undefined || "fault" in verdict) return INVALID;
@@ -70,10 +70,11 @@ export function createAuthenticator(
 
   return ({ authorization, url, source }) => {
     const isInUrl = carriesCredential(url);
-    if (authorization === undefined && !isInUrl) return NONE;
+    // Another scheme is somebody else's business: a proxy in front of the node may ask for a password and pass it on.
+    if (!isInUrl && !/^bearer\b/i.test(authorization ?? "")) return NONE;
     const waitMs = limit.waitMs(source);
     if (waitMs > 0) return { kind: "throttled", retryAfterS: Math.ceil(waitMs / 1000) };
-    const authentication = isInUrl ? INVALID : judge(authorization!);
+    const authentication = isInUrl ? INVALID : judge(authorization);
     if (authentication.kind === "invalid") limit.failed(source);
     return authentication;
   };

@@ -35,6 +35,7 @@ type Attributes = typeof attributes extends ParamCodec<infer T> ? T : never;
 
 /** null is "fill the block from the pool", which differs from no transactions. */
 const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
+  schema: { oneOf: [{ type: "array", items: data.schema }, { type: "null" }] },
   decode: (value, field) =>
     value === null ? undefined : array(data, "[]hexutil.Bytes").decode(value, field),
 };

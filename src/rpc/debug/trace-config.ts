@@ -9,6 +9,7 @@ import {
   object,
   type ParamCodec,
   quantityNumber,
+  schemaOf,
   string,
   typeFault,
 } from "../codec.ts";
@@ -77,6 +78,7 @@ const traceConfigObject = object("TraceConfig", members, "tracers.TraceConfig");
 
 /** The options of `debug_trace*`. */
 export const traceConfig: ParamCodec<TraceRequest> = {
+  ...schemaOf(traceConfigObject),
   decode: (value, field) => requestOf(traceConfigObject.decode(value, field)),
 };
 
@@ -88,6 +90,7 @@ const traceCallConfigObject = object(
 
 /** The options of `debug_traceCall`: also what the call pretends. */
 export const traceCallConfig = {
+  ...schemaOf(traceCallConfigObject),
   decode(value: unknown, field?: string) {
     const config = traceCallConfigObject.decode(value, field);
     const { stateOverrides, blockOverrides, txIndex } = config;

@@ -1,10 +1,13 @@
+import type { FeeHistory } from "../../chain/fee-history.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { blockNumberOrTag } from "../block-selector.ts";
 import { nullAs, type ParamCodec, rawJson } from "../codec.ts";
 import { InvalidValueError } from "../errors.ts";
 import { quantityText } from "../json/write.ts";
 import { defineMethod } from "../method.ts";
-import type { FeeHistory, FeeReader } from "../ports.ts";
+import type { FeeReader } from "../ports.ts";
+
+const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
 
 /** A count as JSON number, decimal or hex string: geth takes all three here and nowhere else. */
 const decimalOrHex: ParamCodec<number> = {
@@ -38,14 +41,15 @@ export const feeHistory = defineMethod({
     { count, newest, percentiles },
     { chain, fees }: { chain: ChainReader; fees: FeeReader },
   ) {
-    if (count === 0) return '{"oldestBlock":"0x0","gasUsedRatio":null}';
+    if (count === 0) return NO_BLOCKS;
     const number =
       typeof newest === "number" || newest === "pending"
         ? newest
         : newest === "earliest"
           ? 0
           : chain.head().block.header.number;
-    return feeHistoryText(await fees.history(count, number, percentiles));
+    const history = await fees.history(count, number, percentiles);
+    return history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history);
   },
 });
 

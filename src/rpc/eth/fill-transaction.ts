@@ -1,13 +1,16 @@
-import { buildTransaction } from "../../types/transaction/encode.ts";
+import { buildTransaction, encodePooledTransaction } from "../../types/transaction/encode.ts";
 import { callRequest } from "../call-request.ts";
 import { rawJson } from "../codec.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { defineMethod } from "../method.ts";
+import type { BlobProver } from "../ports.ts";
+import { withBlobFields } from "./blob-fields.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 
 /**
- * `eth_fillTransaction`: the transaction with everything filled in but the signature, whose members are 0.
+ * `eth_fillTransaction`: the transaction with everything filled in but the signature, whose members are 0. Blobs come with
+ * commitments and proofs, in the form of the head's fork.
  *
  * @throws TransactionFieldsError, and what estimating throws
  */
@@ -16,11 +19,14 @@ export const fillTransaction = defineMethod({
   params: { request: callRequest },
   result: rawJson,
   heavy: true,
-  async handle({ request }, modules: DefaultsModules) {
-    const fields = await fillTransactionFields(request, modules);
+  async handle({ request }, modules: DefaultsModules & { readonly blobProver: BlobProver }) {
+    const { request: withHashes, sidecar } = await withBlobFields(request, modules);
+    const { blobs: _blobs, ...described } = withHashes;
+    const fields = await fillTransactionFields(described, modules);
     // A legacy transaction says its chain only in a signature's v (EIP-155), which it does not have yet.
     const unsigned = fields.type === 0 ? { ...fields, chainId: undefined } : fields;
     const tx = buildTransaction(unsigned, { v: 0n, r: 0n, s: 0n });
-    return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
+    const raw = dataText(encodePooledTransaction(tx, sidecar));
+    return `{"raw":${raw},"tx":${signedTransactionText(tx, sidecar)}}`;
   },
 });

@@ -1,4 +1,12 @@
-import { boolean, optional, type ParamCodec, rawJson, string, typeFault } from "../codec.ts";
+import {
+  boolean,
+  optional,
+  type ParamCodec,
+  rawJson,
+  schemaOf,
+  string,
+  typeFault,
+} from "../codec.ts";
 import type { Filters } from "../filters/filters.ts";
 import { logCriteria, logFilterOf } from "../log-criteria.ts";
 import { defineMethod } from "../method.ts";
@@ -7,6 +15,7 @@ import { type LogModules, searchLogs } from "./get-logs.ts";
 export type FilterMethodModules = LogModules & { readonly filters: Filters };
 
 const filterId: ParamCodec<string> = {
+  ...schemaOf(string),
   decode(value) {
     if (typeof value === "string") return value;
     throw typeFault(value === null ? "null" : typeof value, "rpc.ID");

@@ -47,9 +47,7 @@ export class LogListWriter {
           `,"transactionIndex":${quantityText(transactionIndex)}${blockMembers}`;
       }
       this.#add(
-        `{"address":"0x${hexAt(bytes, logs.addressOffset, logs.addressOffset + 20)}","topics":[` +
-          `${topicsText(logs)}],"data":"0x${hexAt(bytes, logs.dataOffset, logs.dataOffset + logs.dataLength)}` +
-          `${transactionMembers}${logs.logIndex.toString(16)}","removed":${isRemoved}}`,
+        `${partsText(logs)}${transactionMembers}${logs.logIndex.toString(16)}","removed":${isRemoved}}`,
       );
     }
     return logs.logIndex + 1;
@@ -87,12 +85,15 @@ function hexAt(bytes: Buffer, start: number, end: number): string {
   return bytes.toString("hex", start, end);
 }
 
-function topicsText({ bytes, topicCount, topicsOffset }: BlockLogs): string {
-  if (topicCount === 0) return "";
-  let text = `"0x${hexAt(bytes, topicsOffset, topicsOffset + 32)}`;
-  for (let position = 1; position < topicCount; position++) {
-    const offset = topicsOffset + position * 32;
-    text += `","0x${hexAt(bytes, offset, offset + 32)}`;
+/** Address, topics and data, up to the end of the data's digits. */
+function partsText(logs: BlockLogs): string {
+  const { addressOffset, topicsOffset, topicCount, dataOffset, dataLength } = logs;
+  // One conversion for all of it: each costs more than the digits it makes.
+  const digits = hexAt(logs.bytes, addressOffset, dataOffset + dataLength);
+  let text = `{"address":"0x${digits.slice(0, 40)}","topics":[`;
+  let at = (topicsOffset - addressOffset) * 2;
+  for (let position = 0; position < topicCount; position++, at += 64) {
+    text += `${position === 0 ? '"0x' : ',"0x'}${digits.slice(at, at + 64)}"`;
   }
-  return `${text}"`;
+  return `${text}],"data":"0x${digits.slice((dataOffset - addressOffset) * 2)}`;
 }

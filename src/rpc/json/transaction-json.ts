@@ -4,6 +4,7 @@ import { effectiveGasPrice, maxFeePerGasOf } from "../../types/transaction/fees.
 import type {
   AccessList,
   Authorization,
+  BlobSidecar,
   Transaction,
 } from "../../types/transaction/transaction.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
@@ -38,15 +39,21 @@ export function transactionText(tx: Transaction, from: Address, place?: Transact
  * JSON text of a transaction on its own, as `eth_signTransaction` and `eth_fillTransaction` show it: price members of other
  * types are null, nothing says where it was mined or by whom it was sent.
  */
-export function signedTransactionText(tx: Transaction): string {
+export function signedTransactionText(tx: Transaction, sidecar?: BlobSidecar): string {
   const legacyPrice = tx.type === 0 || tx.type === 1 ? quantityText(tx.gasPrice) : "null";
   const fees = tx.type >= 2 ? feeMembers(tx) : ',"maxPriorityFeePerGas":null,"maxFeePerGas":null';
   return (
     `{"type":${quantityText(tx.type)},"nonce":${quantityText(tx.nonce)},"to":${plainText(tx.to)}` +
     `,"gas":${quantityText(tx.gasLimit)},"gasPrice":${legacyPrice}${fees}` +
     `,"value":${quantityText(tx.value)},"input":${dataText(tx.data)}` +
-    `${typedMembers(tx)}${signatureMembers(tx)},"hash":"${tx.hash}"}`
+    `${typedMembers(tx)}${sidecar ? sidecarMembers(sidecar) : ""}${signatureMembers(tx)}` +
+    `,"hash":"${tx.hash}"}`
   );
+}
+
+function sidecarMembers({ blobs, commitments, proofs }: BlobSidecar): string {
+  const list = (items: readonly Uint8Array[]) => `[${items.map(dataText).join(",")}]`;
+  return `,"blobs":${list(blobs)},"commitments":${list(commitments)},"proofs":${list(proofs)}`;
 }
 
 /** JSON text of an access list (EIP-2930). */

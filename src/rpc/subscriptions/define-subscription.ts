@@ -84,6 +84,15 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
   return [
     {
       name: `${namespace}_subscribe`,
+      params: [
+        {
+          name: "name",
+          isRequired: true,
+          schema: { type: "string", enum: [...byName.keys()] },
+        },
+        { name: "options", isRequired: false, schema: {} },
+      ],
+      resultSchema: string.schema ?? {},
       isPrivate: false,
       needsConnection: true,
       isHeavy: false,

@@ -106,6 +106,17 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
     chainName: "Ethereum",
+    compiler: {
+      version: async () => "0.8.0+commit.c7dfd78e",
+      compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+    },
+    blobProver: {
+      prove: async (blobs) => ({
+        commitments: blobs.map(() => new Uint8Array(48)),
+        proofs: blobs.map(() => new Uint8Array(48)),
+      }),
+    },
+    methods: () => [],
     hashrates: new HashrateRegistry(() => 0),
     sendLock: new KeyedLock(),
     ...replace,

@@ -93,7 +93,7 @@ export function createTestEventModules(
       { chain: modules.chain, logs, events, now },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax }),
-    feeds: new EthFeeds({ events, notifier, ...modules }),
+    feeds: new EthFeeds({ ...modules, events, notifier }),
   };
 }
 

@@ -1,0 +1,33 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { computeCellProofs } from "../../crypto/kzg/cell-proofs.ts";
+import { blobCommitment, blobProof } from "../../crypto/kzg/commit.ts";
+import type { TaskReply } from "./run-in-worker.ts";
+
+export type ProveInput = {
+  readonly blobs: readonly Uint8Array[];
+  /** 0: one proof a blob (EIP-4844), 1: 128 cell proofs a blob (EIP-7594) */
+  readonly wrapperVersion: 0 | 1;
+};
+export type ProveResult = {
+  readonly commitments: readonly Uint8Array[];
+  readonly proofs: readonly Uint8Array[];
+};
+
+async function reply({ blobs, wrapperVersion }: ProveInput): Promise<TaskReply<ProveResult>> {
+  const commitments: Uint8Array[] = [];
+  const proofs: Uint8Array[] = [];
+  for (const [i, blob] of blobs.entries()) {
+    try {
+      const commitment = blobCommitment(blob);
+      commitments.push(commitment);
+      if (wrapperVersion === 1) proofs.push(...(await computeCellProofs(blob)));
+      else proofs.push(blobProof(blob, commitment));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { error: { message: `blobs[${i}]: error computing commitment: ${reason}` } };
+    }
+  }
+  return { result: { commitments, proofs } };
+}
+
+parentPort?.postMessage(await reply(workerData as ProveInput));

@@ -1,0 +1,142 @@
+/** Where one HTTP request of the plain kind stands in a buffer. */
+export type PlainCall = {
+  readonly host: string;
+  readonly contentType: string;
+  readonly bodyStart: number;
+  /** Behind the body: where the next request begins. */
+  readonly end: number;
+};
+
+/** Half of what node:http takes: a larger head is its to judge. */
+const HEAD_BYTES_MAX = 8192;
+
+const REQUEST_LINE = Buffer.from("POST / HTTP/1.1\r\n", "latin1");
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+
+/** The only headers of a plain call. Those with a meaning of their own are read below, the others change nothing here. */
+const HEADERS = [
+  ...["host", "content-length", "content-type", "connection"],
+  ...["accept", "accept-encoding", "accept-language", "cache-control", "pragma", "user-agent"],
+  ...["sec-fetch-mode", "traceparent"],
+];
+
+/** `HEADERS` by what `headerKey` makes of them; no two have the same. */
+const HEADER_OF_KEY = new Map(
+  HEADERS.map((name) => [headerKey(Buffer.from(name), 0, name.length), Buffer.from(name)]),
+);
+const HOST = HEADER_OF_KEY.get(keyOf("host"));
+const CONTENT_LENGTH = HEADER_OF_KEY.get(keyOf("content-length"));
+const CONTENT_TYPE = HEADER_OF_KEY.get(keyOf("content-type"));
+const CONNECTION = HEADER_OF_KEY.get(keyOf("connection"));
+
+/** RFC 9110, 5.6.2: characters of a header's name, without the rarely seen ones. */
+const IS_NAME = byteTable((byte) => /[a-z-]/i.test(String.fromCharCode(byte)));
+/** RFC 9110, 5.5, without bytes above 0x7e. */
+const IS_VALUE = byteTable((byte) => byte === TAB || (byte >= SPACE && byte < 0x7f));
+
+/**
+ * Recognises the one kind of HTTP request that nearly every call is: POST on the root in HTTP/1.1, on a connection to be
+ * kept, with known headers that need no thought, one Content-Length, and all of its body there.
+ *
+ * @returns undefined for everything else, valid or not. No request is recognised that node:http would read differently.
+ */
+export function recognisePlainCall(
+  bytes: Buffer,
+  start: number,
+  bodyBytesMax: number,
+): PlainCall | undefined {
+  let at = start;
+  for (const byte of REQUEST_LINE) if (bytes[at++] !== byte) return undefined;
+  const limit = Math.min(bytes.length, start + HEAD_BYTES_MAX);
+  let host: string | undefined;
+  let contentType: string | undefined;
+  let length = -1;
+  let hasConnection = false;
+  while (at < limit && bytes[at] !== CR) {
+    const nameStart = at;
+    while (at < limit && IS_NAME[bytes[at]!] === 1) at++;
+    if (bytes[at] !== COLON) return undefined;
+    const name = headerAt(bytes, nameStart, at);
+    at += bytes[at + 1] === SPACE ? 2 : 1;
+    const valueStart = at;
+    while (at < limit && IS_VALUE[bytes[at]!] === 1) at++;
+    if (bytes[at] !== CR || bytes[at + 1] !== LF) return undefined;
+    switch (name) {
+      case undefined:
+        return undefined;
+      case HOST:
+        if (host !== undefined) return undefined;
+        host = bytes.toString("latin1", valueStart, at);
+        break;
+      case CONTENT_LENGTH:
+        if (length !== -1) return undefined;
+        length = decimal(bytes, valueStart, at);
+        if (length === -1) return undefined;
+        break;
+      case CONTENT_TYPE:
+        if (contentType !== undefined) return undefined;
+        contentType = bytes.toString("latin1", valueStart, at);
+        break;
+      case CONNECTION:
+        if (hasConnection || !isKeepAlive(bytes.toString("latin1", valueStart, at)))
+          return undefined;
+        hasConnection = true;
+        break;
+    }
+    at += 2;
+  }
+  if (at + 1 >= limit || bytes[at + 1] !== LF) return undefined;
+  if (host === undefined || contentType === undefined) return undefined;
+  const bodyStart = at + 2;
+  const end = bodyStart + length;
+  if (length === -1 || length > bodyBytesMax || end > bytes.length) return undefined;
+  return { host, contentType, bodyStart, end };
+}
+
+/** The one of `HEADERS` that stands there, whatever the case of its letters. */
+function headerAt(bytes: Buffer, start: number, end: number): Buffer | undefined {
+  const name = HEADER_OF_KEY.get(headerKey(bytes, start, end));
+  if (name === undefined || name.length !== end - start) return undefined;
+  for (let i = 0; i < name.length; i++) {
+    if (name[i] !== lowerCase(bytes[start + i]!)) return undefined;
+  }
+  return name;
+}
+
+/** Length, first and last letter: enough to tell `HEADERS` apart. */
+function headerKey(bytes: Buffer, start: number, end: number): number {
+  return ((end - start) << 10) | ((bytes[start]! & 31) << 5) | (bytes[end - 1]! & 31);
+}
+
+function keyOf(name: string): number {
+  return headerKey(Buffer.from(name), 0, name.length);
+}
+
+/** Of a byte in `IS_NAME`: the hyphen has this bit already. */
+function lowerCase(byte: number): number {
+  return byte | 0x20;
+}
+
+/** The number written there with at most nine digits, −1 when it is none. */
+function decimal(bytes: Buffer, start: number, end: number): number {
+  if (end === start || end - start > 9) return -1;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = bytes[at]! - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+function isKeepAlive(connection: string): boolean {
+  return connection === "keep-alive" || connection.toLowerCase() === "keep-alive";
+}
+
+function byteTable(holds: (byte: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (holds(byte) ? 1 : 0));
+}

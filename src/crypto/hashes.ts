@@ -1,7 +1,5 @@
 import { hash } from "node:crypto";
-import { createRIPEMD160 } from "hash-wasm";
-
-const ripemd160Hasher = await createRIPEMD160();
+import { ripemd160 as nobleRipemd160 } from "@noble/hashes/legacy.js";
 
 /** SHA-256 (FIPS 180-4): 32 bytes. */
 export function sha256(data: Uint8Array): Uint8Array {
@@ -9,9 +7,9 @@ export function sha256(data: Uint8Array): Uint8Array {
 }
 
 /**
- * RIPEMD-160: 20 bytes. In WebAssembly, since OpenSSL 3 offers it only with its legacy provider
- * and takes twice the time (bench/micro/precompiles.ts).
+ * RIPEMD-160: 20 bytes. OpenSSL 3 offers it only with its legacy provider. A WebAssembly module hashes several times faster,
+ * but no faster than the gas paid for it asks, and takes 40 ms of every start.
  */
 export function ripemd160(data: Uint8Array): Uint8Array {
-  return ripemd160Hasher.init().update(data).digest("binary");
+  return nobleRipemd160(data);
 }

@@ -1,14 +1,14 @@
 import { precompilesAt } from "../evm/precompiles/index.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { BlobParams, ChainConfig } from "../params/chain-config.ts";
-import { forkId } from "../params/fork-id.ts";
+import { forkId, TIME_FORK_FIELDS } from "../params/fork-id.ts";
 import {
   BEACON_ROOTS_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../params/gas.ts";
-import { hardforkAt, type TimeForkField } from "../params/hardfork-at.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hex } from "../primitives/hex.ts";
@@ -34,33 +34,20 @@ export type ForkConfigs = {
   readonly last: ForkConfig | undefined;
 };
 
-/** Oldest first. */
-const TIME_FORKS = [
-  "shanghaiTime",
-  "cancunTime",
-  "pragueTime",
-  "osakaTime",
-  "bpo1Time",
-  "bpo2Time",
-  "bpo3Time",
-  "bpo4Time",
-  "bpo5Time",
-] as const satisfies readonly TimeForkField[];
-
 /** The forks that EIP-7910 tells of: the head's, the one after it in the protocol's order, the last one scheduled. */
 export function forkConfigs(
   chain: Pick<ChainReader, "config" | "genesisHash" | "head" | "blockByNumber">,
 ): ForkConfigs {
   const { config } = chain;
   const headTime = chain.head().block.header.timestamp;
-  const timeOf = (index: number) => config[TIME_FORKS[index]!];
-  const newestAt = TIME_FORKS.findLastIndex((_, i) => (timeOf(i) ?? Infinity) <= headTime);
-  const lastAt = TIME_FORKS.findLastIndex((_, i) => timeOf(i) !== undefined);
+  const timeOf = (index: number) => config[TIME_FORK_FIELDS[index]!];
+  const newestAt = TIME_FORK_FIELDS.findLastIndex((_, i) => (timeOf(i) ?? Infinity) <= headTime);
+  const lastAt = TIME_FORK_FIELDS.findLastIndex((_, i) => timeOf(i) !== undefined);
   const describe = (index: number): ForkConfig | undefined => {
     const time = timeOf(index);
     return time === undefined ? undefined : forkConfigAt(chain, time);
   };
-  const next = newestAt + 1 < TIME_FORKS.length ? describe(newestAt + 1) : undefined;
+  const next = newestAt + 1 < TIME_FORK_FIELDS.length ? describe(newestAt + 1) : undefined;
   return {
     current: newestAt === -1 ? undefined : describe(newestAt),
     next,

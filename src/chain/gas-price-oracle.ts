@@ -16,7 +16,7 @@ export type GasPriceOracleOptions = {
   readonly startPrice: bigint;
 };
 
-export const GAS_PRICE_ORACLE_DEFAULTS: GasPriceOracleOptions = {
+const GAS_PRICE_ORACLE_DEFAULTS: GasPriceOracleOptions = {
   blocks: 20,
   percentile: 60,
   maxPrice: 500_000_000_000n,

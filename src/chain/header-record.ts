@@ -155,11 +155,11 @@ function readOptionalHash(reader: ByteReader, usual: Hash): Hash | undefined {
   throw new MalformedBytesError(`unknown form of a hash: ${form}`);
 }
 
-export function writeOptionalBigint(writer: ByteWriter, value: bigint | undefined): void {
+function writeOptionalBigint(writer: ByteWriter, value: bigint | undefined): void {
   writer.byte(value === undefined ? ABSENT : STORED);
   if (value !== undefined) writer.bigint(value);
 }
 
-export function readOptionalBigint(reader: ByteReader): bigint | undefined {
+function readOptionalBigint(reader: ByteReader): bigint | undefined {
   return reader.byte() === ABSENT ? undefined : reader.bigint();
 }

@@ -15,7 +15,7 @@ test("devGenesis funds the ten dev accounts and holds the system contracts", () 
   }
   for (const { address } of SYSTEM_CONTRACTS) {
     const account = genesis.alloc.get(address as (typeof DEV_ACCOUNTS)[0]["address"]);
-    assert.ok(account!.code.length > 80);
+    assert.ok(account!.code!.length > 80);
   }
 });
 

@@ -28,7 +28,7 @@ export function consensusHashOf(bytes: Uint8Array): Hash {
   return bytes.length === 0 ? ZERO_HASH : decodeConsensusData(bytes).consensusHash;
 }
 
-export function decodeConsensusData(bytes: Uint8Array): ConsensusData {
+function decodeConsensusData(bytes: Uint8Array): ConsensusData {
   const item = decodeRlp(bytes);
   invariant(!(item instanceof Uint8Array), "consensus data is a list");
   const [hash, proposer, nanos] = item as readonly Uint8Array[];

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BlockContext } from "../evm/evm.ts";
+import type { GenesisAlloc } from "../params/genesis.ts";
 import { checksumAddress } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import type { GenesisAlloc } from "../state/genesis-alloc.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
 import { applyMessage } from "./apply-message.ts";
 import { contractAddress } from "./contract-address.ts";

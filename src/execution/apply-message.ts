@@ -82,7 +82,7 @@ export function applyMessage(
 }
 
 /** Blob gas of a message: 0 unless it carries blobs (EIP-4844). */
-export function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
+function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
   return BigInt(blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB;
 }
 

@@ -34,12 +34,12 @@ export function storeAncestry(
 }
 
 /** EIP-4788: gives the beacon chain's root to its contract. Without the contract, or when it fails, nothing happens. */
-export function storeBeaconRoot(root: Hash, environment: SystemCallEnvironment): void {
+function storeBeaconRoot(root: Hash, environment: SystemCallEnvironment): void {
   systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(root), environment);
 }
 
 /** EIP-2935: gives the parent's hash to the contract that keeps them. */
-export function storeParentHash(parentHash: Hash, environment: SystemCallEnvironment): void {
+function storeParentHash(parentHash: Hash, environment: SystemCallEnvironment): void {
   systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment);
 }
 

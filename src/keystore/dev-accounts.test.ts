@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { bytesToHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { recoverAddress } from "../crypto/secp256k1.ts";
-import { createUnlockedSigner } from "./account-signer.ts";
 import { DEV_ACCOUNTS, DEV_PHRASE, devPrivateKeys } from "./dev-accounts.ts";
+import { createUnlockedSigner } from "./testing/unlocked-signer.ts";
 
 test("DEV_ACCOUNTS are the first ten accounts of the phrase", () => {
   const derived = Array.from({ length: 10 }, (_, addressIndex) => {

@@ -7,11 +7,11 @@ export const INITIAL_BASE_FEE = 1_000_000_000n;
 /** EIP-1559: the gas target is the limit divided by this. */
 export const ELASTICITY_MULTIPLIER = 2n;
 /** EIP-1559: the base fee moves by at most 1/8 a block. */
-export const BASE_FEE_CHANGE_DENOMINATOR = 8n;
+const BASE_FEE_CHANGE_DENOMINATOR = 8n;
 /** EIP-4844, in wei. */
-export const MIN_BLOB_BASE_FEE = 1n;
+const MIN_BLOB_BASE_FEE = 1n;
 /** EIP-7918: execution gas whose price a blob must at least cost. */
-export const BLOB_BASE_COST = 8_192n;
+const BLOB_BASE_COST = 8_192n;
 
 /** What the next base fee depends on. */
 export type BaseFeeParent = {

@@ -25,7 +25,8 @@ const BLOCK_FORKS = [
   "mergeNetsplitBlock",
 ] as const satisfies readonly BlockForkField[];
 
-const TIME_FORKS = [
+/** The forks by time, oldest first. */
+export const TIME_FORK_FIELDS = [
   "shanghaiTime",
   "cancunTime",
   "pragueTime",
@@ -50,7 +51,10 @@ export function forkId(
 ): ForkId {
   let checksum = crc32(hashToBytes(genesisHash));
   const blocks = schedule(config, BLOCK_FORKS, 0).map((fork) => ({ fork, head: number }));
-  const times = schedule(config, TIME_FORKS, genesisTime).map((fork) => ({ fork, head: time }));
+  const times = schedule(config, TIME_FORK_FIELDS, genesisTime).map((fork) => ({
+    fork,
+    head: time,
+  }));
   for (const { fork, head } of [...blocks, ...times]) {
     if (fork > head) return { hash: checksumHex(checksum), next: fork };
     checksum = crc32(uint64Bytes(fork), checksum);

@@ -31,7 +31,7 @@ test("parseGenesis reads a genesis with every fork at its own height", { skip },
     baseFeeUpdateFraction: 11_684_671n,
   });
   const history = genesis.alloc.get(parseAddress("0x0000f90827f1c53a10cb7a02335b175320002935"));
-  assert.ok(history && history.code.length > 0);
+  assert.ok(history?.code && history.code.length > 0);
 });
 
 test("hardforkAt follows a chain through its schedule", { skip }, () => {
@@ -161,6 +161,13 @@ for (const [field, change] of [
     );
   });
 }
+
+test("genesisFromJson refuses a genesis that is not block 0, in geth's words", () => {
+  assert.throws(() => genesisFromJson({ ...minimal, number: "0x1" }), {
+    message: "invalid genesis: number: can't commit genesis block with number > 0",
+  });
+  genesisFromJson({ ...minimal, number: "0x0" });
+});
 
 test("parseGenesis refuses text that is not JSON", () => {
   assert.throws(() => parseGenesis("{"), { code: "INVALID_GENESIS" });

@@ -16,19 +16,21 @@ import {
   readText,
 } from "./genesis-json.ts";
 
-/** An account that exists in block 0. */
+/** An account that exists in block 0. Balance in wei; what is left out is 0 or empty. */
 export type GenesisAccount = {
   readonly balance: bigint;
-  readonly nonce: bigint;
-  readonly code: Uint8Array;
-  readonly storage: ReadonlyMap<Hash, bigint>;
+  readonly nonce?: bigint;
+  readonly code?: Uint8Array;
+  readonly storage?: ReadonlyMap<Hash, bigint>;
 };
+
+/** The accounts that exist in block 0. */
+export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>;
 
 /** Block 0 and the rules of the chain on it, as a geth genesis file states them. */
 export type Genesis = {
   readonly config: ChainConfig;
-  readonly alloc: ReadonlyMap<Address, GenesisAccount>;
-  readonly number: number;
+  readonly alloc: GenesisAlloc;
   readonly parentHash: Hash;
   readonly coinbase: Address;
   readonly difficulty: bigint;
@@ -58,6 +60,9 @@ export function parseGenesis(text: string): Genesis {
  */
 export function genesisFromJson(json: unknown): Genesis {
   const file = readObject(json, "genesis");
+  if ((readOptional(file, "", "number", readSafeInteger) ?? 0) !== 0) {
+    throw new InvalidGenesisError("number", "can't commit genesis block with number > 0");
+  }
   const optionalInteger = (key: string, bits: number) =>
     readOptional(file, "", key, (value, field) => readInteger(value, field, bits));
   const baseFeePerGas = optionalInteger("baseFeePerGas", 256);
@@ -66,7 +71,6 @@ export function genesisFromJson(json: unknown): Genesis {
   return {
     config: readChainConfig(required(file, "config")),
     alloc: readAlloc(required(file, "alloc")),
-    number: readOptional(file, "", "number", readSafeInteger) ?? 0,
     parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
     coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
     difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
@@ -90,7 +94,7 @@ function required(file: JsonObject, key: string): unknown {
   return value;
 }
 
-function readAlloc(json: unknown): ReadonlyMap<Address, GenesisAccount> {
+function readAlloc(json: unknown): GenesisAlloc {
   const alloc = new Map<Address, GenesisAccount>();
   for (const [key, value] of Object.entries(readObject(json, "alloc"))) {
     const field = fieldPath("alloc", key);

@@ -22,14 +22,6 @@ export type WsAcceptor = {
   close(graceMs?: number): Promise<void>;
 };
 
-const STATUS_TEXT: Readonly<Record<number, string>> = {
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  429: "Too Many Requests",
-  503: "Service Unavailable",
-};
-
 /** RFC 6455: the server goes away; the peer does not keep to the rules, which is to read. */
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;

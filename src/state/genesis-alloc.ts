@@ -1,19 +1,8 @@
-import type { Address } from "../primitives/address.ts";
+import type { GenesisAlloc } from "../params/genesis.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges } from "./reader.ts";
-
-/** An account as a genesis file writes it. Balance in wei; what is left out is 0 or empty. */
-export type GenesisAccount = {
-  readonly balance: bigint;
-  readonly nonce?: bigint;
-  readonly code?: Uint8Array;
-  readonly storage?: ReadonlyMap<Hash, bigint>;
-};
-
-/** The accounts that exist in block 0. */
-export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>;
 
 /** The difference between no state at all and `alloc`. Empty accounts are kept, as geth does. */
 export function changesOfAlloc(alloc: GenesisAlloc): StateChanges {

@@ -1,9 +1,10 @@
 import { invariant } from "../errors.ts";
+import type { GenesisAlloc } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "./account.ts";
-import { changesOfAlloc, type GenesisAlloc } from "./genesis-alloc.ts";
+import { changesOfAlloc } from "./genesis-alloc.ts";
 import type { StateChanges, StateReader } from "./reader.ts";
 
 /** A state held in Maps. */

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
+import type { GenesisAccount, GenesisAlloc } from "../params/genesis.ts";
 import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
 import {
@@ -21,7 +22,7 @@ import { decodeBlock } from "../types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
-import { changesOfAlloc, type GenesisAccount, type GenesisAlloc } from "./genesis-alloc.ts";
+import { changesOfAlloc } from "./genesis-alloc.ts";
 import { createMemoryState, type MemoryState } from "./memory-state.ts";
 import { cachedNodesIn, createStateTrie } from "./merkle-state-trie.ts";
 import type { StateChanges } from "./reader.ts";

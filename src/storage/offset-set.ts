@@ -6,7 +6,7 @@
 export type OffsetSet = Uint8Array;
 
 /** Offsets a set can hold: 0 to 65,535. */
-export const OFFSETS_PER_SET = 65_536;
+const OFFSETS_PER_SET = 65_536;
 const BITSET_BYTES = OFFSETS_PER_SET / 8;
 const LIST_LENGTH_MAX = BITSET_BYTES / 2 - 1;
 

@@ -12,8 +12,7 @@ import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
 import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom } from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
-import { decodeReceipt, encodeReceipt } from "./receipt-codec.ts";
-import { blocks, headers, logs, receipts } from "./testing/arbitraries.ts";
+import { blocks, headers, logs } from "./testing/arbitraries.ts";
 
 test("decodeHeader inverts encodeHeader with any number of optional fields", () => {
   fc.assert(
@@ -45,24 +44,11 @@ test("decodeBlock inverts encodeBlock, and blockSize is its length", () => {
   );
 });
 
-test("decodeReceipt inverts encodeReceipt", () => {
-  fc.assert(
-    fc.property(receipts, (receipt) => {
-      assert.deepEqual(decodeReceipt(encodeReceipt(receipt)), receipt);
-    }),
-  );
-});
-
 test("damaged encodings give the same bytes back or a typed error", () => {
-  const encodings = fc.oneof(
-    headers.map(encodeHeader),
-    blocks.map(encodeBlock),
-    receipts.map(encodeReceipt),
-  );
+  const encodings = fc.oneof(headers.map(encodeHeader), blocks.map(encodeBlock));
   const decoders = [
     (bytes: Uint8Array) => encodeHeader(decodeHeader(bytes)),
     (bytes: Uint8Array) => encodeBlock(decodeBlock(bytes)),
-    (bytes: Uint8Array) => encodeReceipt(decodeReceipt(bytes)),
   ];
   fc.assert(
     fc.property(encodings, fc.nat(), fc.nat(255), fc.nat(3), (encoded, at, byte, cut) => {
@@ -78,18 +64,6 @@ test("damaged encodings give the same bytes back or a typed error", () => {
     }),
     { numRuns: 300 },
   );
-});
-
-test("decodeReceipt refuses an unknown type and a bad outcome", () => {
-  const body = [Uint8Array.of(1), EMPTY_BYTES, new Uint8Array(BLOOM_LENGTH), []];
-  const typed = (type: number) => Uint8Array.of(type, ...encodeRlp(body));
-  assert.equal(decodeReceipt(typed(2)).status, 1);
-  assert.throws(() => decodeReceipt(typed(5)), { code: "TX_TYPE_NOT_SUPPORTED" });
-  assert.throws(() => decodeReceipt(typed(0)), { code: "TX_TYPE_NOT_SUPPORTED" });
-  assert.throws(() => decodeReceipt(EMPTY_BYTES), { code: "TX_TOO_SHORT" });
-  assert.throws(() => decodeReceipt(encodeRlp([Uint8Array.of(2), ...body.slice(1)])), {
-    code: "RLP_STRING_TOO_SHORT",
-  });
 });
 
 test("logsBloom holds every address and topic of its logs", () => {

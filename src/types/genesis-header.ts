@@ -19,8 +19,8 @@ const DEFAULT_GAS_LIMIT = 4_712_388n;
  * alone, as in geth: also a chain that starts before the merge has withdrawals in block 0 when Shanghai is at time 0.
  */
 export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
-  const { config, number, timestamp } = genesis;
-  const isLondon = isBlockForkActive(config, "londonBlock", number);
+  const { config, timestamp } = genesis;
+  const isLondon = isBlockForkActive(config, "londonBlock", 0);
   const since = (field: "shanghaiTime" | "cancunTime" | "pragueTime") =>
     isLondon && isTimeForkActive(config, field, timestamp);
   return {
@@ -32,7 +32,7 @@ export function genesisHeader(genesis: Genesis, stateRoot: Hash): Header {
     receiptsRoot: EMPTY_TRIE_ROOT,
     logsBloom: new Uint8Array(BLOOM_LENGTH),
     difficulty: genesis.difficulty,
-    number,
+    number: 0,
     gasLimit: genesis.gasLimit === 0n ? DEFAULT_GAS_LIMIT : genesis.gasLimit,
     gasUsed: genesis.gasUsed,
     timestamp,

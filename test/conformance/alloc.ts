@@ -1,7 +1,7 @@
+import type { GenesisAccount, GenesisAlloc } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
-import type { GenesisAccount, GenesisAlloc } from "../../src/state/genesis-alloc.ts";
 
 /** Accounts as vectors write them. */
 export type JsonAlloc = Readonly<

@@ -1,13 +1,13 @@
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
 import type { Step } from "../../src/evm/tracer.ts";
 import { contractAddress } from "../../src/execution/contract-address.ts";
+import type { GenesisAccount } from "../../src/params/genesis.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { concatBytes } from "../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
-import type { GenesisAccount } from "../../src/state/genesis-alloc.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
 import { assemble, type FuzzCase } from "./case.ts";

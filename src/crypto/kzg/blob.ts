@@ -54,7 +54,7 @@ export function blobPolynomial(scalars: readonly bigint[]): bigint[] {
 }
 
 /** The roots of unity at which the scalars of a blob are the values of its polynomial, in the blob's order. */
-export function blobDomain(): readonly bigint[] {
+function blobDomain(): readonly bigint[] {
   domain ??= bitReversed(rootsOfUnity(BLOB_SCALARS));
   return domain;
 }
@@ -62,7 +62,7 @@ export function blobDomain(): readonly bigint[] {
 let domain: readonly bigint[] | undefined;
 
 /** Value at `z` of the polynomial whose values on the domain are `values` (barycentric formula). */
-export function evaluateBlob(values: readonly bigint[], z: bigint): bigint {
+function evaluateBlob(values: readonly bigint[], z: bigint): bigint {
   const roots = blobDomain();
   const at = roots.indexOf(z);
   if (at !== -1) return values[at]!;

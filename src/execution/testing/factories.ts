@@ -4,15 +4,12 @@ import type { BlockContext } from "../../evm/evm.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
+import type { GenesisAccount, GenesisAlloc } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
-import {
-  changesOfAlloc,
-  type GenesisAccount,
-  type GenesisAlloc,
-} from "../../state/genesis-alloc.ts";
+import { changesOfAlloc } from "../../state/genesis-alloc.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateReader } from "../../state/reader.ts";
@@ -35,7 +32,7 @@ import type { TransactionMessage } from "../message.ts";
 /** One engine for all tests of a file: it loads its library once. */
 export const evm = createEthereumjsEvm();
 
-export const aliceKey = new Uint8Array(32).fill(1);
+const aliceKey = new Uint8Array(32).fill(1);
 export const alice = addressFromPrivateKey(aliceKey);
 export const bob = `0x${"b0".repeat(20)}` as Address;
 export const coinbase = `0x${"c0".repeat(20)}` as Address;

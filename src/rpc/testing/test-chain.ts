@@ -1,15 +1,15 @@
 import type { ChainReader } from "../../chain/reader.ts";
 import { BlockWishError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
-import { createUnlockedSigner } from "../../keystore/account-signer.ts";
+import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import type { GenesisAlloc } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import type { GenesisAlloc } from "../../state/genesis-alloc.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
@@ -73,6 +73,8 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     }),
     executor: {
       call: ({ input }) => input ?? EMPTY_BYTES,
+      callMany: (bundles) =>
+        bundles.map(({ calls }) => calls.map(({ input }) => ({ value: input ?? EMPTY_BYTES }))),
       estimateGas: () => 21_000n,
       createAccessList: () => ({
         accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],

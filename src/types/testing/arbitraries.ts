@@ -4,7 +4,6 @@ import { hashFromBytes } from "../../primitives/hash.ts";
 import type { BlockParts } from "../block-codec.ts";
 import type { Header } from "../header.ts";
 import type { Log } from "../receipt.ts";
-import type { ConsensusReceipt } from "../receipt-codec.ts";
 import type { TransactionFields } from "../transaction/codec.ts";
 import { decodeTransaction } from "../transaction/decode.ts";
 import { buildTransaction } from "../transaction/encode.ts";
@@ -15,15 +14,15 @@ function record<T extends object>(model: { [K in keyof T]: fc.Arbitrary<T[K]> })
   return fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
 }
 
-export const uint64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-export const uint256s = fc.oneof(
+const uint64s = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const uint256s = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
   fc.bigInt({ min: 0n, max: 1000n }),
 );
 const safeUints = fc.maxSafeNat();
 const fixed = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-export const addresses = fixed(20).map(addressFromBytes);
-export const hashes = fixed(32).map(hashFromBytes);
+const addresses = fixed(20).map(addressFromBytes);
+const hashes = fixed(32).map(hashFromBytes);
 const data = fc.uint8Array({ maxLength: 80 });
 
 const base = { nonce: uint64s, gasLimit: uint64s, value: uint256s, data };
@@ -148,18 +147,3 @@ export const logs: fc.Arbitrary<Log> = record({
   topics: fc.array(hashes, { maxLength: 4 }),
   data,
 });
-
-export const receipts: fc.Arbitrary<ConsensusReceipt> = fc
-  .tuple(
-    record({
-      type: fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const, 4 as const),
-      cumulativeGasUsed: uint64s,
-      logsBloom: fixed(256),
-      logs: fc.array(logs, { maxLength: 3 }),
-    }),
-    fc.oneof(
-      record({ status: fc.constantFrom(0 as const, 1 as const) }),
-      record({ postState: hashes }),
-    ),
-  )
-  .map(([receipt, outcome]) => ({ ...receipt, ...outcome }));

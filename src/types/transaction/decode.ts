@@ -13,7 +13,7 @@ import {
 import { feeMarketCodec } from "./fee-market.ts";
 import { legacyCodec, readLegacy } from "./legacy.ts";
 import { setCodeCodec } from "./set-code.ts";
-import type { BlobSidecar, BlobTransaction, Transaction } from "./transaction.ts";
+import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 /**
  * The transaction whose canonical EIP-2718 form `bytes` are, as it stands in a block body: a type 3 without blobs.
@@ -40,6 +40,7 @@ export type DecodedPooledTransaction = {
 /**
  * The transaction whose network form `bytes` are: canonical, except that a type 3 may be wrapped with its blobs as
  * `03 ‖ rlp([tx, blobs, commitments, proofs])` (EIP-4844) or `03 ‖ rlp([tx, 1, blobs, commitments, cellProofs])` (EIP-7594).
+ * The transaction inside a wrapper is a copy, the sidecar a view of `bytes`.
  * @throws as decodeTransaction, and SidecarVersionError
  */
 export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransaction {
@@ -48,11 +49,10 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
   if (item instanceof Uint8Array || item[0] instanceof Uint8Array || item.length === 0) {
     return { tx: decodeTransaction(bytes) };
   }
-  const [txItem, ...rest] = item as readonly [RlpItem, ...RlpItem[]];
-  const fields = readSigned(blobCodec, txItem);
-  // Canonical RLP has one encoding, so encoding the items again gives the bytes that stood there.
-  const raw = encodeEnvelope(3, txItem as readonly RlpItem[]);
-  const tx: BlobTransaction = { ...fields, hash: keccak256Hash(raw), raw };
+  const [txItems, ...rest] = item as readonly [readonly RlpItem[], ...RlpItem[]];
+  // Canonical RLP has one encoding, so encoding the items again gives the bytes that stood there. Decoded from a copy, the
+  // transaction does not keep its blobs in memory once it is in a block.
+  const tx = decodeTransaction(encodeEnvelope(3, txItems));
   return { tx, sidecar: readSidecar(rest) };
 }
 

@@ -214,7 +214,12 @@ test("a pooled blob transaction carries its sidecar in either version; its hash 
       proofs: wrapperVersion === 0 ? [proof] : Array.from({ length: 128 }, () => proof),
     };
     const bytes = encodePooledTransaction(tx, sidecar);
-    assert.deepEqual(decodePooledTransaction(bytes), { tx, sidecar });
+    const decoded = decodePooledTransaction(bytes);
+    assert.deepEqual(decoded, { tx, sidecar });
+    // Blocks keep the transaction long after anybody needs its blobs.
+    for (const view of [decoded.tx.raw, decoded.tx.data]) {
+      assert.notEqual(view.buffer, bytes.buffer);
+    }
     assert.throws(() => decodeTransaction(bytes), { code: "RLP_EXPECTED_STRING" });
   }
   const items = [decodeRlp(tx.raw.subarray(1)), Uint8Array.of(2), [], [], []];

@@ -1,0 +1,21 @@
+import { addressFromPrivateKey, type Signature, sign } from "../../crypto/secp256k1.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { AccountSigner } from "../account-signer.ts";
+import { UnknownAccountError } from "../errors.ts";
+
+/** Signs with keys that are public or held in memory by intent; they stay unlocked, in the order given. */
+export function createUnlockedSigner(privateKeys: readonly Uint8Array[]) {
+  const keys = new Map(privateKeys.map((key) => [addressFromPrivateKey(key), key]));
+  const accounts = Object.freeze([...keys.keys()]);
+  return {
+    accounts: () => accounts,
+    assertKnown(address: Address): void {
+      if (!keys.has(address)) throw new UnknownAccountError(address);
+    },
+    sign(address: Address, digest: Uint8Array): Signature {
+      const key = keys.get(address);
+      if (key === undefined) throw new UnknownAccountError(address);
+      return sign(digest, key);
+    },
+  } satisfies AccountSigner;
+}

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { EXAMPLES } from "../src/rpc/examples.ts";
 import { type MethodInfo, namespaceOf } from "../src/rpc/method.ts";
 import { METHODS } from "../src/rpc/methods.ts";
 
@@ -48,11 +49,13 @@ function entryOf(method: MethodInfo, comments: ReadonlyMap<string, string>): str
       `\`${param}\` ${typeOf(schema)}${isRequired ? "" : " *optional*"}`,
   );
   const comment = comments.get(name);
+  const example = EXAMPLES[name];
   return [
     `### ${name}${isPrivate ? " 🔒" : ""}`,
     "",
     ...(comment ? [comment, ""] : []),
     `Parameters: ${list.length > 0 ? list.join(", ") : "none"}. Result: ${typeOf(resultSchema)}.`,
+    ...(example ? ["", `Example: \`${JSON.stringify(example)}\``] : []),
     "",
   ].join("\n");
 }

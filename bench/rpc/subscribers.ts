@@ -19,7 +19,7 @@ export async function run([
   const rows: Record<string, string | number>[] = [];
   const wsPort = await freePort();
   const evmint = await startEvmint({
-    extraArguments: ["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+    extraArguments: ["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
   });
   const anvil = await startAnvil();
   const peers: { peer: Peer; url: string }[] = [

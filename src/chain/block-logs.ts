@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from "../storage/byte-io.ts";
+import { ByteWriter, MalformedBytesError } from "../storage/byte-io.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 
 const ADDRESS_BYTES = 20;
@@ -50,7 +50,8 @@ export class BlockLogs {
   readonly number: number;
   readonly bytes: Buffer;
   readonly timestamp: number;
-  readonly #reader: ByteReader;
+  /** Of the byte to be read next. */
+  #offset = HASH_BYTES;
   #leftInTransaction = 0;
   /** of the transaction, in the block */
   transactionIndex = 0;
@@ -66,31 +67,43 @@ export class BlockLogs {
   /** @param row as `encodeBlockLogs` made it */
   constructor(number: number, row: Uint8Array) {
     this.number = number;
-    this.bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
-    this.#reader = new ByteReader(row, HASH_BYTES);
-    this.timestamp = this.#reader.varint();
+    this.bytes =
+      row instanceof Buffer ? row : Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+    this.timestamp = this.#varint();
   }
 
   /** Goes to the next log; false when there is none. @throws MalformedBytesError */
   next(): boolean {
-    const reader = this.#reader;
     if (this.#leftInTransaction === 0) {
-      if (reader.atEnd) return false;
-      this.transactionIndex = reader.varint();
-      this.transactionHashOffset = reader.offset;
-      reader.offset += HASH_BYTES;
-      this.#leftInTransaction = reader.varint();
+      if (this.#offset >= this.bytes.length) return false;
+      this.transactionIndex = this.#varint();
+      this.transactionHashOffset = this.#offset;
+      this.#offset += HASH_BYTES;
+      this.#leftInTransaction = this.#varint();
     }
     this.#leftInTransaction--;
     this.logIndex++;
-    this.addressOffset = reader.offset;
-    reader.offset += ADDRESS_BYTES;
-    this.topicCount = reader.byte();
-    this.topicsOffset = reader.offset;
-    reader.offset += this.topicCount * TOPIC_BYTES;
-    this.dataLength = reader.varint();
-    this.dataOffset = reader.offset;
-    reader.offset += this.dataLength;
-    return true;
+    this.addressOffset = this.#offset;
+    this.topicCount = this.bytes[this.#offset + ADDRESS_BYTES]!;
+    this.topicsOffset = this.#offset + ADDRESS_BYTES + 1;
+    this.#offset = this.topicsOffset + this.topicCount * TOPIC_BYTES;
+    this.dataLength = this.#varint();
+    this.dataOffset = this.#offset;
+    this.#offset += this.dataLength;
+    if (this.#offset <= this.bytes.length) return true;
+    throw new MalformedBytesError("logs of a block end early");
+  }
+
+  /** As `ByteReader.varint`, without an object for each block. */
+  #varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const next = this.bytes[this.#offset++];
+      if (next === undefined) throw new MalformedBytesError("logs of a block end early");
+      value += (next & 0x7f) * scale;
+      if (next < 0x80) return value;
+      scale *= 0x80;
+    }
   }
 }

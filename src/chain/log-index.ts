@@ -9,7 +9,7 @@ import {
   unionOffsets,
   withOffsets,
 } from "../storage/offset-set.ts";
-import { META, numberFromKey, numberKey, TABLE, tableKey } from "../storage/schema.ts";
+import { META, numberFromKey, TABLE, tableKey } from "../storage/schema.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import type { LogFilter } from "./log-filter.ts";
@@ -297,7 +297,10 @@ function newWaiting(): Waiting {
 }
 
 function logsKey(number: number): Uint8Array {
-  return tableKey(TABLE.blockLogs, numberKey(number));
+  const key = Buffer.allocUnsafe(7);
+  key[0] = TABLE.blockLogs;
+  key.writeUIntBE(number, 1, 6);
+  return key;
 }
 
 /** Block numbers, ascending, as offsets in their chunks. */

@@ -9,7 +9,8 @@ function configOf(flags: Record<string, string | true>, dev = false) {
 
 test("isLoopback knows what only this machine reaches", () => {
   for (const host of ["127.0.0.1", "127.1.2.3", "localhost", "::1"]) assert.ok(isLoopback(host));
-  for (const host of ["0.0.0.0", "::", "10.0.0.1", "example.com"]) assert.ok(!isLoopback(host));
+  for (const host of ["0.0.0.0", "::", "10.0.0.1", "example.com", "127.example.com", "127.1"])
+    assert.ok(!isLoopback(host));
 });
 
 test("dangersOf has nothing to say of a dev chain's defaults, and one line for each open door", () => {

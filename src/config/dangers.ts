@@ -4,7 +4,7 @@ import { formatHostPort, type HostPort } from "./value-types.ts";
 
 /** True when only this machine can reach a listener on `host`. */
 export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127\./.test(host);
+  return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
 /** One sentence for each setting in force that gives strangers power; empty for a safe node. */
@@ -13,7 +13,11 @@ export function dangersOf(config: Config): string[] {
   const found: string[] = [];
   for (const [name, address] of publicListeners(config)) {
     const keys = config.dev ? ", whose accounts are unlocked" : "";
-    found.push(`${name} listens on ${formatHostPort(address)}: others can reach this node${keys}`);
+    const isClear = !config.dev && config.tls.cert === "" && name !== "metrics.address";
+    const tokens = isClear ? ", and tokens can be read on the way (no tls.cert)" : "";
+    found.push(
+      `${name} listens on ${formatHostPort(address)}: others can reach this node${keys}${tokens}`,
+    );
   }
   if (jsonRpc.corsOrigins.includes("*")) {
     found.push("every web page may call this node (origin *)");

@@ -143,9 +143,12 @@ export function prepareCall(
 }
 
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */
-function runOrRefuse(prepared: PreparedCall): MessageResult {
+export function runOrRefuse(
+  prepared: PreparedCall,
+  over: Parameters<PreparedCall["run"]>[1] = {},
+): MessageResult {
   try {
-    return prepared.run();
+    return prepared.run(prepared.message, over);
   } catch (error) {
     if (!(error instanceof InvalidTransactionError)) throw error;
     const { gasLimit } = prepared.message;

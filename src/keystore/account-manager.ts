@@ -21,7 +21,7 @@ export type AccountManagerModules = {
   readonly hdWallets: HdWallets;
   readonly unlocked: UnlockedKeys;
   readonly tries: PassphraseTries;
-  readonly observer: KeyObserver;
+  readonly observer: Pick<KeyObserver, "wrongSecret">;
   /** Keys everybody knows, those of a dev chain: unlocked from the start, and any passphrase opens them. */
   readonly publicKeys: readonly Uint8Array[];
   /** @throws UnlockForbiddenError while strangers could use an unlocked account */
@@ -204,7 +204,7 @@ export class AccountManager implements AccountSigner {
   }
 
   async #add(make: () => Promise<StoredKey>): Promise<Address> {
-    const { address } = await this.#busy(make);
+    const { address } = await make();
     this.#forgetListing();
     return address;
   }
@@ -215,31 +215,16 @@ export class AccountManager implements AccountSigner {
     const { keyStore, hdWallets, tries, observer } = this.#modules;
     const url = hdWallets.walletOf(address);
     // A wallet counts its wrong PINs itself, and blocks for good.
-    if (url !== undefined) return this.#busy(() => hdWallets.privateKey(address, passphrase));
-    return this.#busy(() =>
-      tries.run(
-        address,
-        () => keyStore.privateKey(address, passphrase),
-        (error) => {
-          const isWrong = error instanceof WrongPassphraseError;
-          if (isWrong) observer.wrongSecret();
-          return isWrong;
-        },
-      ),
+    if (url !== undefined) return hdWallets.privateKey(address, passphrase);
+    return tries.run(
+      address,
+      () => keyStore.privateKey(address, passphrase),
+      (error) => {
+        const isWrong = error instanceof WrongPassphraseError;
+        if (isWrong) observer.wrongSecret();
+        return isWrong;
+      },
     );
-  }
-
-  /** Runs `task` and counts when it was refused for want of turns. */
-  async #busy<T>(task: () => Promise<T>): Promise<T> {
-    try {
-      return await task();
-    } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (code === "KEY_TOO_MANY_TRIES" || code === "KEY_DERIVATION_BUSY") {
-        this.#modules.observer.tryRefused();
-      }
-      throw error;
-    }
   }
 
   async #refuse(address: Address): Promise<never> {

@@ -16,11 +16,14 @@ const WAITING_MAX_DEFAULT = 4;
 export class KeyDerivation {
   #last: Promise<unknown> = Promise.resolve();
   readonly #waitingMax: number;
+  readonly #onRefused: () => void;
   /** Tries under way, the running one included. */
   #open = 0;
 
-  constructor(waitingMax = WAITING_MAX_DEFAULT) {
+  /** @param onRefused called for every passphrase that is not tried */
+  constructor(waitingMax = WAITING_MAX_DEFAULT, onRefused: () => void = () => {}) {
     this.#waitingMax = waitingMax;
+    this.#onRefused = onRefused;
   }
 
   /**
@@ -28,7 +31,10 @@ export class KeyDerivation {
    * @throws KeyDerivationBusyError
    */
   async derive(passphrase: string, params: KdfParams): Promise<Uint8Array> {
-    if (this.#open > this.#waitingMax) throw new KeyDerivationBusyError(this.#waitingMax);
+    if (this.#open > this.#waitingMax) {
+      this.#onRefused();
+      throw new KeyDerivationBusyError(this.#waitingMax);
+    }
     this.#open += 1;
     const derived = this.#last.then(() => run(passphrase, params));
     this.#last = derived

@@ -7,7 +7,8 @@ const isWrong = (error: unknown) => error instanceof Wrong;
 
 test("PassphraseTries lets through five wrong tries a minute and account, and counts no right ones", async () => {
   let now = 0;
-  const tries = new PassphraseTries(5, () => now);
+  let refused = 0;
+  const tries = new PassphraseTries(5, { now: () => now, onRefused: () => refused++ });
   let tried = 0;
   const guess = (subject = "a") =>
     tries.run(
@@ -21,7 +22,7 @@ test("PassphraseTries lets through five wrong tries a minute and account, and co
   for (let i = 0; i < 20; i++) await tries.run("a", async () => "right", isWrong);
   for (let i = 0; i < 5; i++) await assert.rejects(guess(), Wrong);
   for (let i = 0; i < 95; i++) await assert.rejects(guess(), { code: "KEY_TOO_MANY_TRIES" });
-  assert.equal(tried, 5);
+  assert.deepEqual([tried, refused], [5, 95]);
   // The right one is not tried either.
   await assert.rejects(
     tries.run("a", async () => "right", isWrong),

@@ -9,13 +9,21 @@ const WINDOW_MS = 60_000;
 export class PassphraseTries {
   readonly #triesMax: number;
   readonly #now: () => number;
+  readonly #onRefused: () => void;
   /** Times of the failures within the window, and how many tries are under way. */
   readonly #subjects = new Map<string, { failedAt: number[]; running: number }>();
 
-  /** @param now monotonic milliseconds */
-  constructor(triesMax: number, now: () => number = () => performance.now()) {
+  /**
+   * @param modules.now monotonic milliseconds
+   * @param modules.onRefused called for every try that is not made
+   */
+  constructor(
+    triesMax: number,
+    modules: { readonly now?: () => number; readonly onRefused?: () => void } = {},
+  ) {
     this.#triesMax = triesMax;
-    this.#now = now;
+    this.#now = modules.now ?? (() => performance.now());
+    this.#onRefused = modules.onRefused ?? (() => {});
   }
 
   /**
@@ -30,6 +38,7 @@ export class PassphraseTries {
   ): Promise<T> {
     const state = this.#stateOf(subject);
     if (state.failedAt.length + state.running >= this.#triesMax) {
+      this.#onRefused();
       const oldest = state.failedAt[0] ?? this.#now();
       throw new TooManyTriesError(Math.ceil((oldest + WINDOW_MS - this.#now()) / 1000));
     }

@@ -1,8 +1,12 @@
 import { call, type CallOptions as ExecutionOptions } from "../execution/call.ts";
+import { callMany } from "../execution/call-many.ts";
 import { createAccessList } from "../execution/create-access-list.ts";
 import { estimateGas } from "../execution/estimate-gas.ts";
 import type { CallExecutor, CallOptions } from "../rpc/ports.ts";
 import type { ResolvedState } from "../rpc/resolve.ts";
+import type { StateReader } from "../state/reader.ts";
+import { beginReplay } from "../tracing/trace-block.ts";
+import type { ExecutedBlock } from "../types/block.ts";
 import { argumentsOf, blockOverridesOf, stateOverridesOf } from "./call-conversion.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
@@ -22,10 +26,11 @@ export function createCallExecutor(
   { chain, execution }: Pick<ChainCore, "chain" | "execution">,
   suggestTip: () => bigint,
 ): CallExecutor {
+  const blockHash = (number: number) => chain.blockByNumber(number)?.block.hash;
   const targetOf = ({ executed, state }: ResolvedState) => ({
     state,
     header: executed.block.header,
-    blockHash: (number: number) => chain.blockByNumber(number)?.block.hash,
+    blockHash,
   });
   const optionsOf = ({ stateOverrides, blockOverrides }: CallOptions): ExecutionOptions => ({
     gasCap: limits.gasCap,
@@ -34,12 +39,34 @@ export function createCallExecutor(
     ...(stateOverrides && { stateOverrides: stateOverridesOf(stateOverrides) }),
     ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
   });
+  /** The state before transaction `index` of the block; after the block where it has not so many. */
+  function stateBefore({ block, senders }: ExecutedBlock, index: number): StateReader {
+    const number = block.header.number;
+    if (number === 0) return chain.stateAt(0);
+    const parentState = chain.stateAt(number - 1);
+    const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
+    for (let i = 0; i < Math.min(index, block.transactions.length); i++) replay.skip();
+    return replay.state.asReader();
+  }
+
   return {
     call: (request, at, options) =>
       call(argumentsOf(request), targetOf(at), execution, {
         ...optionsOf(options),
         returnBytesMax: limits.returnBytesMax,
       }),
+    callMany(bundles, at, { stateOverrides, txIndex }) {
+      const target = targetOf(at);
+      const before = txIndex === undefined ? at.state : stateBefore(at.executed, txIndex);
+      const converted = bundles.map(({ calls, blockOverrides }) => ({
+        calls: calls.map(argumentsOf),
+        ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
+      }));
+      return callMany(converted, { ...target, state: before }, execution, {
+        ...optionsOf({ stateOverrides }),
+        returnBytesMax: limits.returnBytesMax,
+      });
+    },
     estimateGas: (request, at, options) =>
       estimateGas(argumentsOf(request), targetOf(at), execution, optionsOf(options)),
     createAccessList: (request, at, options) =>

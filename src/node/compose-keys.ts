@@ -26,8 +26,8 @@ export function composeKeys(
     config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
-  const tries = new PassphraseTries(passphraseTriesMax);
-  const derivation = new KeyDerivation(passphraseQueueMax);
+  const tries = new PassphraseTries(passphraseTriesMax, { onRefused: observer.tryRefused });
+  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRefused);
   const keys = new AccountManager({
     keyStore: new KeyStore(
       {

@@ -6,8 +6,6 @@ const SLICE_MS = 10;
 export type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
-  /** Calls of one caller that may wait. */
-  readonly waitingOfOneMax: number;
   /** Told of every change in how many wait. */
   readonly onWaiting: (count: number) => void;
 };
@@ -43,10 +41,9 @@ export class CallQueue {
    */
   run<T>(owner: CallOwner, work: () => T | Promise<T>): T | Promise<T> {
     if (!this.#isTurnScheduled) return this.#timed(work);
-    const { waitingMax, waitingOfOneMax } = this.#options;
     const key = owner.connection ?? owner;
     const lane = this.#lanes.get(key);
-    if (this.#waiting >= waitingMax || (lane && lane.length >= waitingOfOneMax)) {
+    if (this.#waiting >= this.#options.waitingMax) {
       throw new TooManyError("too many calls are waiting, try again later");
     }
     return new Promise<T>((resolve, reject) => {

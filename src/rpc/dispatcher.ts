@@ -50,7 +50,6 @@ export function createDispatcher<Modules>(
   const { limits, observer } = options;
   const queue = new CallQueue({
     waitingMax: limits.callQueueMax,
-    waitingOfOneMax: limits.socketCallsMax,
     onWaiting: (count) => observer.waiting(count),
   });
 

@@ -18,6 +18,8 @@ export type FastHttpModules = {
   readonly dispatcher: Dispatcher;
   /** What a call's headers must hold; any other one is handed over, to be refused where refusals are made. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
+  /** Counts a connection that is cut. */
+  readonly refused: (reason: string) => void;
   /** Gives the connection to the complete server, which reads on with `unread`. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
 };
@@ -115,7 +117,9 @@ class FastConnection {
   };
 
   readonly #timedOut = (): void => {
-    if (!this.#isBusy()) this.#socket.destroy();
+    if (this.#isBusy()) return;
+    if (!this.#hasCalled) this.#modules.refused("timeout");
+    this.#socket.destroy();
   };
 
   readonly #received = (bytes: Buffer): void => {
@@ -183,7 +187,10 @@ class FastConnection {
   #drain(): void {
     this.#isDraining = true;
     const socket = this.#socket;
-    const timer = setTimeout(this.destroy, this.#options.limits.httpReplyTimeoutMs);
+    const timer = setTimeout(() => {
+      this.#modules.refused("slowReader");
+      socket.destroy();
+    }, this.#options.limits.httpReplyTimeoutMs);
     socket.once("close", () => clearTimeout(timer));
     socket.once("drain", () => {
       clearTimeout(timer);

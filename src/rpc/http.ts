@@ -89,6 +89,8 @@ export async function listenHttp(
   const { limits } = options;
   const { observer, acceptUpgrade } = modules;
   const sockets = new Set<Socket>();
+  /** The last answer begun on each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>();
   const server = createTcpServer(options.tls, {
     keepAliveTimeout: limits.httpIdleTimeoutMs,
     headersTimeout: limits.httpHeadersTimeoutMs,
@@ -98,7 +100,10 @@ export async function listenHttp(
   const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
   const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
   const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    const begin = () => serveRequest(options, modules, sockets.size, request, response, isHeld);
+    const begin = () => {
+      answers.set(request.socket, response);
+      serveRequest(options, modules, sockets.size, request, response, isHeld);
+    };
     // One request at a time: the answers to those sent in one packet could fill the memory, and nobody would have read one yet.
     if (response.socket) begin();
     else response.once("socket", begin);
@@ -120,7 +125,9 @@ export async function listenHttp(
     if (sockets.size <= limits.httpConnectionsMax) fast?.serve(socket);
     else fast?.handOver(socket);
   });
-  server.on("clientError", (error, socket) => refuseSocket(error, socket, observer));
+  server.on("clientError", (error, socket) => {
+    refuseSocket(error, socket as Socket, answers.get(socket), observer);
+  });
   function forget(socket: Socket) {
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
   }
@@ -150,13 +157,17 @@ const CLIENT_FAULTS: Readonly<Record<string, Pick<Refusal, "status" | "reason">>
 const MALFORMED = { status: 400, reason: "malformed" };
 
 /** Ends a connection on which no request can follow any more. */
-function refuseSocket(error: NodeJS.ErrnoException, stream: Duplex, observer: RpcObserver): void {
-  const socket = stream as Socket;
+function refuseSocket(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  answer: ServerResponse | undefined,
+  observer: RpcObserver,
+): void {
   if (socket.writable && error.code !== "ECONNRESET") {
     const { status, reason } = CLIENT_FAULTS[error.code ?? ""] ?? MALFORMED;
     observer.refused("http", reason);
-    // Behind an answer this would be taken for one to a request that was never sent.
-    if (socket.bytesWritten === 0) {
+    // In the middle of an answer there is no place for another.
+    if (!answer?.headersSent || answer.writableFinished) {
       const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
       socket.write(`${head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
     }
@@ -180,7 +191,7 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
 function putFastHttpBefore(
   server: Server,
   { access, allowedHosts, limits }: ListenerOptions,
-  { dispatcher }: HttpModules,
+  { dispatcher, observer }: HttpModules,
 ): FastHttp & { readonly handOver: (socket: Socket) => void } {
   // Taken from its event, node:http's own listener serves the connections it is called with.
   const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
@@ -206,6 +217,7 @@ function putFastHttpBefore(
         }
         return isJson(contentType);
       },
+      refused: (reason) => observer.refused("http", reason),
       handOver(socket, unread) {
         handOver(socket);
         socket.unshift(unread);
@@ -227,7 +239,7 @@ function serveRequest(
   const { headers, method } = request;
   const refuse = (refusal: Refusal) => {
     modules.observer.refused("http", refusal.reason);
-    sendRefusal(response, refusal);
+    sendRefusal(request, response, refusal, isHeld);
   };
 
   const notAdmitted = whyNotAdmitted(options, request, connectionCount);
@@ -391,7 +403,7 @@ function readBody(
     size += chunk.length;
     if (size <= bytesMax) chunks.push(chunk);
     else {
-      request.removeAllListeners("data").removeAllListeners("end").pause();
+      request.removeAllListeners("data").removeAllListeners("end");
       done(undefined);
     }
   });
@@ -436,8 +448,17 @@ function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: Rp
   response.once("close", () => clearTimeout(timer));
 }
 
-/** An answer without a call: JSON all the same, because some clients read nothing else. The rest of the request is not read. */
-function sendRefusal(response: ServerResponse, { status, message, headers }: Refusal): void {
+/** How long, and how far, a refused request may go on before its connection is closed. */
+const LINGER_MS = 500;
+const LINGER_BYTES = 1024 * 1024;
+
+/** An answer without a call: JSON all the same, because some clients read nothing else. */
+function sendRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, message, headers }: Refusal,
+  isHeld: boolean,
+): void {
   const body = refusalBody(status, message);
   response.writeHead(status, {
     ...headers,
@@ -445,7 +466,20 @@ function sendRefusal(response: ServerResponse, { status, message, headers }: Ref
     "content-length": Buffer.byteLength(body),
     connection: "close",
   });
-  response.end(body);
+  if (isHeld || request.complete) {
+    response.end(body);
+    return;
+  }
+  // A connection closed over unread bytes is reset, and with it goes the answer that its client has not read yet.
+  response.write(body);
+  const end = () => response.end();
+  const timer = setTimeout(end, LINGER_MS);
+  response.once("close", () => clearTimeout(timer));
+  let size = 0;
+  request.on("end", end).on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LINGER_BYTES) end();
+  });
 }
 
 function byteLength(part: JsonText): number {

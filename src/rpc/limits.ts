@@ -27,8 +27,8 @@ export const DEFAULT_RPC_LIMITS = {
   wsPingIntervalMs: 30_000,
   /** Calls of one connection that run at the same time; beyond it nothing more is read from the socket. */
   socketCallsMax: 128,
-  /** Heavy calls of all connections that wait for their turn; more would only run into their timeout. */
-  callQueueMax: 1024,
+  /** Heavy calls of all connections that wait for their turn: what a hundred clients send in one packet each. */
+  callQueueMax: 10_000,
   /** Unsent bytes from which on nothing more is read from a WebSocket or IPC connection. */
   socketPauseBytes: 1024 * 1024,
   /** Unsent bytes of answers at which a connection is cut. */

@@ -14,6 +14,7 @@ import { baseFee } from "./eth/base-fee.ts";
 import { blobBaseFee } from "./eth/blob-base-fee.ts";
 import { blockNumber } from "./eth/block-number.ts";
 import { call } from "./eth/call.ts";
+import { callMany } from "./eth/call-many.ts";
 import { capabilities } from "./eth/capabilities.ts";
 import { chainId } from "./eth/chain-id.ts";
 import { coinbase } from "./eth/coinbase.ts";
@@ -200,6 +201,7 @@ const eth: Namespace = [
   compileLLL,
   compileSerpent,
   call,
+  callMany,
   estimateGas,
   createAccessList,
   simulateV1,

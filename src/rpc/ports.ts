@@ -1,5 +1,6 @@
 import type { FeeHistory } from "../chain/fee-history.ts";
 import type { Signature } from "../crypto/secp256k1.ts";
+import type { CallOutcome } from "../execution/call-many.ts";
 import type { SimulatedBlock } from "../execution/simulate.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -38,6 +39,15 @@ export interface CallExecutor {
     at: ResolvedState,
     options: CallOptions,
   ): bigint | Promise<bigint>;
+  /**
+   * Calls that see what the ones before did; each bundle is a block after the one before. One list a bundle.
+   * @param txIndex on the state before this transaction of the block, in place of the one after the block
+   */
+  callMany(
+    bundles: readonly CallBundle[],
+    at: ResolvedState,
+    options: Pick<CallOptions, "stateOverrides"> & { readonly txIndex?: number | undefined },
+  ): readonly (readonly CallOutcome[])[] | Promise<readonly (readonly CallOutcome[])[]>;
   createAccessList(
     request: CallRequest,
     at: ResolvedState,
@@ -123,6 +133,12 @@ export interface BlobProver {
     readonly proofs: readonly Uint8Array[];
   }>;
 }
+
+/** Calls made one after the other in one block. */
+export type CallBundle = {
+  readonly calls: readonly CallRequest[];
+  readonly blockOverrides?: BlockOverrides | undefined;
+};
 
 export type AccessListResult = {
   readonly accessList: AccessList;

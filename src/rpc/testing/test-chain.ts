@@ -73,6 +73,8 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     }),
     executor: {
       call: ({ input }) => input ?? EMPTY_BYTES,
+      callMany: (bundles) =>
+        bundles.map(({ calls }) => calls.map(({ input }) => ({ value: input ?? EMPTY_BYTES }))),
       estimateGas: () => 21_000n,
       createAccessList: () => ({
         accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],

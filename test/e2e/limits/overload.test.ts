@@ -3,6 +3,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { after, before, type TestContext, test } from "node:test";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { openWs } from "../../support/clients.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -23,7 +24,7 @@ before(async () => {
     settings: {
       "consensus.block-time": `${BLOCK_TIME_MS}ms`,
       "json-rpc.gas-cap": "10000000",
-      "json-rpc.socket-calls-limit": "100",
+      "json-rpc.call-queue-limit": "100",
       ...WITH_METRICS,
     },
   });
@@ -60,17 +61,18 @@ test("one connection with a hundred calls in one packet delays another's by one"
   assert.ok(isStillBusy, "the hundred calls must take longer than the ten");
 });
 
-test("a connection cannot make more calls wait than its limit: -32005", async () => {
-  const greedy = await sendPipelined(BODY, 110);
-  let text = "";
-  greedy.on("data", (chunk) => {
-    text += chunk;
+test("calls beyond the queue's limit are refused with -32005, and those of a lost client are not run", async () => {
+  const ws = await openWs(node.wsUrl);
+  const refused = new Promise<void>((resolve) => {
+    ws.on("message", (text) => {
+      if (JSON.parse(text.toString()).error?.code === -32005) resolve();
+    });
   });
-  while (!text.includes("-32005")) await new Promise((resolve) => setTimeout(resolve, 50));
-  greedy.destroy();
+  for (let i = 0; i < 150; i++) ws.send(BODY);
+  await refused;
+  ws.terminate();
   const busy = await metricOf(node, "rpc_errors_total", 'method="eth_call",code="-32005"');
   assert.ok(busy > 0);
-  // What the client is not there for any more is not run.
   const start = performance.now();
   while ((await metricOf(node, "rpc_calls_waiting")) > 0) {
     assert.ok(performance.now() - start < 1000, "calls of a closed connection still wait");

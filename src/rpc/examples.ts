@@ -1,0 +1,106 @@
+/** Accounts of the dev chain, and names for what a caller has to fill in. */
+const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const HASH = "0x1111111111111111111111111111111111111111111111111111111111111111";
+const ZERO = "0x0000000000000000000000000000000000000000000000000000000000000000";
+const CALL = { from: ALICE, to: BOB, value: "0x1" };
+const RAW =
+  "0xf86c808504a817c8008252089470997970c51812dc3a010c7d01b50e0d17dc79c8880de0b6b3a76400008025a0" +
+  "28ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276a0" +
+  "67cbe9d8997f761aecb703304b3800ccf555c9f3dc64214b297fb1966a3b6d83";
+const TYPED_DATA = {
+  types: {
+    EIP712Domain: [{ name: "name", type: "string" }],
+    Mail: [{ name: "text", type: "string" }],
+  },
+  primaryType: "Mail",
+  domain: { name: "Mail" },
+  message: { text: "hello" },
+};
+
+/** Parameters of one call of each public method that has any, for the documentation and for a round trip over HTTP. */
+export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
+  web3_sha3: ["0x68656c6c6f"],
+  eth_feeHistory: ["0x5", "latest", [25, 75]],
+  eth_getBalance: [ALICE, "latest"],
+  eth_getStorageAt: [BOB, "0x0", "latest"],
+  eth_getStorageValues: [{ [BOB]: [ZERO] }, "latest"],
+  eth_getTransactionCount: [ALICE, "pending"],
+  eth_getCode: [BOB, "latest"],
+  eth_getProof: [ALICE, [ZERO], "latest"],
+  eth_getBlockByNumber: ["latest", false],
+  eth_getBlockByHash: [HASH, true],
+  eth_getHeaderByNumber: ["latest"],
+  eth_getHeaderByHash: [HASH],
+  eth_getBlockReceipts: ["latest"],
+  eth_getBlockTransactionCountByNumber: ["latest"],
+  eth_getBlockTransactionCountByHash: [HASH],
+  eth_getTransactionByHash: [HASH],
+  eth_getTransactionByBlockHashAndIndex: [HASH, "0x0"],
+  eth_getTransactionByBlockNumberAndIndex: ["latest", "0x0"],
+  eth_getTransactionbyBlockNumberAndIndex: ["latest", "0x0"],
+  eth_getTransactionReceipt: [HASH],
+  eth_getRawTransactionByHash: [HASH],
+  eth_getRawTransactionByBlockHashAndIndex: [HASH, "0x0"],
+  eth_getRawTransactionByBlockNumberAndIndex: ["latest", "0x0"],
+  eth_getUncleCountByBlockHash: [HASH],
+  eth_getUncleCountByBlockNumber: ["latest"],
+  eth_getUncleByBlockHashAndIndex: [HASH, "0x0"],
+  eth_getUncleByBlockNumberAndIndex: ["latest", "0x0"],
+  eth_getTransactionBySenderAndNonce: [ALICE, "0x0"],
+  eth_getAccount: [ALICE, "latest"],
+  eth_getAccountInfo: [ALICE, "latest"],
+  eth_submitHashrate: ["0x500000", HASH],
+  eth_submitWork: ["0x0000000000000001", HASH, HASH],
+  eth_compileSolidity: ["contract Empty {}"],
+  eth_compileLLL: ["(returnlll (suicide (caller)))"],
+  eth_compileSerpent: ["def main(a): return(a * 2)"],
+  eth_call: [CALL, "latest"],
+  eth_callMany: [[{ transactions: [CALL, CALL] }], { blockNumber: "latest" }],
+  eth_estimateGas: [CALL],
+  eth_createAccessList: [CALL, "latest"],
+  eth_simulateV1: [{ blockStateCalls: [{ calls: [CALL] }], traceTransfers: true }, "latest"],
+  eth_getLogs: [{ fromBlock: "0x0", toBlock: "latest", address: BOB }],
+  eth_newFilter: [{ address: BOB }],
+  eth_newPendingTransactionFilter: [true],
+  eth_getFilterChanges: ["0x1"],
+  eth_getFilterLogs: ["0x1"],
+  eth_uninstallFilter: ["0x1"],
+  eth_subscribe: ["newHeads"],
+  eth_unsubscribe: ["0x1"],
+  eth_sendRawTransaction: [RAW],
+  eth_sendRawTransactionSync: [RAW, 500],
+  eth_sendTransaction: [CALL],
+  eth_signTransaction: [
+    { ...CALL, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" },
+  ],
+  eth_fillTransaction: [CALL],
+  eth_resend: [{ ...CALL, nonce: "0x0" }, "0x77359400", "0x5208"],
+  eth_sign: [ALICE, "0x68656c6c6f"],
+  eth_signTypedData_v4: [ALICE, TYPED_DATA],
+  eth_signTypedData: [ALICE, TYPED_DATA],
+  debug_getRawBlock: ["latest"],
+  debug_getRawHeader: ["latest"],
+  debug_getRawReceipts: ["latest"],
+  debug_getRawTransaction: [HASH],
+  debug_traceTransaction: [HASH, { tracer: "callTracer" }],
+  debug_traceBlockByNumber: ["latest", { disableStorage: true }],
+  debug_traceBlockByHash: [HASH, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
+  debug_traceBlock: ["0xc0"],
+  debug_traceCall: [CALL, "latest", { tracer: "callTracer" }],
+  testing_buildBlockV1: [
+    HASH,
+    {
+      timestamp: "0x6b000000",
+      prevRandao: ZERO,
+      suggestedFeeRecipient: BOB,
+      withdrawals: [],
+      parentBeaconBlockRoot: ZERO,
+    },
+    null,
+    "0x",
+  ],
+  txpool_contentFrom: [ALICE],
+  db_getString: ["notes", "greeting"],
+  db_getHex: ["notes", "greeting"],
+};

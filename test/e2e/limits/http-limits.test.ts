@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { request as httpRequest } from "node:http";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { request } from "../../support/clients.ts";
+import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { openRaw, rawPost } from "../../support/raw-socket.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+const CHAIN_ID = request("eth_chainId");
+const TARGET = `0x${"aa".repeat(20)}`;
+const CONNECTIONS = 12;
+
+let node: TestNode;
+before(async () => {
+  node = await startTestNode({
+    dev: true,
+    settings: {
+      "json-rpc.headers-timeout": "300ms",
+      "json-rpc.body-timeout": "300ms",
+      "json-rpc.reply-timeout": "400ms",
+      "json-rpc.idle-timeout": "300ms",
+      "json-rpc.body-limit": "256KiB",
+      "json-rpc.connections-limit": String(CONNECTIONS),
+      ...WITH_METRICS,
+    },
+  });
+});
+after(() => node.stop());
+
+/** The count for `reason` goes up while `work` runs. */
+async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
+  const before = await refusals(node, "http", reason);
+  await work();
+  assert.ok((await refusals(node, "http", reason)) > before, `${reason} is not counted`);
+}
+
+async function assertServes(): Promise<void> {
+  assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
+}
+
+test("headers that come a byte at a time end with 408, and others are served meanwhile", () =>
+  assertCounted("timeout", async () => {
+    const slow = await Promise.all(Array.from({ length: 5 }, () => openRaw(node.url)));
+    const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+    let at = 0;
+    const drip = setInterval(() => {
+      for (const { socket } of slow) socket.write(head[at] ?? "x");
+      at++;
+    }, 20);
+    await assertServes();
+    for (const { closed } of slow) assert.match(await closed, /^HTTP\/1.1 408 /);
+    clearInterval(drip);
+  }));
+
+test("a connection that says nothing is closed", async () => {
+  const { closed } = await openRaw(node.url);
+  await closed;
+});
+
+test("a body that does not come is cut off", () =>
+  assertCounted("timeout", async () => {
+    const { socket, closed } = await openRaw(node.url);
+    socket.write(rawPost(CHAIN_ID).slice(0, -5));
+    assert.match(await closed, /^HTTP\/1.1 408 /);
+  }));
+
+test("an unused connection is closed after its time, not before", async () => {
+  const { socket, until, closed } = await openRaw(node.url);
+  for (let i = 0; i < 3; i++) {
+    socket.write(rawPost(CHAIN_ID));
+    await setTimeout(100);
+  }
+  const answered = await until("0x7a69");
+  assert.equal(answered.split("0x7a69").length, 4, "three calls, three answers");
+  await closed;
+});
+
+test("a client that does not read its answer is cut, and the answer given up", () =>
+  assertCounted("slowReader", async () => {
+    // 24 MB of answer: more than the system keeps for a connection.
+    const batch = JSON.stringify(
+      Array.from({ length: 12 }, () => ({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "eth_call",
+        params: [{ to: TARGET }, "latest", { [TARGET]: { code: "0x620ffff05ff3" } }],
+      })),
+    );
+    const { socket, closed } = await openRaw(node.url);
+    socket.pause();
+    socket.write(rawPost(batch));
+    await setTimeout(1000);
+    socket.resume();
+    const text = await closed;
+    const length = Number(/content-length: (\d+)/.exec(text)?.[1]);
+    assert.ok(text.length < length, `${text.length} of ${length} bytes came`);
+    await assertServes();
+  }));
+
+test("a hundred megabytes are refused after a little, announced or not", () =>
+  assertCounted("body", async () => {
+    for (const headers of ["Content-Length: 100000000", "Transfer-Encoding: chunked"]) {
+      const { socket, closed } = await openRaw(node.url);
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${headers}\r\n\r\n`,
+      );
+      const chunk = `10000\r\n${" ".repeat(0x10000)}\r\n`;
+      let sent = 0;
+      while (!socket.destroyed && sent < 100_000_000) {
+        socket.write(chunk);
+        sent += chunk.length;
+        await new Promise(setImmediate);
+      }
+      assert.match(await closed, /^HTTP\/1.1 413 /, headers);
+      assert.ok(sent < 20_000_000, `${sent} bytes were taken`);
+    }
+  }));
+
+test("header blocks beyond 16 KiB are 431, two thousand headers too", () =>
+  assertCounted("headers", async () => {
+    const floods = [
+      Array.from({ length: 2000 }, (_, i) => `X-${i}: ${i}`).join("\r\n"),
+      `X: ${"x".repeat(100_000)}`,
+    ];
+    for (const headers of floods) {
+      const { socket, closed } = await openRaw(node.url);
+      socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`);
+      assert.match(await closed, /^HTTP\/1.1 431 /);
+    }
+  }));
+
+test("connections beyond the limit are told so with 503, beyond twice the limit closed", () =>
+  assertCounted("connections", async () => {
+    // The one that reads metrics stays open for a while.
+    const held = await Promise.all(Array.from({ length: CONNECTIONS }, () => openRaw(node.url)));
+    const { status, headers } = await sendHttp(node.url, CHAIN_ID);
+    assert.deepEqual([status, headers["retry-after"]], [503, "1"]);
+    assert.ok((await metricOf(node, "rpc_connections", 'transport="http"')) >= CONNECTIONS);
+    const more = await Promise.all(
+      Array.from({ length: CONNECTIONS + 5 }, () => openRaw(node.url)),
+    );
+    assert.equal(await more.at(-1)!.closed, "");
+    for (const { socket } of [...held, ...more]) socket.destroy();
+    await setTimeout(50);
+    await assertServes();
+    assert.ok((await metricOf(node, "rpc_connections", 'transport="http"')) < CONNECTIONS);
+  }));
+
+test("requests that two servers could read in two ways are refused and the connection closed", () =>
+  assertCounted("malformed", async () => {
+    const body = "0\r\n\r\n";
+    const heads = [
+      "Content-Length: 5\r\nTransfer-Encoding: chunked",
+      "Transfer-Encoding: chunked, identity",
+      "Transfer-Encoding: xchunked",
+      "Transfer-Encoding : chunked",
+      "Content-Length: 5\r\nContent-Length: 6",
+      "Content-Length: +5",
+      "Content-Length: 5\r\n folded",
+      "Content-Length: 5\nX: bare",
+      "Host: evil.example",
+    ];
+    for (const head of heads) {
+      const { socket, closed } = await openRaw(node.url);
+      socket.write(`POST / HTTP/1.1\r\nHost: localhost\r\n${head}\r\n\r\n${body}`);
+      assert.match(await closed, /^HTTP\/1.1 4\d\d /, head);
+    }
+    const h2c = await openRaw(node.url);
+    h2c.socket.write(
+      rawPost(
+        CHAIN_ID,
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n",
+      ),
+    );
+    assert.doesNotMatch(await h2c.closed, / 101 /);
+  }));
+
+test("a body in a thousand chunks is one body", async () => {
+  const padded = `${" ".repeat(2000)}${CHAIN_ID}`;
+  const answer = await new Promise<string>((resolve, reject) => {
+    const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
+    const sent = httpRequest(node.url, { method: "POST", headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve(text));
+    });
+    sent.on("error", reject);
+    for (let i = 0; i < padded.length; i += 2) sent.write(padded.slice(i, i + 2));
+    sent.end();
+  });
+  assert.equal(JSON.parse(answer).result, "0x7a69");
+});
+
+test("calls in one packet are answered in their order, and what a closed connection sent is let go", async () => {
+  const { socket, until } = await openRaw(node.url);
+  socket.write(
+    Array.from({ length: 50 }, (_, id) =>
+      rawPost(`{"jsonrpc":"2.0","id":${id},"method":"eth_chainId"}`, "Accept: */*\r\n"),
+    ).join(""),
+  );
+  const text = await until('"id":49,');
+  const ids = [...text.matchAll(/"id":(\d+),/g)].map(([, id]) => Number(id));
+  assert.deepEqual(
+    ids,
+    Array.from({ length: 50 }, (_, id) => id),
+  );
+  socket.destroy();
+});

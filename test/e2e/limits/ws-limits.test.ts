@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { openWs, request } from "../../support/clients.ts";
+import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+const CHAIN_ID = request("eth_chainId");
+const TARGET = `0x${"aa".repeat(20)}`;
+/** A call that returns `bytes` zeros. */
+const zeros = (bytes: number) =>
+  request("eth_call", [
+    { to: TARGET },
+    "latest",
+    { [TARGET]: { code: `0x62${bytes.toString(16).padStart(6, "0")}5ff3` } },
+  ]);
+
+let node: TestNode;
+before(async () => {
+  node = await startTestNode({
+    dev: true,
+    settings: {
+      "json-rpc.ws-ping-interval": "200ms",
+      "json-rpc.ws-message-limit": "256KiB",
+      "json-rpc.ws-connections-limit": "10",
+      "json-rpc.socket-calls-limit": "4",
+      "json-rpc.socket-pause-size": "64KiB",
+      "json-rpc.send-buffer-limit": "4MiB",
+      "json-rpc.notification-buffer-limit": "100KB",
+      ...WITH_METRICS,
+    },
+  });
+});
+after(() => node.stop());
+
+async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
+  const before = await refusals(node, "ws", reason);
+  await work();
+  assert.ok((await refusals(node, "ws", reason)) > before, `${reason} is not counted`);
+}
+
+async function assertServes(): Promise<void> {
+  assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
+}
+
+const UPGRADE =
+  "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\n`;
+
+/** A WebSocket whose frames the test writes itself. */
+async function openFrames(): Promise<RawSocket> {
+  const raw = await openRaw(node.wsUrl.replace("ws:", "http:"));
+  raw.socket.write(`${UPGRADE}\r\n`);
+  await raw.until("\r\n\r\n");
+  return raw;
+}
+
+/** A masked frame with a mask of zeros, RFC 6455 section 5.2. */
+function frame(firstByte: number, payload: Buffer | string = ""): Buffer {
+  const bytes = Buffer.from(payload);
+  const length =
+    bytes.length < 126
+      ? [0x80 | bytes.length]
+      : [0x80 | 126, bytes.length >> 8, bytes.length & 0xff];
+  return Buffer.concat([Buffer.from([firstByte, ...length, 0, 0, 0, 0]), bytes]);
+}
+
+/** Status code of the close frame among what the server sent. */
+function closeCodeIn(text: string): number | undefined {
+  const bytes = Buffer.from(text.slice(text.indexOf("\r\n\r\n") + 4), "latin1");
+  for (let at = 0; at + 2 <= bytes.length; ) {
+    const length = bytes[at + 1]! & 0x7f;
+    const [head, size] = length === 126 ? [4, bytes.readUInt16BE(at + 2)] : [2, length];
+    if (bytes[at] === 0x88) return bytes.readUInt16BE(at + head);
+    at += head + size;
+  }
+  return undefined;
+}
+
+test("a connection that breaks the rules of WebSocket is closed with the code for it", () =>
+  assertCounted("frame", async () => {
+    const FIN_TEXT = 0x81;
+    const tooLong = Buffer.from([FIN_TEXT, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    const cases: readonly (readonly [string, Buffer, number])[] = [
+      ["not masked", Buffer.from([FIN_TEXT, 2, 0x7b, 0x7d]), 1002],
+      ["a reserved bit", frame(0xc1, CHAIN_ID), 1002],
+      ["a reserved opcode", frame(0x83, CHAIN_ID), 1002],
+      ["a length of 2^63", tooLong, 1009],
+      ["a frame over the limit", Buffer.from([FIN_TEXT, 0xff, 0, 0, 0, 0, 0, 5, 0, 0]), 1009],
+      ["a continuation of nothing", frame(0x80, "x"), 1002],
+      ["a control frame in pieces", frame(0x09), 1002],
+      ["a control frame of 126 bytes", frame(0x89, "x".repeat(126)), 1002],
+      ["text that is no UTF-8", frame(FIN_TEXT, Buffer.from([0xc3, 0x28])), 1007],
+      ["a close frame with half a code", frame(0x88, "x"), 1002],
+      ["a close code nobody may send", frame(0x88, Buffer.from([0x03, 0xed])), 1002],
+    ];
+    for (const [name, bytes, code] of cases) {
+      const { socket, closed } = await openFrames();
+      socket.write(bytes);
+      assert.equal(closeCodeIn(await closed), code, name);
+    }
+    await assertServes();
+  }));
+
+test(
+  "a message in pieces over the limit is cut off, a million empty pieces too",
+  { timeout: 20_000 },
+  () =>
+    assertCounted("frame", async () => {
+      const whole = await openFrames();
+      const begin = frame(0x01, "x".repeat(60_000));
+      const more = frame(0x00, "x".repeat(60_000));
+      whole.socket.write(Buffer.concat([begin, more, more, more, more, more]));
+      assert.equal(closeCodeIn(await whole.closed), 1009);
+
+      const empty = await openFrames();
+      empty.socket.write(frame(0x01));
+      const pieces = Buffer.concat(Array.from({ length: 10_000 }, () => frame(0x00)));
+      for (let i = 0; i < 100 && !empty.socket.destroyed; i++) {
+        if (!empty.socket.write(pieces)) {
+          await Promise.race([
+            new Promise((done) => empty.socket.once("drain", done)),
+            empty.closed,
+          ]);
+        }
+      }
+      assert.ok([1008, 1009].includes(closeCodeIn(await empty.closed) ?? 0));
+      await assertServes();
+    }),
+);
+
+test("ten thousand pings are answered and cost others little", async (t) => {
+  const { socket, received } = await openFrames();
+  const start = performance.now();
+  socket.write(Buffer.concat(Array.from({ length: 10_000 }, () => frame(0x89))));
+  await assertServes();
+  const elapsed = performance.now() - start;
+  t.diagnostic(`a call beside ten thousand pings took ${elapsed.toFixed(0)} ms`);
+  assert.ok(elapsed < 1000);
+  while (received().length < 20_000) await setTimeout(10);
+  socket.destroy();
+});
+
+test("pings whose pongs nobody reads do not pile up", async () => {
+  const { socket, closed } = await openFrames();
+  socket.pause();
+  const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame(0x89, "x".repeat(125))));
+  let sent = 0;
+  const isCut = closed.then(() => true);
+  for (; sent < 200 && !socket.destroyed; sent++) {
+    if (socket.write(pings)) continue;
+    const drained = new Promise<boolean>((done) => socket.once("drain", () => done(false)));
+    if (await Promise.race([drained, isCut, setTimeout(3000, true)])) break;
+  }
+  assert.ok(sent < 100, `${sent} times 1.3 MB of pings were taken`);
+  socket.resume();
+  await isCut;
+});
+
+test("upgrades with too many headers, two Hosts or no version are refused", async () => {
+  const flood = Array.from({ length: 2000 }, (_, i) => `Sec-WebSocket-Protocol: p${i}`).join(
+    "\r\n",
+  );
+  for (const [headers, status] of [
+    [`${flood}\r\n`, 431],
+    ["Host: evil.example\r\n", 400],
+    ["Sec-WebSocket-Version: 7\r\n", 400],
+    ["Sec-WebSocket-Key: x\r\n", 400],
+  ] as const) {
+    const { socket, closed } = await openRaw(node.wsUrl.replace("ws:", "http:"));
+    socket.write(`${UPGRADE}${headers}\r\n`);
+    assert.equal(/^HTTP\/1.1 (\d+)/.exec(await closed)?.[1], String(status));
+  }
+});
+
+test("a peer that answers no ping is gone after two, one that does stays", () =>
+  assertCounted("silent", async () => {
+    const alive = await openWs(node.wsUrl);
+    const { closed } = await openFrames();
+    await closed;
+    assert.equal(alive.readyState, alive.OPEN);
+    alive.terminate();
+  }));
+
+test("connections beyond the limit are refused with 503, and not kept half open", () =>
+  assertCounted("connections", async () => {
+    await whenNoneIsOpen();
+    const open = await Promise.all(Array.from({ length: 10 }, () => openWs(node.wsUrl)));
+    assert.equal(await metricOf(node, "rpc_connections", 'transport="ws"'), 10);
+    const { socket, closed } = await openRaw(node.wsUrl.replace("ws:", "http:"));
+    socket.write(`${UPGRADE}\r\n`);
+    assert.match(await closed, /^HTTP\/1.1 503 /);
+    for (const ws of open) ws.terminate();
+    await whenNoneIsOpen();
+  }));
+
+test("a client that asks and does not read: nothing more is read from it, then it is cut", () =>
+  assertCounted("slowReader", async () => {
+    const { socket, closed } = await openFrames();
+    socket.pause();
+    // Each answer is 500 KB; the system keeps a few MB for the connection.
+    for (let i = 0; i < 100; i++) socket.write(frame(0x81, zeros(250_000)));
+    await setTimeout(300);
+    const answered = await metricOf(
+      node,
+      "rpc_request_duration_seconds_count",
+      'method="eth_call"',
+    );
+    await setTimeout(700);
+    socket.resume();
+    await closed;
+    assert.ok(answered < 100, `${answered} calls were run for a client that reads no answer`);
+  }));
+
+test("answers beyond the send buffer end the connection", () =>
+  assertCounted("sendBuffer", async () => {
+    const { socket, closed } = await openFrames();
+    socket.pause();
+    const batch = `[${Array.from({ length: 12 }, () => zeros(1_000_000)).join(",")}]`;
+    socket.write(frame(0x81, batch));
+    await setTimeout(500);
+    socket.resume();
+    await closed;
+  }));
+
+test("a subscriber that does not read is cut, and the others get every event in order", () =>
+  assertCounted("notifications", async () => {
+    const deaf = await openFrames();
+    deaf.socket.write(frame(0x81, request("eth_subscribe", ["newHeads"])));
+    await deaf.until("result");
+    const attentive = await openWs(node.wsUrl);
+    const numbers: number[] = [];
+    attentive.on("message", (text) => {
+      const { params } = JSON.parse(text.toString());
+      if (params) numbers.push(Number(params.result.number));
+    });
+    attentive.send(request("eth_subscribe", ["newHeads"]));
+    await new Promise((resolve) => attentive.once("message", resolve));
+    deaf.socket.pause();
+    const count = 6000;
+    for (let i = 0; i < count; i++) {
+      node.produceBlock();
+      if (i % 100 === 0) await new Promise(setImmediate);
+    }
+    while (numbers.length < count) await setTimeout(20);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: count }, (_, i) => numbers[0]! + i),
+    );
+    attentive.terminate();
+    deaf.socket.resume();
+    await deaf.closed;
+  }));
+
+async function whenNoneIsOpen(): Promise<void> {
+  while ((await metricOf(node, "rpc_connections", 'transport="ws"')) > 0) await setTimeout(20);
+}

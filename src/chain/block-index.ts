@@ -71,6 +71,9 @@ const MERGE_LIMITS: MergeLimits = {
   keysMax: 2_000,
 };
 
+/** Codes kept in memory: at most 24 MB, as a code has at most 24 kB. */
+const CODES_MAX = 1_000;
+
 /** So much of a state root names it. */
 const STATE_ROOT_LENGTH = 16;
 
@@ -81,6 +84,8 @@ export class BlockIndex {
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
+  /** Codes read lately. Nothing ever replaces one. */
+  readonly #codes = new Map<Hash, Uint8Array>();
   readonly logs: LogIndex;
   /** Blocks from genesis of which nothing waits for a merge. */
   #mergedBlocks: number;
@@ -167,7 +172,14 @@ export class BlockIndex {
   }
 
   code(codeHash: Hash): Uint8Array | undefined {
-    return this.#kv.get(tableKey(TABLE.code, hashToBytes(codeHash)));
+    const known = this.#codes.get(codeHash);
+    if (known !== undefined) return known;
+    const code = this.#kv.get(tableKey(TABLE.code, hashToBytes(codeHash)));
+    if (code !== undefined) {
+      if (this.#codes.size >= CODES_MAX) this.#codes.clear();
+      this.#codes.set(codeHash, code);
+    }
+    return code;
   }
 
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */

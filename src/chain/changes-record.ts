@@ -157,7 +157,7 @@ export function encodeAccount(account: Account | null): Uint8Array {
   const hasCode = account.codeHash !== EMPTY_CODE_HASH;
   const nonce = bigintToBytes(account.nonce);
   const balance = bigintToBytes(account.balance);
-  const bytes = Buffer.alloc(1 + nonce.length + (hasCode ? 32 : 0) + balance.length);
+  const bytes = Buffer.allocUnsafe(1 + nonce.length + (hasCode ? 32 : 0) + balance.length);
   bytes[0] = nonce.length | (hasCode ? 0x80 : 0);
   bytes.set(nonce, 1);
   if (hasCode) bytes.write(account.codeHash.slice(2), 1 + nonce.length, "hex");

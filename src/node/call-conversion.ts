@@ -12,9 +12,11 @@ import {
 
 /** Leaves out what is undefined: here absence is what counts, on the wire both mean the same. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as ReturnType<typeof defined<T>>;
+  const kept: { [K in keyof T]?: T[K] } = {};
+  for (const name of Object.keys(fields) as (keyof T)[]) {
+    if (fields[name] !== undefined) kept[name] = fields[name];
+  }
+  return kept as ReturnType<typeof defined<T>>;
 }
 
 /** `request` as `execution/` takes it. */

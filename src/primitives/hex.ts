@@ -13,6 +13,15 @@ export class InvalidHexError extends NodeError {
   }
 }
 
+/** Value of each character of Latin-1 that is a hex digit, 16 for every other. */
+const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
+  const value = Number.parseInt(String.fromCharCode(code), 16);
+  return Number.isNaN(value) ? 16 : value;
+});
+
+/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes. */
+const SHORT_LENGTH = 64;
+
 const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 /** Hex of `bytes`, with prefix; empty input gives `0x`. */
@@ -30,9 +39,26 @@ export function hexDigits(bytes: Uint8Array): string {
  * @throws InvalidHexError
  */
 export function hexToBytes(text: string): Uint8Array {
+  if (text.length <= 2 + 2 * SHORT_LENGTH) return shortHexToBytes(text);
   if (!DATA_PATTERN.test(text)) throw new InvalidHexError(whyNotData(text));
   const bytes = new Uint8Array((text.length - 2) / 2);
   Buffer.from(bytes.buffer).write(text.slice(2), "hex");
+  return bytes;
+}
+
+function shortHexToBytes(text: string): Uint8Array {
+  const length = (text.length - 2) / 2;
+  if (!Number.isInteger(length) || length < 0 || !text.startsWith("0x")) {
+    throw new InvalidHexError(whyNotData(text));
+  }
+  const bytes = new Uint8Array(length);
+  for (let i = 0, at = 2; i < length; i++, at += 2) {
+    // Characters beyond Latin-1 have no entry.
+    const high = DIGITS[text.charCodeAt(at)] ?? 16;
+    const low = DIGITS[text.charCodeAt(at + 1)] ?? 16;
+    if (high > 15 || low > 15) throw new InvalidHexError(whyNotData(text));
+    bytes[i] = (high << 4) | low;
+  }
   return bytes;
 }
 

@@ -9,6 +9,9 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** A file that hangs fails instead of holding up all others. */
+const FILE_TIMEOUT_MS = 300_000;
+
 const filters = process.argv.slice(2);
 
 const files = ["src", "test"]
@@ -28,6 +31,7 @@ const result = spawnSync(
     "tsx",
     "--test",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    `--test-timeout=${FILE_TIMEOUT_MS}`,
     ...files,
   ],
   { cwd: root, stdio: "inherit" },

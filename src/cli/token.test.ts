@@ -27,6 +27,13 @@ test("evmintd token prints a token that the secret of the home vouches for", asy
   assert.deepEqual(verifyJwt(stdout.trim(), readJwtSecret(home), now + 7200), { fault: "time" });
 });
 
+test("evmintd token may be good for a year", async () => {
+  const { code, stdout, now } = await token("--expires", "8760h");
+  assert.equal(code, 0);
+  const { claims } = verifyJwt(stdout.trim(), readJwtSecret(home), now) as { claims: unknown };
+  assert.deepEqual(claims, { iat: now, exp: now + 365 * 86_400 });
+});
+
 test("evmintd token is good for a day and for everything by default", async () => {
   const { stdout, now } = await token();
   assert.deepEqual(verifyJwt(stdout.trim(), readJwtSecret(home), now), {

@@ -81,11 +81,16 @@ export const duration: ValueType<number> = {
   expects: "a duration such as 500ms, 5s, 30m or 3h, up to 24 days",
   parse(raw) {
     if (raw === 0 || raw === "0") return 0;
-    const value = typeof raw === "string" ? scaled(raw, DURATION_UNITS) : undefined;
+    const value = typeof raw === "string" ? parseDuration(raw) : undefined;
     return value !== undefined && value <= DURATION_MAX ? value : undefined;
   },
   print: (value) => printScaled(value, ["h", "m", "s", "ms"], DURATION_UNITS),
 };
+
+/** Milliseconds of `500ms`, `5s`, `30m` or `3h`, however many; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  return scaled(text, DURATION_UNITS);
+}
 
 /** When the solo engine makes blocks. */
 export const blockTime: ValueType<BlockTime> = {

@@ -61,11 +61,7 @@ test("simulate gives a call the gas that is left, and no more than the budget", 
     { gasCap: 100_000n },
     gasAtStart,
   );
-<<<<<<< HEAD
   const calls = simulated!.calls;
-=======
-  const { calls } = simulated!;
->>>>>>> main
   assert.equal(bytesToBigint(calls[0]!.returnData), 100_000n - 21_002n);
   assert.equal(bytesToBigint(calls[1]!.returnData), 100_000n - calls[0]!.gasUsed - 21_002n);
   assert.throws(() => run([block({ to: bob, gas: 10n ** 12n })]), {

@@ -6,6 +6,8 @@ import { slotsOf } from "./limits.ts";
 
 /** Share of the urgent heap: four entries to one of the floating heap. */
 const URGENT_RATIO = 4;
+/** So many more than twice what is pooled the heaps may hold. */
+const HELD_SPARE = 64;
 
 /**
  * Which transactions leave first when the pool is full. Two heaps, cheapest on top: *urgent* by what a transaction pays at the
@@ -32,6 +34,13 @@ export class PriceOrder {
 
   add(entry: Entry): void {
     this.#heaps?.urgent.push(entry);
+    // Made anew when it is needed again: without a new head nothing else lets go of what left the pool.
+    if (this.heldEntries > 2 * this.#pool.size + HELD_SPARE) this.#heaps = undefined;
+  }
+
+  /** Entries in the heaps, also those that left the pool. */
+  get heldEntries(): number {
+    return this.#heaps === undefined ? 0 : this.#heaps.urgent.size + this.#heaps.floating.size;
   }
 
   /** True when `entry` pays no more than the cheapest of both heaps. */

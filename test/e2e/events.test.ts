@@ -74,6 +74,14 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   }
 }
 
+/** viem goes on trying to connect for ever otherwise. */
+async function closeSocket(reader: { readonly transport: object }): Promise<void> {
+  const { getRpcClient } = reader.transport as {
+    getRpcClient?: () => Promise<{ close(): void }>;
+  };
+  (await getRpcClient?.())?.close();
+}
+
 for (const kind of ["http", "webSocket"] as const) {
   test(`ethers contract.on over ${kind} hears every transfer once`, async () => {
     const provider =
@@ -107,8 +115,9 @@ for (const kind of ["http", "webSocket"] as const) {
     }
   });
 
-  test(`viem watchContractEvent, watchBlocks and watchPendingTransactions over ${kind}`, async () => {
+  test(`viem watchContractEvent, watchBlocks and watchPendingTransactions over ${kind}`, async (context) => {
     const { reader } = clients(kind === "http" ? http(node.url) : webSocket(node.wsUrl));
+    context.after(() => closeSocket(reader));
     const heard: Log[] = [];
     const heads: bigint[] = [];
     const pending: string[] = [];

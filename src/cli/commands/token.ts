@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { readJwtSecret } from "../../config/secrets.ts";
-import { duration } from "../../config/value-types.ts";
+import { parseDuration } from "../../config/value-types.ts";
 import { signJwt } from "../../rpc/auth/jwt.ts";
 import type { CliContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
@@ -24,7 +24,7 @@ export function printToken(
   { expires, namespaces }: TokenOptions,
   { stdout, now }: CliContext,
 ): void {
-  const lifetimeMs = expires === undefined ? LIFETIME_MS : duration.parse(expires);
+  const lifetimeMs = expires === undefined ? LIFETIME_MS : parseDuration(expires);
   if (!lifetimeMs || lifetimeMs > LIFETIME_MS_MAX) {
     throw new UsageError(`--expires: ${expires} is not a duration from 1ms to a year, such as 24h`);
   }

@@ -55,6 +55,7 @@ export const buildBlockV1 = defineMethod({
     extraData: optional(data),
   },
   result: json,
+  heavy: true,
   handle(
     { parentHash, attributes, transactions, extraData },
     { blockTester }: { blockTester: BlockTester },

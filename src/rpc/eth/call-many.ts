@@ -39,6 +39,7 @@ export const callMany = defineMethod({
     stateOverrides: optional(stateOverrides),
   },
   result: rawJson,
+  heavy: true,
   async handle(
     { bundles, context, stateOverrides },
     { chain, executor }: { chain: ChainReader; executor: CallExecutor },

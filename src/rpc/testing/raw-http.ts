@@ -1,8 +1,12 @@
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
-/** A server that says nothing for so long waits for more. */
-const SILENCE_MS = 150;
+/**
+ * A server that says nothing for so long waits for more. Counted in turns of this process, because the server runs in it too:
+ * when the machine stalls, both do.
+ */
+const SILENT_TURNS = 6;
+const TURN_MS = 25;
 
 /** Sends `pieces` one after the other over one connection; all that comes until the peer closes it or waits for more. */
 export function sendPieces(url: string, pieces: readonly Buffer[]): Promise<string> {
@@ -16,15 +20,18 @@ export function sendPieces(url: string, pieces: readonly Buffer[]): Promise<stri
         await setImmediate();
       }
     });
-    const silence = setTimeout(() => socket.end(), SILENCE_MS);
+    let silentTurns = 0;
+    const silence = setInterval(() => {
+      if (++silentTurns >= SILENT_TURNS) socket.end();
+    }, TURN_MS);
     socket.on("data", (chunk) => {
       received.push(chunk);
-      silence.refresh();
+      silentTurns = 0;
     });
     // A refusal may come before everything was sent; what was received by then counts.
     socket.on("error", () => {});
     socket.on("close", () => {
-      clearTimeout(silence);
+      clearInterval(silence);
       resolve(Buffer.concat(received).toString("latin1"));
     });
   });

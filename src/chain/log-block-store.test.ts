@@ -21,11 +21,11 @@ import { decodeChangeRows, encodeBlockRecord } from "./block-record.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { createChainStateTrie } from "./chain-state-trie.ts";
 import {
-  FAIL_POINTS,
   type LogBlockStore,
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
+import { FAIL_POINTS } from "./testing/fail-points.ts";
 import { plain } from "./testing/plain.ts";
 import { type RandomBlock, RandomChain } from "./testing/random-chain.ts";
 

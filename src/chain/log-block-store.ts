@@ -32,16 +32,11 @@ import {
 import type { BlockRecord, BlockStore } from "./block-store.ts";
 import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
+import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import type { LogSource } from "./log-source.ts";
-import {
-  DiskFullError,
-  IndexMismatchError,
-  StateRootMismatchError,
-  StoreBrokenError,
-} from "./store-errors.ts";
+import { DiskFullError, IndexMismatchError, StoreBrokenError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
-import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
 const DECODED_BYTES_MAX = 16 << 20;
@@ -54,28 +49,13 @@ const REPLAY_BYTES_MAX = 8 << 20;
  */
 const FREE_BYTES_MIN = 64 << 20;
 
-/** The steps at which `failPoint` is called, for tests that die at each of them. */
-export const FAIL_POINTS = [
-  "append:begin",
-  "log:segment",
-  "log:write",
-  "log:sync",
-  "log:synced",
-  "append:index",
-  "append:commit",
-  "append:committed",
-  "append:end",
-  "merge:begin",
-  "merge:end",
-] as const;
-
 export type LogBlockStoreOptions = {
   /** holds the block log */
   readonly log: LogDirectory;
   /** holds the index; an empty one is filled from the log */
   readonly index: Kv;
   /** Makes the trie that computes nodes again for blocks that the log has and the index has not. */
-  readonly createTrie: (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
+  readonly createTrie: CreateTrie;
   /** Called by name before and after every step of `append`, for tests that die there. */
   readonly failPoint?: (name: string) => void;
   /** Runs work once nothing else is to be done; setImmediate if not given. */
@@ -105,13 +85,12 @@ export class LogBlockStore implements BlockStore {
   readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
   readonly #freeBytes: () => number;
-  readonly #createTrie: LogBlockStoreOptions["createTrie"];
+  readonly #createTrie: CreateTrie;
+  readonly #computed: ComputedTrieNodes;
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
   #head: Applied | undefined;
   #mergeIsDeferred = false;
   #broken: unknown;
-  /** The state that was last asked for between checkpoints. */
-  #oldNodes: { readonly root: Hash; readonly nodes: TrieNodeReader } | undefined;
   #closed = false;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
@@ -122,6 +101,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint = failPoint;
     this.#defer = defer;
     this.#createTrie = options.createTrie;
+    this.#computed = new ComputedTrieNodes(options.createTrie, (number) => this.#record(number));
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
@@ -153,15 +133,9 @@ export class LogBlockStore implements BlockStore {
 
   /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
   trieNodesAt(number: number): TrieNodeReader {
-    const root = this.#knownRecord(number).block.header.stateRoot;
     const first = this.#index.checkpointUpTo(number + 1);
     if (number === this.head() || first === number + 1) return this.trieNodes;
-    if (this.#oldNodes?.root !== root) {
-      const computed = new TrieNodeOverlay(this.trieNodes);
-      this.#computeNodes(first, number, computed, (nodes) => computed.add(nodes));
-      this.#oldNodes = { root, nodes: computed };
-    }
-    return this.#oldNodes.nodes;
+    return this.#computed.over(this.trieNodes, first, number);
   }
 
   head(): number | undefined {
@@ -256,7 +230,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     const { trieNodes, mergedBlocks } = this.#index;
     this.#orBreak(() =>
-      this.#computeNodes(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+      this.#computed.compute(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
     );
   }
 
@@ -320,22 +294,6 @@ export class LogBlockStore implements BlockStore {
       }
     }
     return unchanged;
-  }
-
-  /** Computes the trie nodes of blocks `first` to `last`; `keep` puts them where `known` finds them. */
-  #computeNodes(
-    first: number,
-    last: number,
-    known: TrieNodeReader,
-    keep: (nodes: readonly TrieNode[]) => void,
-  ): void {
-    const trie = this.#createTrie(known);
-    let root = this.#record(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
-    for (let number = first; number <= last; number++) {
-      const record = this.#knownRecord(number);
-      keep(trieNodesOf(record, trie, root));
-      root = record.block.header.stateRoot;
-    }
   }
 
   /**
@@ -450,18 +408,6 @@ export class LogBlockStore implements BlockStore {
       }
     });
   }
-}
-
-/** @throws StateRootMismatchError */
-function trieNodesOf(
-  { block, changes }: Pick<BlockRecord, "block" | "changes">,
-  trie: Pick<StateTrie, "update">,
-  parentRoot: Hash,
-): readonly TrieNode[] {
-  const { number, stateRoot } = block.header;
-  const { root, nodes } = trie.update(parentRoot, changes);
-  if (root === stateRoot) return nodes;
-  throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
 }
 
 function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {

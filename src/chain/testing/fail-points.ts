@@ -1,0 +1,14 @@
+/** The steps of `append` and of a merge at which a store calls its `failPoint`. */
+export const FAIL_POINTS = [
+  "append:begin",
+  "log:segment",
+  "log:write",
+  "log:sync",
+  "log:synced",
+  "append:index",
+  "append:commit",
+  "append:committed",
+  "append:end",
+  "merge:begin",
+  "merge:end",
+] as const;

@@ -110,10 +110,13 @@ class WsConnection implements Connection {
   readonly #modules: ListenerModules;
   readonly #caller: Caller;
   readonly #running = new Set<RequestContext>();
+  /** What came in one packet with messages that have to be answered first. */
+  readonly #held: Buffer[] = [];
   readonly #closeTasks: (() => void)[] = [];
   #notificationBytes = 0;
   #bufferedAtCheck = 0;
   #isAlive = true;
+  #isServingHeld = false;
   #isClosed = false;
 
   constructor(
@@ -180,12 +183,16 @@ class WsConnection implements Connection {
   }
 
   #receive(message: RawData, isBinary: boolean): void {
-    if (isBinary) {
-      this.close(UNSUPPORTED_DATA, "text frames only");
-      return;
-    }
+    // A connection that is cut may still have packets on their way here.
+    if (this.#isClosed) return;
+    if (isBinary) this.close(UNSUPPORTED_DATA, "text frames only");
+    else if (this.#ws.isPaused) this.#held.push(message as Buffer);
+    else this.#dispatch(message as Buffer);
+  }
+
+  #dispatch(message: Buffer): void {
     const context = new RequestContext(this.#caller);
-    const reply = this.#modules.dispatcher.dispatch(message as Buffer, context);
+    const reply = this.#modules.dispatcher.dispatch(message, context);
     if (!(reply instanceof Promise)) {
       this.#reply(reply, context);
       return;
@@ -221,13 +228,28 @@ class WsConnection implements Connection {
 
   /** Reads on only while the client reads too and not too many of its calls are open. */
   #holdBack(): void {
-    const { limits } = this.#options;
-    const isBusy =
-      this.#running.size >= limits.socketCallsMax ||
-      this.#ws.bufferedAmount > limits.socketPauseBytes;
+    const isBusy = this.#isBusy();
     if (isBusy === this.#ws.isPaused || this.#ws.readyState !== WebSocket.OPEN) return;
     if (isBusy) this.#ws.pause();
-    else this.#ws.resume();
+    else if (this.#held.length === 0) this.#ws.resume();
+    else if (!this.#isServingHeld) this.#serveHeld();
+  }
+
+  #isBusy(): boolean {
+    const { limits } = this.#options;
+    return (
+      this.#running.size >= limits.socketCallsMax ||
+      this.#ws.bufferedAmount > limits.socketPauseBytes
+    );
+  }
+
+  #serveHeld(): void {
+    this.#isServingHeld = true;
+    while (this.#held.length > 0 && !this.#isClosed && !this.#isBusy()) {
+      this.#dispatch(this.#held.shift()!);
+    }
+    this.#isServingHeld = false;
+    this.#holdBack();
   }
 
   /** Nobody is there to be told. */
@@ -247,6 +269,7 @@ class WsConnection implements Connection {
   #closed(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#held.length = 0;
     for (const context of this.#running) context.abort();
     for (const task of this.#closeTasks.splice(0)) task();
   }

@@ -1,4 +1,5 @@
 import type { ExecutionModules } from "../execution/block-execution.ts";
+import { InvalidBlockError } from "../execution/errors.ts";
 import { executeBlock } from "../execution/execute-block.ts";
 import { validateBody } from "../execution/validate-body.ts";
 import { validateHeader } from "../execution/validate-header.ts";
@@ -12,6 +13,12 @@ import type { Chain } from "./chain.ts";
  */
 export function importBlock(chain: Chain, block: Block, execution: ExecutionModules): void {
   const { block: parent } = chain.head();
+  if (block.header.parentHash !== parent.hash) {
+    throw new InvalidBlockError("BLOCK_UNKNOWN_PARENT", "unknown ancestor", {
+      parentHash: block.header.parentHash,
+      head: parent.hash,
+    });
+  }
   // Our own chains make several blocks a second, and what was exported has to come in again.
   const rules = { isEqualTimeAllowed: true };
   validateHeader(block.header, parent.header, chain.config, rules);

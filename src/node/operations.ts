@@ -1,7 +1,10 @@
 import { setImmediate } from "node:timers/promises";
+import type { Chain } from "../chain/chain.ts";
 import { importBlock } from "../chain/import-block.ts";
 import type { Config } from "../config/config.ts";
 import { NodeError } from "../errors.ts";
+import type { ExecutionModules } from "../execution/block-execution.ts";
+import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { chainFileSize, readChainFile, writeChainFile } from "./chain-file.ts";
 import { executionModules } from "./execution-modules.ts";
@@ -21,6 +24,14 @@ export class ForkedImportError extends NodeError {
       `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
       details,
     );
+  }
+}
+
+/** A block of the file cannot be part of this chain, or not be stored; those before it are kept. */
+export class BlockRefusedError extends NodeError {
+  readonly code = "IMPORT_BLOCK_REFUSED";
+  constructor(details: { readonly number: number; readonly hash: string }, cause: Error) {
+    super(`block ${details.number}: ${cause.message}`, details, { cause });
   }
 }
 
@@ -45,7 +56,7 @@ export const nodeOperations: NodeOperations = {
         const { number } = block.header;
         const known = chain.blockByNumber(number);
         if (known === undefined) {
-          importBlock(chain, block, execution);
+          importOrRefuse(chain, block, execution);
           imported++;
         } else if (known.block.hash === block.hash) {
           skipped++;
@@ -126,3 +137,13 @@ export const nodeOperations: NodeOperations = {
     return { head };
   },
 };
+
+/** @throws BlockRefusedError with the rejection as its cause */
+function importOrRefuse(chain: Chain, block: Block, execution: ExecutionModules): void {
+  try {
+    importBlock(chain, block, execution);
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    throw new BlockRefusedError({ number: block.header.number, hash: block.hash }, error);
+  }
+}

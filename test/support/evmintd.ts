@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const ENTRY = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
+
+/** A process of `evmintd`, as built, with its output so far. */
+export type Evmintd = {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  /** Exit code, or the name of the signal that ended it. */
+  readonly exited: Promise<number | string>;
+};
+
+/** Starts `evmintd ARGS` with nothing of this process's settings. */
+export function spawnEvmintd(args: readonly string[]): Evmintd {
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"] },
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  const exited = new Promise<number | string>((resolve) => {
+    child.once("close", (code, signal) => resolve(code ?? signal ?? "unknown"));
+  });
+  return { child, output, exited };
+}
+
+/** Runs `evmintd ARGS` to its end. */
+export async function runEvmintd(args: readonly string[]) {
+  const { output, exited } = spawnEvmintd(args);
+  return { code: await exited, ...output };
+}
+
+/** A node in a process of its own, once it answers, with its HTTP address. */
+export async function startEvmintd(home: string, args: readonly string[] = []) {
+  const node = spawnEvmintd([
+    ...["start", "--home", home, "--json-rpc.enable", "true"],
+    ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+    ...args,
+  ]);
+  const url = await new Promise<string>((resolve, reject) => {
+    node.child.stdout!.on("data", () => {
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(node.output.stdout);
+      if (found) resolve(found[0]);
+    });
+    void node.exited.then((code) =>
+      reject(new Error(`evmintd ended with ${code}: ${node.output.stderr}`)),
+    );
+  });
+  return { ...node, url };
+}

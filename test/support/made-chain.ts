@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { renderGenesis } from "../../src/config/genesis.ts";
+import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
+import { parseAddress } from "../../src/primitives/address.ts";
+import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { DEV_ADDRESSES, DEV_KEYS } from "./accounts.ts";
+
+const CHAIN_ID = 9000n;
+
+/** An empty home of a chain on which the dev accounts own something. @param timestamp of genesis: another one is another chain */
+export function makeHome(timestamp = 1_700_000_000): string {
+  const home = mkdtempSync(join(tmpdir(), "evmint-home-"));
+  mkdirSync(join(home, "config"), { recursive: true });
+  const alloc = new Map(DEV_ADDRESSES.map((address) => [parseAddress(address), DEV_BALANCE]));
+  const genesis = renderGenesis({ chainId: CHAIN_ID, timestamp, alloc });
+  writeFileSync(join(home, "config/genesis.json"), genesis);
+  return home;
+}
+
+/** A signed transfer of one wei from the first dev account. */
+export function transfer(nonce: bigint, chainId = CHAIN_ID): string {
+  const { raw } = signTransaction(
+    {
+      type: 2,
+      chainId,
+      nonce,
+      gasLimit: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      to: parseAddress(DEV_ADDRESSES[1]),
+      value: 1n,
+      data: new Uint8Array(),
+      accessList: [],
+    },
+    hexToBytes(DEV_KEYS[0]),
+  );
+  return bytesToHex(raw);
+}

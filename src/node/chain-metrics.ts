@@ -4,7 +4,7 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  { chain, mempool }: Pick<ChainCore, "chain" | "mempool">,
+  { chain, mempool, stalled }: Pick<ChainCore, "chain" | "mempool" | "stalled">,
 ): void {
   metrics.gaugeOf({ name: "head_number", help: "Number of the newest block." }, () => {
     return chain.head().block.header.number;
@@ -12,6 +12,10 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "head_timestamp_seconds", help: "Time of the newest block." }, () => {
     return chain.head().block.header.timestamp;
   });
+  metrics.gaugeOf(
+    { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
+    () => (stalled() === undefined ? 0 : 1),
+  );
   metrics.gaugeOf({ name: "mempool_pending", help: "Executable transactions waiting." }, () => {
     return mempool.counts().pending;
   });

@@ -1,4 +1,5 @@
 import type { ChainReader } from "../chain/reader.ts";
+import { DiskFullError } from "../chain/store-errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
@@ -13,6 +14,7 @@ import { Mempool } from "../mempool/mempool.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports.ts";
 import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
+import { LogWriteError } from "../storage/block-log.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
@@ -29,6 +31,8 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: SoloEngine;
+  /** Why no blocks are made for the time being; undefined while they are. */
+  readonly stalled: () => unknown;
   /** Who receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
@@ -88,11 +92,19 @@ export function composeChain(
     },
     { chain, mempool, beginBlock, log: log.child("consensus") },
   );
+  let stalled: unknown;
   const engine = createSoloEngine(
     {
       blockTime: config.consensus.blockTime,
       proposer: config.consensus.feeRecipient,
       onFatal: hooks.onFatal,
+      isTemporary: isTemporaryStoreFailure,
+      onStalled(cause) {
+        stalled = cause;
+        const { number } = chain.head().block.header;
+        if (cause === undefined) log.info("blocks go on", { head: number });
+        else log.error("no blocks for the time being", { head: number, error: cause });
+      },
     },
     {
       application,
@@ -125,6 +137,7 @@ export function composeChain(
     beginBlock,
     application,
     engine,
+    stalled: () => stalled,
     submissionRules,
     submit,
     start() {
@@ -136,6 +149,11 @@ export function composeChain(
       clearInterval(sweep);
     },
   };
+}
+
+/** Nothing of the block was kept, and there is nothing to repair: a full disk, most of the time. */
+function isTemporaryStoreFailure(error: unknown): boolean {
+  return error instanceof DiskFullError || error instanceof LogWriteError;
 }
 
 function poolOptions({ mempool }: Config) {

@@ -4,7 +4,11 @@ import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** What `/readyz` says: ready, or why not. */
-export type Readiness = { readonly ready: boolean; readonly head: number };
+export type Readiness = {
+  readonly ready: boolean;
+  readonly head: number;
+  readonly reason?: string;
+};
 
 export type MetricsListener = { readonly url: string; close(): void };
 

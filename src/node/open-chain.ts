@@ -26,6 +26,8 @@ export type OpenChainOptions = {
   readonly reindex?: boolean;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
+  /** In place of what the disk has left, for tests that fill it. */
+  readonly freeBytes?: () => number;
 };
 
 /** The store holds another chain than the genesis file describes. */

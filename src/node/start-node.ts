@@ -22,7 +22,7 @@ export type NodeInProcess = RunningNode & {
 export async function startNode(
   config: Config,
   log: Logger,
-  hooks: Pick<OpenChainOptions, "failPoint"> = {},
+  hooks: Pick<OpenChainOptions, "failPoint" | "freeBytes"> = {},
 ): Promise<NodeInProcess> {
   let onFatal: (error: unknown) => void = () => {};
   const failure = new Promise<unknown>((resolve) => {
@@ -36,8 +36,9 @@ export async function startNode(
     logBlocks(core, log.child("chain"));
     const { header } = core.chain.head().block;
     const readiness = () => ({
-      ready: stopping === undefined,
+      ready: stopping === undefined && core.stalled() === undefined,
       head: core.chain.head().block.header.number,
+      ...(core.stalled() !== undefined && { reason: reasonOf(core.stalled()) }),
     });
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
@@ -81,6 +82,10 @@ export async function startNode(
     core.store.close();
     throw error;
   }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 /** One line a block. */

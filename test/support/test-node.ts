@@ -18,6 +18,8 @@ export type TestNodeOptions = {
   /** A home that stays; else one is made and removed. */
   readonly home?: string;
   readonly log?: Logger;
+  /** Faults of the store. */
+  readonly hooks?: Parameters<typeof startNode>[2];
 };
 
 export type TestNode = {
@@ -51,7 +53,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     const work = { file: chainFile, onProgress() {}, signal: new AbortController().signal };
     await nodeOperations.importChain(config, SILENT_LOGGER, work);
   }
-  const node = await startNode(config, options.log ?? SILENT_LOGGER);
+  const node = await startNode(config, options.log ?? SILENT_LOGGER, options.hooks);
   const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
   return {
     url: urlOf("http"),

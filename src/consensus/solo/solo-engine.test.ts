@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Application, Time } from "../application.ts";
@@ -16,6 +16,7 @@ function engineOf(blockTime: BlockTime) {
   const clock = { now: { seconds: 1_000, nanos: 0 }, head: { seconds: 0, nanos: 0 } };
   let waiting = 0;
   let fault: Error | undefined;
+  const stalls: unknown[] = [];
   const application: Application = {
     info: () => ({ height: times.length, appHash: hashFromBigint(BigInt(times.length)) }),
     checkTx: () => ({ code: 0, log: "" }),
@@ -35,7 +36,14 @@ function engineOf(blockTime: BlockTime) {
     engineLost() {},
   };
   const engine = createSoloEngine(
-    { blockTime, proposer: ZERO_ADDRESS, onFatal: (error) => errors.push(error) },
+    {
+      blockTime,
+      proposer: ZERO_ADDRESS,
+      onFatal: (error) => errors.push(error),
+      isTemporary: (error) => error instanceof RangeError,
+      onStalled: (cause) => stalls.push(cause),
+      retryMs: 1,
+    },
     {
       application,
       onExecutable(listener) {
@@ -50,13 +58,14 @@ function engineOf(blockTime: BlockTime) {
     engine,
     times,
     errors,
+    stalls,
     listeners,
     clock,
     submit() {
       waiting++;
       for (const listener of listeners) listener();
     },
-    failWith(error: Error) {
+    failWith(error: Error | undefined) {
       fault = error;
     },
   };
@@ -122,4 +131,22 @@ test("the time of a block never goes back behind the head's", () => {
   clock.now = { seconds: 2_000, nanos: 5 };
   engine.produceBlock();
   assert.deepEqual(times, [clock.head, clock.now]);
+});
+
+test("an engine tries a block again after a failure that passes, and tells when blocks stop and go on", async (t) => {
+  for (const blockTime of ["instant", { intervalMs: 5 }] as const) {
+    const { engine, times, errors, stalls, submit, failWith } = engineOf(blockTime);
+    t.after(() => engine.stop());
+    const full = new RangeError("the disk is full");
+    failWith(full);
+    engine.start();
+    submit();
+    while (stalls.length === 0) await setTimeout(1);
+    await setTimeout(20);
+    assert.deepEqual([times.length, errors, stalls], [0, [], [full]]);
+    failWith(undefined);
+    while (times.length === 0) await setTimeout(1);
+    assert.deepEqual(stalls, [full, undefined]);
+    engine.stop();
+  }
 });

@@ -16,7 +16,15 @@ export type SoloEngineOptions = {
   readonly proposer: Address;
   /** Called once when a block could not be made durable; the node must stop. */
   readonly onFatal: (error: unknown) => void;
+  /** True for a failure after which all is as before, so that the block may be tried again. */
+  readonly isTemporary: (error: unknown) => boolean;
+  /** Called when such a failure stops the blocks, and with undefined when they go on. */
+  readonly onStalled: (cause: unknown) => void;
+  /** Milliseconds until the block is tried again; 1000 if not given. */
+  readonly retryMs?: number;
 };
+
+const RETRY_MS = 1000;
 
 export type SoloEngineModules = {
   readonly application: Application;
@@ -43,7 +51,9 @@ export function createSoloEngine(
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let unsubscribe: (() => void) | undefined;
+  let retry: NodeJS.Timeout | undefined;
   let running = false;
+  let isStalled = false;
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
@@ -70,13 +80,25 @@ export function createSoloEngine(
     };
   }
 
+  /** Runs `work`, and again later if its failure is one that passes. */
   function guarded(work: () => void): void {
+    clearTimeout(retry);
     try {
       work();
     } catch (error) {
-      stop();
-      options.onFatal(error);
+      if (!options.isTemporary(error)) {
+        stop();
+        options.onFatal(error);
+        return;
+      }
+      application.engineLost();
+      if (!isStalled) options.onStalled(error);
+      isStalled = true;
+      retry = setTimeout(() => guarded(work), options.retryMs ?? RETRY_MS);
+      return;
     }
+    if (isStalled) options.onStalled(undefined);
+    isStalled = false;
   }
 
   /** One block a turn of the event loop, so that requests are served between two blocks. */
@@ -94,6 +116,7 @@ export function createSoloEngine(
     running = false;
     unsubscribe?.();
     clearInterval(timer);
+    clearTimeout(retry);
     clearImmediate(immediate);
     immediate = undefined;
   }

@@ -17,6 +17,7 @@ export const getAccount = defineMethod({
   name: "eth_getAccount",
   params: { account: address, block: optional(blockSelector, "latest") },
   result: rawJson,
+  heavy: true,
   handle({ account, block }, { chain }: { chain: ChainReader }) {
     if (block === "pending") throw new PendingProofError();
     const { executed, state } = resolveState(chain, block);

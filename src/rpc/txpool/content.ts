@@ -15,6 +15,7 @@ export const content = defineMethod({
   name: "txpool_content",
   params: {},
   result: rawJson,
+  heavy: true,
   handle: (_params, { pool }: Modules) => contentText(pool, showWhole),
 });
 
@@ -23,6 +24,7 @@ export const inspect = defineMethod({
   name: "txpool_inspect",
   params: {},
   result: rawJson,
+  heavy: true,
   handle: (_params, { pool }: Modules) => contentText(pool, showLine),
 });
 

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { overIpc, request } from "../../support/clients.ts";
+import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { openRaw } from "../../support/raw-socket.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+const TARGET = `0x${"aa".repeat(20)}`;
+const megabyte = request("eth_call", [
+  { to: TARGET },
+  "latest",
+  { [TARGET]: { code: "0x620ffff05ff3" } },
+]);
+
+let node: TestNode;
+before(async () => {
+  node = await startTestNode({
+    dev: true,
+    settings: {
+      "json-rpc.body-limit": "64KiB",
+      "json-rpc.ipc-connections-limit": "4",
+      "json-rpc.socket-pause-size": "64KiB",
+      "json-rpc.send-buffer-limit": "4MiB",
+      "json-rpc.notification-buffer-limit": "100KB",
+      ...WITH_METRICS,
+    },
+  });
+});
+after(() => node.stop());
+
+async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
+  const before = await refusals(node, "ipc", reason);
+  await work();
+  assert.ok((await refusals(node, "ipc", reason)) > before, `${reason} is not counted`);
+}
+
+const open = () => metricOf(node, "rpc_connections", 'transport="ipc"');
+
+test("connections beyond the limit are closed", () =>
+  assertCounted("connections", async () => {
+    const held = await Promise.all([1, 2, 3, 4].map(() => openRaw(node.ipcPath)));
+    while ((await open()) < 4) await setTimeout(5);
+    assert.equal(await (await openRaw(node.ipcPath)).closed, "");
+    for (const { socket } of held) socket.destroy();
+    while ((await open()) > 0) await setTimeout(5);
+    assert.equal((await overIpc(node.ipcPath, "eth_chainId")).result, "0x7a69");
+  }));
+
+test("a message over the limit ends the connection", () =>
+  assertCounted("message", async () => {
+    const { socket, closed } = await openRaw(node.ipcPath);
+    socket.write(`["${"x".repeat(100_000)}`);
+    await closed;
+  }));
+
+test("answers that nobody reads end the connection, and no more calls are run for it", () =>
+  assertCounted("sendBuffer", async () => {
+    const { socket, closed } = await openRaw(node.ipcPath);
+    socket.pause();
+    socket.write(`[${Array(10).fill(megabyte).join(",")}]`);
+    await setTimeout(300);
+    socket.resume();
+    await closed;
+  }));
+
+test("a client that asks and does not read holds up nobody but itself", async () => {
+  const { socket } = await openRaw(node.ipcPath);
+  socket.pause();
+  const calls = () => metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
+  const before = await calls();
+  for (let i = 0; i < 50; i++) {
+    socket.write(megabyte);
+    await new Promise(setImmediate);
+  }
+  await setTimeout(300);
+  assert.ok((await calls()) - before < 50);
+  assert.equal((await overIpc(node.ipcPath, "eth_chainId")).result, "0x7a69");
+  socket.destroy();
+});
+
+test("a subscriber that does not read is cut", () =>
+  assertCounted("notifications", async () => {
+    const { socket, until, closed } = await openRaw(node.ipcPath);
+    socket.write(request("eth_subscribe", ["newHeads"]).repeat(100));
+    await until("result");
+    socket.pause();
+    for (let i = 0; i < 30; i++) {
+      node.produceBlock();
+      await new Promise(setImmediate);
+    }
+    await setTimeout(100);
+    socket.resume();
+    await closed;
+  }));

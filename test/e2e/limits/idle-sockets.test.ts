@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { overHttp } from "../../support/clients.ts";
+import { startEvmintd } from "../../support/evmintd.ts";
+import { makeHome, transfer } from "../../support/made-chain.ts";
+import { openRaw } from "../../support/raw-socket.ts";
+
+/** Fewer where the system lets a process open fewer files. */
+const SOCKETS = Math.min(5_000, openFilesMax() - 500);
+/** Of the node; `ws` and node:net take some 7 KB, the rest is what a socket of ours holds. */
+const BYTES_MAX = 40_000;
+
+const UPGRADE =
+  "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+  "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+test(`${SOCKETS} idle WebSockets cost the node little, and hold up neither calls nor its end`, {
+  timeout: 60_000,
+}, async (t) => {
+  const home = makeHome();
+  const { child, output, exited, url } = await startEvmintd(home, [
+    ...["--consensus.block-time", "instant"],
+    ...["--metrics.enable", "true", "--metrics.address", "127.0.0.1:0"],
+  ]);
+  const metricsUrl = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(output.stdout)![0];
+  const memory = async () => {
+    const text = await (await fetch(metricsUrl)).text();
+    return Number(/evmint_resident_memory_bytes (\d+)/.exec(text)![1]);
+  };
+  const before = await memory();
+  const sockets = [];
+  for (let i = 0; i < SOCKETS / 100; i++) {
+    const opened = await Promise.all(Array.from({ length: 100 }, () => openRaw(url)));
+    for (const { socket } of opened) socket.write(UPGRADE);
+    await Promise.all(opened.map(({ until }) => until("\r\n\r\n")));
+    sockets.push(...opened);
+  }
+  const each = ((await memory()) - before) / SOCKETS;
+  t.diagnostic(`${(each / 1000).toFixed(1)} KB of the node's memory a WebSocket`);
+  assert.ok(each < BYTES_MAX, `${each} bytes a socket`);
+
+  const start = performance.now();
+  const { result: hash } = await overHttp(url, "eth_sendRawTransaction", [transfer(0n)]);
+  while ((await overHttp(url, "eth_getTransactionReceipt", [hash])).result === null) {
+    await setTimeout(5);
+  }
+  t.diagnostic(`a transaction was mined in ${(performance.now() - start).toFixed(0)} ms`);
+
+  const stop = performance.now();
+  child.kill("SIGTERM");
+  // As a client does: a close frame is answered with one.
+  for (const { socket } of sockets) {
+    socket.once("data", () => socket.end(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9])));
+  }
+  assert.equal(await exited, 0, output.stderr);
+  t.diagnostic(`the node ended in ${(performance.now() - stop).toFixed(0)} ms`);
+  const [first] = sockets;
+  assert.ok((await first!.closed).includes("\u0003\u00e9"), "closed with 1001");
+  rmSync(home, { recursive: true, force: true });
+});
+
+function openFilesMax(): number {
+  const report = process.report?.getReport() as
+    | { readonly userLimits?: { readonly open_files?: { readonly hard: number | "unlimited" } } }
+    | undefined;
+  const hard = report?.userLimits?.open_files?.hard ?? 1024;
+  return hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
+}

@@ -1,7 +1,6 @@
 /** Each precompile of Osaka on good input, ours beside @ethereumjs/evm's, and the gas a second that ours stands for. */
 import { Common, Hardfork, Mainnet } from "@ethereumjs/common";
 import { createEVM, type EVM } from "@ethereumjs/evm";
-import fc from "fast-check";
 import { blobVersionedHash } from "../../src/crypto/kzg/blob.ts";
 import type { Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
@@ -9,6 +8,7 @@ import { precompileInputs } from "../../src/evm/precompiles/testing/inputs.ts";
 import { bigintToFixedBytes, concatBytes } from "../../src/primitives/bytes.ts";
 import { hashToBytes } from "../../src/primitives/hash.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
+import fc from "../../test/support/fast-check.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 /** CPU time one contender gets for one input. */

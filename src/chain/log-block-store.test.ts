@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { InvariantError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { parse as parseToml } from "smol-toml";
+import fc from "../../test/support/fast-check.ts";
 import * as types from "./value-types.ts";
 
 /** What a TOML file with the printed literal gives the parser. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { concatBytes } from "../primitives/bytes.ts";
 import { hexDigits, hexToBytes } from "../primitives/hex.ts";
 import { blake2f } from "./blake2f.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bn254 } from "@noble/curves/bn254.js";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
 import { bn254Add, bn254Multiply, bn254PairingIsOne } from "./bn254.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { p256 } from "@noble/curves/nist.js";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
 import { verifyP256 } from "./p256.ts";
 

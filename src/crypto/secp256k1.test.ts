@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { secp256k1 as noble } from "@noble/curves/secp256k1.js";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes, bytesToBigint, leftPad } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import {

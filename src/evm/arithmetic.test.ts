@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";

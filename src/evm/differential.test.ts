@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
+import fc from "../../test/support/fast-check.ts";
 import { HARDFORKS, type Hardfork } from "../params/hardforks.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../params/gas.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { hashFromBigint, hashToBytes } from "../primitives/hash.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import { FakeClock } from "./testing/fake-clock.ts";
 import { UnlockedKeys } from "./unlocked-keys.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { DEFAULT_BLOB_SCHEDULE } from "./blob-schedule.ts";
 import { blobBaseFee, fakeExponential, nextBaseFee, nextExcessBlobGas } from "./fees.ts";
 import { GAS_PER_BLOB } from "./gas.ts";

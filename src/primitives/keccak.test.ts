@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { bytesToHex } from "./hex.ts";
 import {
   keccak256,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { fixture, jsonFiles, skipWithout } from "../../test/support/fixtures.ts";
 import { bigintToBytes } from "./bytes.ts";
 import { bytesToHex, hexToBytes } from "./hex.ts";

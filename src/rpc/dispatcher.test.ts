@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { type Credential, OWNER } from "./auth/credential.ts";
 import { RequestContext, type Transport } from "./context.ts";
 import { createDispatcher } from "./dispatcher.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { string } from "./codec.ts";
 import type { CallContext } from "./context.ts";
 import type { RpcLimits } from "./limits.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { JsonStream } from "./json-stream.ts";
 
 test("JsonStream finds the same values however the bytes are cut", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import type { GenesisAccount, GenesisAlloc } from "../params/genesis.ts";
 import { type Address, parseAddress, ZERO_ADDRESS } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { crc32 } from "node:zlib";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type BlockLog, openBlockLog } from "./block-log.ts";
 import { type LogDirectory, openLogDirectory } from "./log-file.ts";

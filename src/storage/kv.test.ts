@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { InvariantError } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Kv, type KvRange, prefixRange } from "./kv.ts";

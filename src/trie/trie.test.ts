@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";

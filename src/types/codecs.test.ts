@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../test/support/fast-check.ts";
 import { NodeError } from "../errors.ts";
 import { addressToBytes } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";

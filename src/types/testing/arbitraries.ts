@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "../../../test/support/fast-check.ts";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { hashFromBytes } from "../../primitives/hash.ts";
 import type { BlockParts } from "../block-codec.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Transaction as EthersTransaction } from "ethers";
-import fc from "fast-check";
+import fc from "../../../test/support/fast-check.ts";
 import { fixture, skipWithout } from "../../../test/support/fixtures.ts";
 import {
   addressFromPrivateKey,

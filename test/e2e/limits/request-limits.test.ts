@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import fc from "fast-check";
 import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import type { LogData, Logger } from "../../../src/telemetry/logger.ts";
 import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { openWs, request } from "../../support/clients.ts";
+import fc from "../../support/fast-check.ts";
 import { transfer } from "../../support/made-chain.ts";
 import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";

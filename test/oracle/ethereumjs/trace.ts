@@ -122,7 +122,7 @@ function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"
     depth: step.depth,
     address: step.address.toString() as Address,
     stack: () => step.stack,
-    memory: () => step.memory,
+    memory: () => memoryOf(step),
     returnData: () => returnData,
     storage() {
       throw new InvariantError("this engine tells of a step only when it is over");
@@ -130,6 +130,15 @@ function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"
     refund: step.gasRefund,
     ...(halt ? { halt } : {}),
   };
+}
+
+/** The library allots memory only where a byte is written, and tells of no more than it allotted. */
+function memoryOf({ memory, memoryWordCount }: InterpreterStep): Uint8Array {
+  const size = 32 * Number(memoryWordCount);
+  if (memory.length === size) return memory;
+  const whole = new Uint8Array(size);
+  whole.set(memory);
+  return whole;
 }
 
 function frameStartOf(

@@ -1,7 +1,7 @@
 import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { bn254 } from "@noble/curves/bn254.js";
 import { p256 } from "@noble/curves/nist.js";
-import fc from "fast-check";
+import fc from "../../../../test/support/fast-check.ts";
 import { sign } from "../../../crypto/secp256k1.ts";
 import { bigintToFixedBytes, concatBytes } from "../../../primitives/bytes.ts";
 

@@ -9,6 +9,7 @@ import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
+import type { StateReader } from "../../src/state/reader.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 
@@ -27,24 +28,39 @@ export type Outcome = {
   readonly steps: readonly string[];
 };
 
-/** Runs `fuzzCase` with another gas where one is given. */
-export function runCase(
-  fuzzCase: FuzzCase,
+/** A case made ready once for many executions: each begins with the same world. */
+export type Scene = {
+  readonly message: Message;
+  readonly block: BlockContext;
+  readonly base: StateReader;
+};
+
+export function sceneOf(fuzzCase: FuzzCase): Scene {
+  return {
+    message: messageOf(fuzzCase),
+    block: blockOf(fuzzCase),
+    base: createMemoryState(allocOf(fuzzCase)),
+  };
+}
+
+/** Executes `scene` on `evm` with another gas where one is given. */
+export function runScene(
+  { message, block, base }: Scene,
   evm: Evm,
   options: { readonly gas?: bigint; readonly withSteps?: boolean } = {},
 ): Outcome {
-  const state = createWorldState(createMemoryState(allocOf(fuzzCase)));
-  const message = messageOf(fuzzCase, options.gas ?? BigInt(fuzzCase.gas));
+  const state = createWorldState(base);
+  const gas = options.gas ?? message.gas;
   const steps: string[] = [];
   const tracer = options.withSteps ? { tracer: { onStep: (step: Step) => keep(step, steps) } } : {};
-  const result = evm.execute(message, blockOf(fuzzCase), state, tracer);
+  const result = evm.execute({ ...message, gas }, block, state, tracer);
   const { outcome, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
   state.finalizeTransaction({
     selfDestructs,
-    deleteEmptyTouched: isAtLeast(fuzzCase.hardfork, "spuriousDragon"),
+    deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
   });
   return {
-    gasUsed: message.gas - gasLeft,
+    gasUsed: gas - gasLeft,
     steps,
     facts: {
       outcome,
@@ -103,7 +119,8 @@ function allocOf({ accounts }: FuzzCase): ReadonlyMap<Address, GenesisAccount> {
   return alloc;
 }
 
-function messageOf({ hardfork, to, initCode, value, data }: FuzzCase, gas: bigint): Message {
+function messageOf(fuzzCase: FuzzCase): Message {
+  const { hardfork, to, initCode, value, data, gas, accessList } = fuzzCase;
   return {
     to,
     // The caller's nonce was raised before the execution; the address is that of the nonce before.
@@ -112,11 +129,16 @@ function messageOf({ hardfork, to, initCode, value, data }: FuzzCase, gas: bigin
     origin: CALLER,
     value: BigInt(value),
     data: to === null ? concatBytes(assemble(initCode), hexToBytes(data)) : hexToBytes(data),
-    gas,
+    gas: BigInt(gas),
     gasPrice: 1_000_000_007n,
     blobVersionedHashes: isAtLeast(hardfork, "cancun") ? [hashFromBigint(1n << 248n)] : [],
-    warmAddresses: isAtLeast(hardfork, "shanghai") ? [COINBASE] : [],
-    warmSlots: [],
+    warmAddresses: [
+      ...(isAtLeast(hardfork, "shanghai") ? [COINBASE] : []),
+      ...accessList.map(({ address }) => address),
+    ],
+    warmSlots: accessList.flatMap(({ address, slots }) =>
+      slots.map((slot) => [address, hashFromBigint(BigInt(slot))] as const),
+    ),
   };
 }
 

@@ -75,7 +75,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       engine.blockchain = blockchainOf(block) as unknown as EVM["blockchain"];
       const ownPrecompiles = engine.precompiles;
       if (precompiles) setPrecompiles(engine, precompileFunctions(precompiles, library));
-      const detach = tracer && attachTracer(engine, library, tracer, message);
+      const detach = tracer && attachTracer(engine, library, tracer, message, state);
       const { runStep } = library.Interpreter.prototype;
       if (deadlineMs !== undefined) watchDeadline(library, deadlineMs);
       warmUp(engine, message, block);

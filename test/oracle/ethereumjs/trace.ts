@@ -6,7 +6,7 @@ import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { haltOf } from "./halt.ts";
+import { failureOf, haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
 
 const OP = {
@@ -94,7 +94,7 @@ export function attachTracer(
   };
 
   const onExit = ({ execResult }: EVMResult): void => {
-    const error = execResult.exceptionError;
+    const error = failureOf(execResult.exceptionError, engine.common.hardfork());
     const halt =
       error && error.error !== "revert"
         ? haltOf(error, {
@@ -105,7 +105,9 @@ export function attachTracer(
     tellHeldStep(halt);
     const frame = frames.pop();
     const depth = frames.length;
-    const output = Uint8Array.from(halt ? EMPTY_BYTES : execResult.returnValue);
+    const isWithoutOutput =
+      halt !== undefined || (error === undefined && execResult.exceptionError);
+    const output = Uint8Array.from(isWithoutOutput ? EMPTY_BYTES : execResult.returnValue);
     const parent = frames[depth - 1];
     const isCreation = frame?.start.type === "CREATE" || frame?.start.type === "CREATE2";
     if (parent) parent.returnData = isCreation && !error ? EMPTY_BYTES : output;

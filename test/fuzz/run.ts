@@ -1,6 +1,6 @@
+import { createAddress } from "../../src/evm/create-address.ts";
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
 import type { FrameStart, Step, Tracer } from "../../src/evm/tracer.ts";
-import { contractAddress } from "../../src/execution/contract-address.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -127,7 +127,7 @@ function messageOf(fuzzCase: FuzzCase): Message {
   return {
     to,
     // The caller's nonce was raised before the execution; the address is that of the nonce before.
-    ...(to === null ? { createAddress: contractAddress(CALLER, 0n) } : {}),
+    ...(to === null ? { createAddress: createAddress(CALLER, 0n) } : {}),
     caller: CALLER,
     origin: CALLER,
     value: BigInt(value),

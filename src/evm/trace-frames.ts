@@ -24,6 +24,7 @@ const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {
 /** Tells the tracer of the call or creation in `request`. */
 export function traceEnter(session: Session): void {
   const { memory, records, tracer, depth } = session;
+  session.traced++;
   const input = memory.get32(request.input);
   tracer?.onEnter?.(
     {
@@ -42,6 +43,7 @@ export function traceEnter(session: Session): void {
 export function traceExit(session: Session, ending: Ending, gas: bigint, depth: number): void {
   const { memory, tracer } = session;
   const { outcome, halt, output, outputSize } = ending;
+  session.traced--;
   const end = {
     gasUsed: gas - memory.get64(globals.gasBack),
     output: memory.bytes.slice(output, output + outputSize),

@@ -10,15 +10,15 @@ import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 /**
- * Hardhat 3 wants Node 22.13 and binaries of its own, so it is no dependency. `EVMINT_HARDHAT` names a folder where it is
+ * Hardhat 3 wants Node 22.13 and binaries of its own, so it is no dependency. `HARDHAT_DIR` names a folder where it is
  * installed; a newer Node comes from the npm package `node` in the same folder, or is the one that runs this test.
  */
-const folder = process.env["EVMINT_HARDHAT"];
+const folder = process.env["HARDHAT_DIR"];
 const modules = folder && join(folder, "node_modules");
 const skip =
   modules && existsSync(join(modules, "hardhat"))
     ? false
-    : "left out: EVMINT_HARDHAT names no folder with Hardhat 3 (see CONTRIBUTING.md)";
+    : "left out: HARDHAT_DIR names no folder with Hardhat 3 (see CONTRIBUTING.md)";
 
 const token = contract("Token");
 let node: TestNode;

@@ -1,5 +1,6 @@
 import { WORD } from "../layout.ts";
 import { v128 } from "../wasm/code.ts";
+import { jumpAfterPush2 } from "./jumps.ts";
 import type { Emitter, Emitters } from "./opcode-emitters.ts";
 import { copyWord, reverseBytes, storeZero, ZERO_HALF } from "./words.ts";
 
@@ -7,6 +8,7 @@ import { copyWord, reverseBytes, storeZero, ZERO_HALF } from "./words.ts";
 const push: Emitter = (loop, { code }) => {
   const { f, pc, sp } = loop;
   const size = code - 0x5f;
+  if (size === 2) jumpAfterPush2(loop);
   loop.grow();
   if (size === 0) {
     storeZero(f, sp);

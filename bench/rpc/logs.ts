@@ -127,7 +127,7 @@ async function measure(index: LogIndex, chain: SyntheticChain, blocks: number) {
         LIMITS,
       );
       times.push(performance.now() - begin);
-      found = { count, bytes: json.length, first: times[0]! };
+      found = { count, bytes: json.reduce((sum, { length }) => sum + length, 0), first: times[0]! };
     }
     const { user: cpuUser, system } = process.cpuUsage(cpuBefore);
     rows.push({
@@ -165,7 +165,7 @@ async function crossCheck(index: LogIndex, chain: SyntheticChain, blocks: number
     const filter = new LogFilter(options);
     const limits = { ...LIMITS, resultsMax: 10 ** 9, bytesMax: 10 ** 9 };
     const { json } = await findLogs(index, filter, { from, to }, limits);
-    const found = (JSON.parse(Buffer.from(json).toString()) as FoundLog[]).map(
+    const found = (JSON.parse(Buffer.concat(json).toString()) as FoundLog[]).map(
       ({ blockNumber, logIndex }) => `${Number(blockNumber)}/${Number(logIndex)}`,
     );
     const expected: string[] = [];

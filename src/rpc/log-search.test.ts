@@ -27,8 +27,8 @@ function endlessSource(isThere: (number: number) => boolean = () => true): LogSo
   };
 }
 
-const numbersIn = (json: Uint8Array) =>
-  (JSON.parse(Buffer.from(json).toString()) as { blockNumber: string }[]).map(({ blockNumber }) =>
+const numbersIn = (json: readonly Uint8Array[]) =>
+  (JSON.parse(Buffer.concat(json).toString()) as { blockNumber: string }[]).map(({ blockNumber }) =>
     Number(blockNumber),
   );
 

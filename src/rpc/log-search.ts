@@ -14,8 +14,8 @@ export type LogLimits = {
 };
 
 export type FoundLogs = {
-  /** a list of log objects */
-  readonly json: Uint8Array;
+  /** a list of log objects, in pieces */
+  readonly json: readonly Uint8Array[];
   readonly count: number;
   /** First block that was not searched; behind the range when all of it was. */
   readonly end: number;
@@ -33,6 +33,7 @@ const LOGS_PER_WORK = 64;
  * is passed; the first block is always searched whole, so that a caller can go on from `end`.
  *
  * @param signal asked for when the search takes longer than a moment
+ * @param list what is found is added to it, and it counts against the limits as a whole
  * @throws RequestTimeoutError when the signal says that nobody waits any more
  */
 export function findLogs(
@@ -41,8 +42,9 @@ export function findLogs(
   range: BlockRange,
   limits: LogLimits,
   signal?: () => AbortSignal,
+  list = new LogListWriter(),
 ): FoundLogs | Promise<FoundLogs> {
-  const search = new LogSearch(source, filter, range, limits);
+  const search = new LogSearch(source, filter, range, limits, list);
   return search.runUntil(performance.now() + SLICE_MS) ?? finish(search, signal?.());
 }
 
@@ -60,7 +62,7 @@ class LogSearch {
   readonly #filter: LogFilter;
   readonly #range: BlockRange;
   readonly #limits: LogLimits;
-  readonly #list = new LogListWriter();
+  readonly #list: LogListWriter;
   /** Of the chunk under way. */
   #candidates: readonly number[] = [];
   #nextCandidate = 0;
@@ -68,11 +70,18 @@ class LogSearch {
   readonly #workPerChunk: number;
   #work = 0;
 
-  constructor(source: LogSource, filter: LogFilter, range: BlockRange, limits: LogLimits) {
+  constructor(
+    source: LogSource,
+    filter: LogFilter,
+    range: BlockRange,
+    limits: LogLimits,
+    list: LogListWriter,
+  ) {
     this.#source = source;
     this.#filter = filter;
     this.#range = range;
     this.#limits = limits;
+    this.#list = list;
     this.#nextChunkStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
     this.#workPerChunk = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));

@@ -1,7 +1,9 @@
 import type { BlockLogs } from "../../chain/block-logs.ts";
 import type { LogFilter } from "../../chain/log-filter.ts";
 
-const CAPACITY = 4096;
+const FIRST_PART_BYTES = 4 << 10;
+/** Larger pieces of memory come from the system each time, and V8 collects garbage on their account. */
+const PART_BYTES = 64 << 10;
 /** More than all of a log's JSON takes without the digits of address, topics and data. */
 const LOG_BYTES_MAX = 600;
 const ADDRESS_BYTES = 20;
@@ -18,9 +20,13 @@ const DIGIT_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) =>
  * take three times as long.
  */
 export class LogListWriter {
-  #json = Buffer.allocUnsafe(CAPACITY);
+  /** Those that are full. */
+  readonly #parts: Buffer<ArrayBuffer>[] = [];
+  #partsLength = 0;
+  /** The part under way, and how much of it is written. */
+  #json = Buffer.allocUnsafe(FIRST_PART_BYTES);
   #view = viewOf(this.#json);
-  #length = 1;
+  #at = 1;
   #count = 0;
 
   constructor() {
@@ -34,7 +40,7 @@ export class LogListWriter {
 
   /** Bytes written so far. */
   get length(): number {
-    return this.#length;
+    return this.#partsLength + this.#at;
   }
 
   /**
@@ -47,12 +53,13 @@ export class LogListWriter {
     let transactionIndex = -1;
     let membersStart = 0;
     let membersEnd = 0;
+    let membersPart = 0;
     while (logs.next()) {
       if (!filter.matchesAt(logs)) continue;
       const { addressOffset, topicsOffset, dataOffset } = logs;
       const dataEnd = dataOffset + logs.dataLength;
       this.#reserve(LOG_BYTES_MAX + 2 * (dataEnd - addressOffset));
-      if (this.#count++ > 0) this.#json[this.#length++] = COMMA;
+      if (this.#count++ > 0) this.#json[this.#at++] = COMMA;
       this.#text('{"address":"0x');
       this.#hex(bytes, addressOffset, addressOffset + ADDRESS_BYTES);
       this.#text('","topics":[');
@@ -64,13 +71,14 @@ export class LogListWriter {
       }
       this.#text('],"data":"0x');
       this.#hex(bytes, dataOffset, dataEnd);
-      if (transactionIndex === logs.transactionIndex) {
+      if (transactionIndex === logs.transactionIndex && membersPart === this.#parts.length) {
         this.#again(membersStart, membersEnd);
       } else {
         transactionIndex = logs.transactionIndex;
-        membersStart = this.#length;
+        membersPart = this.#parts.length;
+        membersStart = this.#at;
         this.#transactionMembers(logs);
-        membersEnd = this.#length;
+        membersEnd = this.#at;
       }
       this.#text(logs.logIndex.toString(16));
       this.#text(end);
@@ -81,14 +89,19 @@ export class LogListWriter {
   /** Forgets what was written since the list had `count` logs in `length` bytes. */
   rewind({ count, length }: { readonly count: number; readonly length: number }): void {
     this.#count = count;
-    this.#length = length;
+    while (this.#partsLength > length) {
+      this.#json = this.#parts.pop()!;
+      this.#partsLength -= this.#json.length;
+    }
+    this.#view = viewOf(this.#json);
+    this.#at = length - this.#partsLength;
   }
 
-  /** The whole list. The writer must not be used afterwards. */
-  finish(): Uint8Array {
+  /** The whole list, in pieces. The writer must not be used afterwards. */
+  finish(): readonly Uint8Array[] {
     this.#reserve(1);
-    this.#json[this.#length] = 0x5d;
-    return this.#json.subarray(0, this.#length + 1);
+    this.#json[this.#at++] = 0x5d;
+    return [...this.#parts, this.#json.subarray(0, this.#at)];
   }
 
   /** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
@@ -110,32 +123,32 @@ export class LogListWriter {
   /** @param text ASCII, for which there is room */
   #text(text: string): void {
     const json = this.#json;
-    let at = this.#length;
+    let at = this.#at;
     for (let i = 0; i < text.length; i++) json[at++] = text.charCodeAt(i);
-    this.#length = at;
+    this.#at = at;
   }
 
   #hex(bytes: Uint8Array, start: number, end: number): void {
     const view = this.#view;
-    let at = this.#length;
+    let at = this.#at;
     for (let i = start; i < end; i++, at += 2) view.setUint16(at, DIGIT_PAIRS[bytes[i]!]!, true);
-    this.#length = at;
+    this.#at = at;
   }
 
   /** Writes once more what stands from `start` to `end`. */
   #again(start: number, end: number): void {
-    this.#json.copyWithin(this.#length, start, end);
-    this.#length += end - start;
+    this.#json.copyWithin(this.#at, start, end);
+    this.#at += end - start;
   }
 
+  /** Makes room for `bytes` in the part under way, or begins another. */
   #reserve(bytes: number): void {
-    const needed = this.#length + bytes;
-    if (needed <= this.#json.length) return;
-    // Memory that is never written to costs nothing, and each growth copies everything.
-    const grown = Buffer.allocUnsafe(Math.max(this.#json.length * 4, needed));
-    this.#json.copy(grown, 0, 0, this.#length);
-    this.#json = grown;
-    this.#view = viewOf(grown);
+    if (this.#at + bytes <= this.#json.length) return;
+    this.#parts.push(this.#json.subarray(0, this.#at));
+    this.#partsLength += this.#at;
+    this.#json = Buffer.allocUnsafe(Math.max(Math.min(this.#json.length * 4, PART_BYTES), bytes));
+    this.#view = viewOf(this.#json);
+    this.#at = 0;
   }
 }
 

@@ -23,6 +23,8 @@ export type FoundLogs = {
   readonly limit: "results" | "bytes" | "work" | undefined;
 };
 
+/** Candidates are asked for twice as far each time: a search may end after a few of them. */
+const FIRST_WINDOW_BLOCKS = 4_096;
 /** A search gives way to other work after running this long. */
 const SLICE_MS = 8;
 /** Logs that count as much work as reading a block. */
@@ -63,11 +65,12 @@ class LogSearch {
   readonly #range: BlockRange;
   readonly #limits: LogLimits;
   readonly #list: LogListWriter;
-  /** Of the chunk under way. */
+  /** Of the window under way. */
   #candidates: readonly number[] = [];
   #nextCandidate = 0;
-  #nextChunkStart: number;
-  readonly #workPerChunk: number;
+  #nextWindowStart: number;
+  #windowBlocks = FIRST_WINDOW_BLOCKS;
+  readonly #workPerWindow: number;
   #work = 0;
 
   constructor(
@@ -82,9 +85,9 @@ class LogSearch {
     this.#range = range;
     this.#limits = limits;
     this.#list = list;
-    this.#nextChunkStart = range.from;
+    this.#nextWindowStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
-    this.#workPerChunk = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
+    this.#workPerWindow = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
   }
 
   /** undefined: the time is over and there is more to search */
@@ -93,9 +96,9 @@ class LogSearch {
       if (steps % 16 === 0 && performance.now() > timeMs) return undefined;
       const number = this.#candidates[this.#nextCandidate];
       if (number === undefined) {
-        if (this.#nextChunkStart > this.#range.to) return this.#found(this.#range.to + 1);
-        if (this.#work > this.#limits.workMax) return this.#found(this.#nextChunkStart, "work");
-        this.#beginChunk();
+        if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);
+        if (this.#work > this.#limits.workMax) return this.#found(this.#nextWindowStart, "work");
+        this.#beginWindow();
         if (performance.now() > timeMs) return undefined;
         continue;
       }
@@ -108,13 +111,15 @@ class LogSearch {
     }
   }
 
-  #beginChunk(): void {
-    const from = this.#nextChunkStart;
-    const end = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
-    this.#candidates = this.#source.candidates(this.#filter, from, Math.min(end, this.#range.to));
+  #beginWindow(): void {
+    const from = this.#nextWindowStart;
+    const chunkEnd = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
+    const end = Math.min(from + this.#windowBlocks - 1, chunkEnd, this.#range.to);
+    this.#candidates = this.#source.candidates(this.#filter, from, end);
     this.#nextCandidate = 0;
-    this.#nextChunkStart = end + 1;
-    this.#work += this.#workPerChunk;
+    this.#nextWindowStart = end + 1;
+    this.#windowBlocks *= 2;
+    this.#work += this.#workPerWindow;
   }
 
   /** What was found, when the block passes a limit. */

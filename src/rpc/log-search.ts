@@ -87,7 +87,10 @@ class LogSearch {
     this.#list = list;
     this.#nextWindowStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
-    this.#workPerWindow = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
+    this.#workPerWindow = terms.reduce(
+      (sum, size) => sum + size,
+      1 + (filter.addresses?.size ?? 0),
+    );
   }
 
   /** undefined: the time is over and there is more to search */

@@ -126,7 +126,7 @@ export class LogIndex implements LogSource {
     const row =
       this.#recent.logs.get(number) ??
       this.#merging?.logs.get(number) ??
-      this.#kv.get(logsKey(number));
+      this.#kv.view(logsKey(number));
     return row && new BlockLogs(number, row);
   }
 

@@ -25,8 +25,7 @@ export async function run(): Promise<void> {
       emptyHooks.push(timeOnEngine(evm, program, { tracer: counting }).cpuMs);
       callTracer.push(timeOnEngine(evm, program, withCallTracer()).cpuMs);
     }
-    const percent = (traced: readonly number[]) =>
-      100 * (median(traced) / median(plain) - 1);
+    const percent = (traced: readonly number[]) => 100 * (median(traced) / median(plain) - 1);
     return {
       program: program.name,
       calls,

@@ -38,7 +38,7 @@ export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
       ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
       ...(options.extraArguments ?? []),
     ],
-    { stdio: ["ignore", "ignore", "inherit"] },
+    { stdio: "ignore" },
   );
   return peer("evmint", port, child, () => rmSync(home, { recursive: true, force: true }));
 }

@@ -186,25 +186,28 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set([
 /** A tracer that writes a line for each opcode and each beginning and end of a frame into `lines`. */
 function recorder(lines: string[]): Tracer {
   const frames: { readonly type: FrameStart["type"]; readonly firstLine: number }[] = [];
-  const write = (line: string) => {
-    if (lines.length < STEPS_MAX) lines.push(line);
+  const write = (line: () => string) => {
+    if (lines.length < STEPS_MAX) lines.push(line());
   };
   return {
     onStep(step) {
       // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
-      if (step.opcode !== STOP && step.halt === undefined) write(describeStep(step));
+      if (step.opcode !== STOP && step.halt === undefined) write(() => describeStep(step));
     },
     onEnter(frame, depth) {
       const { type, from, to, value, gas, input } = frame;
       frames.push({ type, firstLine: lines.length });
       if (type === "SELFDESTRUCT") return;
-      write(`${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`);
+      write(
+        () => `${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`,
+      );
     },
     onExit({ outcome, halt, gasUsed, output }, depth) {
       const frame = frames.pop();
       if (frame?.type === "SELFDESTRUCT") return;
       if (depth > 0 && REFUSALS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
-      else write(`${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
+      else
+        write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
     },
   };
 }

@@ -68,7 +68,7 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
     for (;;) {
       const found = await call<Receipt | null>(port, "eth_getTransactionReceipt", [hash]);
       if (found !== null) return found;
-      await new Promise((done) => setTimeout(done, 50));
+      await new Promise((done) => setTimeout(done, 2));
     }
   };
 
@@ -77,6 +77,8 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   let last = deployment;
   for (let i = 0; i < TRANSFERS; i++) {
     last = await send({ to: address, data: `0xa9059cbb${recipient(i)}${word(1)}`, gas: "0x20000" });
+    // anvil stops mining where much waits for it.
+    if (i % 20 === 0) await receipt(last);
   }
   const head = Number((await receipt(last)).blockNumber);
   const range = {

@@ -136,6 +136,10 @@ export const ADDRESS_KEY = 0x1a00;
 export const TRACE_KEY = 0x1a40;
 /** Topics of the log being emitted, as 32 big-endian bytes each */
 export const LOG_TOPICS = 0x1b00;
+/** 15 down to 0, then 16 numbers that name no byte: a vector's bytes in reverse, or from 16 − n on only the first n */
+export const REVERSED_LANES = 0x1c00;
+/** Never written */
+export const ZEROS = 0x1c20;
 export const BLOB_HASHES = 0x4000;
 export const BLOB_HASHES_MAX = 1024;
 

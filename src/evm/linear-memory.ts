@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
-import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, WORD } from "./layout.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, REVERSED_LANES, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
@@ -27,6 +27,8 @@ export class LinearMemory {
     keccakRoundConstants().forEach((constant, i) => {
       this.set64(KECCAK_ROUND_CONSTANTS + 8 * i, constant);
     });
+    this.bytes.fill(0xff, REVERSED_LANES, REVERSED_LANES + 32);
+    for (let i = 0; i < 16; i++) this.bytes[REVERSED_LANES + i] = 15 - i;
   }
 
   /** Renews the views when the memory has grown, which takes a view's length away. */

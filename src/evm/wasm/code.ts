@@ -152,18 +152,8 @@ export const v128 = {
   load: load(0xfd, 0x00),
   store: store("v128", 0xfd, 0x0b),
   zero: ((out) => out.push(0xfd, 0x0c, ...ZEROS)) as Code,
-  bytes:
-    (bytes: readonly number[]): Code =>
-    (out) =>
-      out.push(0xfd, 0x0c, ...bytes),
-  /** Byte i of the result is byte `lanes[i]` of `a`. */
-  shuffle:
-    (a: Local, lanes: readonly number[]): Code =>
-    (out) => {
-      pushOperand(out, a, "v128");
-      pushOperand(out, a, "v128");
-      out.push(0xfd, 0x0d, ...lanes);
-    },
+  /** Byte i of the result is the byte of `a` that byte i of `lanes` names; 0 when it names none. */
+  swizzle: binary("v128", 0xfd, 0x0e),
   not:
     (a: Operand): Code =>
     (out) => {

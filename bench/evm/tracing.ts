@@ -1,0 +1,53 @@
+/** What call-level tracing costs: the same programs without a tracer, with hooks that do nothing, and with callTracer's. */
+import { createEvm } from "../../src/evm/engine.ts";
+import type { ExecuteOptions } from "../../src/evm/evm.ts";
+import { createCallFrameRecorder } from "../../src/tracing/call-frames.ts";
+import { median } from "../support/load.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { timeOnEngine } from "./engines.ts";
+import { PROGRAMS } from "./programs.ts";
+
+const TURNS = 31;
+const TRACED = ["erc20 transfers", "message calls", "call tree, depth 200, value", "ray tracer"];
+
+export async function run(): Promise<void> {
+  const evm = createEvm();
+  const rows = PROGRAMS.filter(({ name }) => TRACED.includes(name)).map((program) => {
+    const plain: number[] = [];
+    const emptyHooks: number[] = [];
+    const callTracer: number[] = [];
+    let calls = 0;
+    let logs = 0;
+    for (let turn = 0; turn < TURNS; turn++) {
+      plain.push(timeOnEngine(evm, program).ms);
+      calls = 0;
+      logs = 0;
+      const counting = { onEnter: () => calls++, onExit: () => {}, onLog: () => logs++ };
+      emptyHooks.push(timeOnEngine(evm, program, { tracer: counting }).ms);
+      callTracer.push(timeOnEngine(evm, program, withCallTracer()).ms);
+    }
+    const percent = (traced: readonly number[]) =>
+      100 * (median(traced.map((ms, turn) => ms / plain[turn]!)) - 1);
+    return {
+      program: program.name,
+      calls,
+      logs,
+      "plain ms": median(plain),
+      "empty hooks +%": percent(emptyHooks),
+      "callTracer +%": percent(callTracer),
+    };
+  });
+  printTable(rows);
+  writeResult("evm-tracing", rows);
+}
+
+function withCallTracer(): ExecuteOptions {
+  const recorder = createCallFrameRecorder(0);
+  return {
+    tracer: {
+      onEnter: (start) => recorder.onEnter(start),
+      onExit: (end) => recorder.onExit(end),
+      onLog: (log) => recorder.onLog(log),
+    },
+  };
+}

@@ -127,7 +127,13 @@ export const environment = {
   blobBaseFee: ENVIRONMENT + 288,
 } as const;
 
-export const SCRATCH = 0x1000;
+/** Operands and results of the long arithmetic, up to 9 limbs each */
+export const NUMERATOR = 0x1000;
+export const NORMALISED_NUMERATOR = 0x1080;
+export const QUOTIENT = 0x1100;
+export const REMAINDER = 0x1180;
+export const POWER = 0x1200;
+export const BASE = 0x1240;
 export const KECCAK_STATE = 0x1800;
 export const KECCAK_ROUND_CONSTANTS = 0x1900;
 /** Key of the account being looked up */

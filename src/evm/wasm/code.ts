@@ -96,6 +96,7 @@ export const i32 = {
   add: binary("i32", 0x6a),
   sub: binary("i32", 0x6b),
   mul: binary("i32", 0x6c),
+  divU: binary("i32", 0x6e),
   and: binary("i32", 0x71),
   or: binary("i32", 0x72),
   xor: binary("i32", 0x73),

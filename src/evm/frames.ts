@@ -30,7 +30,7 @@ export function pushFrame(session: Session, snapshot: number): void {
   memory.set32(frame.memorySize, 0);
   memory.copy64(frame.gas, request.gas);
   memory.set32(frame.snapshot, snapshot);
-  memory.set32(frame.logCount, session.logs.length);
+  session.logs.markFrame();
   memory.copy64(frame.refund, globals.refund);
   memory.set32(frame.returnDataSize, 0);
   memory.set32(frame.outputTarget, memory.get32(request.output));

@@ -7,6 +7,7 @@ import { type CopyFunctions, defineCopies } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { defineJournal, type Journal } from "./journal.ts";
 import { defineKeccak } from "./keccak.ts";
+import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
 import { defineStorage, type StorageFunctions } from "./storage.ts";
@@ -46,6 +47,7 @@ export type Runtime = {
   readonly copies: CopyFunctions;
   readonly storage: StorageFunctions;
   readonly calls: CallFunctions;
+  readonly appendLog: FunctionRef;
 };
 
 /**
@@ -70,7 +72,6 @@ export function importHost(module: ModuleBuilder): Imports {
     ...imports,
     blockHash: forward(imports.blockHash),
     extCodeCopy: forward(imports.extCodeCopy),
-    log: forward(imports.log),
     step: forward(imports.step),
   };
 }
@@ -96,5 +97,6 @@ export function defineRuntime(
     copies: defineCopies(module, gas),
     storage: defineStorage(module, rules, gas, journal),
     calls: defineCalls(module, rules, imports, gas, journal, access),
+    appendLog: defineAppendLog(module, imports),
   };
 }

@@ -12,6 +12,7 @@
  *               records     accounts and slots of this execution
  *               undo        journal: cells to put back on a revert
  *               logs        what LOG wrote in this execution
+ *               hashes      Keccak-256 of pairs of words, kept between executions
  *               code        code by hash with its segment table, kept between executions
  *               memory      input of the top call, then each frame's memory behind its parent's
  */
@@ -171,7 +172,12 @@ export const UNDO_SIZE = 48;
 export const UNDO_END = UNDO + 64 * 1024 * 1024;
 export const LOGS = UNDO_END;
 export const LOGS_END = LOGS + 16 * 1024 * 1024;
-export const CODE = LOGS_END;
+/** Hashes of 64 bytes by their input, kept between executions */
+export const HASHES = LOGS_END;
+export const HASH_SLOTS_BITS = 12;
+export const HASH_SLOT_SIZE = 128;
+export const HASHES_END = HASHES + (1 << HASH_SLOTS_BITS) * HASH_SLOT_SIZE;
+export const CODE = HASHES_END;
 export const CODE_END = CODE + 48 * 1024 * 1024;
 export const MEMORY = CODE_END;
 export const MEMORY_PAGES_MIN = Math.ceil(MEMORY / PAGE) + 64;

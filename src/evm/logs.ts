@@ -10,6 +10,8 @@ const ADDRESS_DIGITS = 40;
 /** Most bytes of header, address, topics and rounding: where the last log of the region must end. */
 const MARGIN = 256;
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * The logs of one execution. Emitted code writes them to the log region; when it is full, or a tracer wants each log, they
  * come here one by one and what the region holds moves here before them.
@@ -77,7 +79,8 @@ export class Logs {
   /** A copy of what the region holds. */
   #region(): Buffer {
     const memory = this.#memory;
-    return Buffer.from(memory.bytes.slice(LOGS, memory.get32(globals.logTop)).buffer);
+    const end = memory.get32(globals.logTop);
+    return end === LOGS ? NOTHING : Buffer.from(memory.bytes.slice(LOGS, end).buffer);
   }
 
   #empty(): void {

@@ -6,7 +6,7 @@ import { type CallFunctions, defineCalls } from "./calls.ts";
 import { type CopyFunctions, defineCopies } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { defineJournal, type Journal } from "./journal.ts";
-import { defineKeccak } from "./keccak.ts";
+import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
 import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
@@ -43,6 +43,7 @@ export type Runtime = {
   readonly long: LongArithmetic;
   readonly shifts: Shifts;
   readonly keccak: FunctionRef;
+  readonly keccakOfPair: FunctionRef;
   readonly access: AccessFunctions;
   readonly copies: CopyFunctions;
   readonly storage: StorageFunctions;
@@ -84,6 +85,7 @@ export function defineRuntime(
   const imports = importHost(module);
   const gas = defineGas(module, imports.isOutOfTime);
   const journal = defineJournal(module, imports, seed);
+  const keccak = defineKeccak(module);
   const access = defineAccess(module, rules, imports, gas, journal);
   return {
     rules,
@@ -92,7 +94,8 @@ export function defineRuntime(
     journal,
     long: defineLongArithmetic(module),
     shifts: defineShifts(module),
-    keccak: defineKeccak(module),
+    keccak,
+    keccakOfPair: defineKeccakOfPair(module, keccak),
     access,
     copies: defineCopies(module, gas),
     storage: defineStorage(module, rules, gas, journal),

@@ -142,7 +142,10 @@ export const QUOTIENT = 0x1100;
 export const REMAINDER = 0x1180;
 export const POWER = 0x1200;
 export const BASE = 0x1240;
-export const KECCAK_STATE = 0x1800;
+/** The 25 lanes of Keccak's state, those after every other round, and the parities of their columns */
+export const KECCAK_STATE = 0x1600;
+export const KECCAK_NEXT_STATE = 0x1700;
+export const KECCAK_PARITIES = 0x1800;
 export const KECCAK_ROUND_CONSTANTS = 0x1900;
 /** Key of the account being looked up */
 export const ADDRESS_KEY = 0x1a00;

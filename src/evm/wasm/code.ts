@@ -161,6 +161,15 @@ export const v128 = {
       pushOperand(out, a, "v128");
       out.push(0xfd, 0x4d);
     },
+  /** The vector of two 64-bit numbers. */
+  pair:
+    (low: Operand, high: Operand): Code =>
+    (out) => {
+      pushOperand(out, low, "i64");
+      out.push(0xfd, 0x12);
+      pushOperand(out, high, "i64");
+      out.push(0xfd, 0x1e, 1);
+    },
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),
   xor: binary("v128", 0xfd, 0x51),

@@ -55,7 +55,13 @@ function setup(options: Parameters<typeof createTestEventModules>[2] = {}) {
 }
 
 /** Everything is still in memory. */
-const NO_ROWS = { get: () => undefined, range: () => [], put() {}, remove() {} };
+const NO_ROWS = {
+  get: () => undefined,
+  view: () => undefined,
+  range: () => [],
+  put() {},
+  remove() {},
+};
 
 type Setup = ReturnType<typeof setup>;
 const changes = (modules: Setup, id: unknown) =>

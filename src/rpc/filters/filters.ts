@@ -258,22 +258,24 @@ export class Filters {
   }
 
   #readLogs(filter: Filter & { kind: "logs" }): JsonText | Promise<JsonText> {
-    const removed = new LogListWriter();
+    const list = new LogListWriter();
     const { range } = filter;
-    this.#removed.addTo(removed, filter.filter, filter.nextRollback, filter.next);
+    this.#removed.addTo(list, filter.filter, filter.nextRollback, filter.next);
     this.#goBack(filter);
     const from = Math.max(filter.next, range.from);
     const to = Math.min(this.#headNumber(), range.to);
-    if (from > to) return removed.finish();
+    if (from > to) return list.finish();
     const found = findLogs(
       this.#modules.logs,
       filter.filter,
       { from, to },
       this.#options.logLimits,
+      undefined,
+      list,
     );
     const take = (done: Awaited<typeof found>) => {
       filter.next = done.end;
-      return removed.count === 0 ? done.json : joinLists(removed.finish(), done.json);
+      return done.json;
     };
     return found instanceof Promise ? found.then(take) : take(found);
   }
@@ -301,10 +303,4 @@ export class Filters {
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
     return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
   }
-}
-
-/** The entries of both JSON lists. */
-function joinLists(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (second.length === 2) return first;
-  return Buffer.concat([first.subarray(0, -1), Buffer.from(","), second.subarray(1)]);
 }

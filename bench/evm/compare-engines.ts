@@ -9,8 +9,12 @@ import { GAS, timeOnEngine, timeOnPeer } from "./engines.ts";
 import { PROGRAMS, type Program, STOP } from "./programs.ts";
 
 const TURNS = 15;
+/** Short programs take more turns: the CPU time of another process is told in hundredths of a second. */
+const TURNS_MAX = 60;
+const PEER_MS = 400;
 /** Of @ethereumjs/evm, which takes hundreds of milliseconds. */
 const LIBRARY_TURNS = 3;
+const STOP_CALLS = 300;
 
 type Engines = {
   readonly ours: Evm;
@@ -28,10 +32,13 @@ export async function run(): Promise<void> {
     const engines = { ours: createEvm(), library: createEthereumjsEvm(), anvil, geth };
     const rows = [];
     for (const program of PROGRAMS) rows.push(await compare(program, engines));
-    console.log("medians of calls in turns; anvil's and geth's without the time of a call to STOP");
+    console.log(
+      "medians of calls in turns, CPU time the mean; anvil's and geth's without that of a call to STOP",
+    );
     printTable(rows);
     const summary = {
       "anvil / ours": summaryOf(rows.map((row) => row["anvil / ours"])),
+      "anvil / ours, CPU": summaryOf(rows.map((row) => row["anvil / ours, CPU"])),
       "geth / ours": summaryOf(rows.map((row) => row["geth / ours"])),
       "ethereumjs / ours": summaryOf(rows.map((row) => row["ethereumjs / ours"])),
     };
@@ -44,41 +51,63 @@ export async function run(): Promise<void> {
   }
 }
 
+/** Milliseconds of a call, as the clock and as the CPU time of the process tell it. */
+type Cost = { readonly ms: number; readonly cpuMs: number };
+
 async function compare(program: Program, { ours, library, anvil, geth }: Engines) {
-  const oursMs: number[] = [];
-  const anvilMs: number[] = [];
-  const gethMs: number[] = [];
-  const libraryNsPerGas: number[] = [];
+  const { gas, ms: firstMs } = timeOnEngine(ours, program);
+  const turns = Math.max(TURNS, Math.min(TURNS_MAX, Math.ceil(PEER_MS / firstMs)));
   const lighter = program.light ?? program;
-  let gas = 0n;
-  let libraryGas = 0n;
-  for (let turn = 0; turn < TURNS; turn++) {
-    const result = timeOnEngine(ours, program);
-    oursMs.push(result.ms);
-    gas = result.gas;
-    if (anvil) anvilMs.push((await timeOnPeer(anvil, program)) - (await timeOnPeer(anvil, STOP)));
-    if (geth) gethMs.push((await timeOnPeer(geth, program)) - (await timeOnPeer(geth, STOP)));
+  const mine: Cost[] = [];
+  const libraryNsPerGas: number[] = [];
+  const peers = [anvil, geth].map((peer) => peer && startMeasuring(peer));
+  for (let turn = 0; turn < turns; turn++) {
+    mine.push(timeOnEngine(ours, program));
+    for (const measured of peers) await measured?.call(program);
     if (turn >= LIBRARY_TURNS) continue;
     const other = timeOnEngine(library, lighter);
-    libraryGas = other.gas;
     libraryNsPerGas.push((other.ms * 1e6) / Number(other.gas));
   }
+  const [theirs, geths] = await Promise.all(peers.map((measured) => measured?.end()));
+  const libraryGas = timeOnEngine(library, lighter).gas;
   if (libraryGas !== timeOnEngine(ours, lighter).gas) {
     throw new Error(`${program.name}: gas differs`);
   }
-  const mine = median(oursMs);
-  const ratio = (times: readonly number[]) => (times.length > 0 ? median(times) / mine : "-");
+  const ms = median(mine.map((cost) => cost.ms));
+  const cpuMs = median(mine.map((cost) => cost.cpuMs));
   return {
     program: program.name,
     gas: gas.toString(),
-    "ours ms": mine,
-    "ours Mgas/s": Number(gas) / mine / 1000,
-    "anvil ms": anvil ? median(anvilMs) : "-",
-    "anvil / ours": ratio(anvilMs),
-    "geth / ours": ratio(gethMs),
+    "ours ms": ms,
+    "ours Mgas/s": Number(gas) / ms / 1000,
+    "anvil ms": theirs?.ms ?? "-",
+    "anvil / ours": theirs ? theirs.ms / ms : "-",
+    "anvil / ours, CPU": theirs ? theirs.cpuMs / cpuMs : "-",
+    "geth / ours": geths ? geths.ms / ms : "-",
     "ethereumjs gas": libraryGas.toString(),
     "ethereumjs ns/gas": median(libraryNsPerGas),
-    "ethereumjs / ours": median(libraryNsPerGas) / ((mine * 1e6) / Number(gas)),
+    "ethereumjs / ours": median(libraryNsPerGas) / ((ms * 1e6) / Number(gas)),
+  };
+}
+
+/** Measures calls to `peer` from now to `end`, which answers what one costs beyond a call to STOP. */
+function startMeasuring(peer: Peer) {
+  const times: number[] = [];
+  const cpuBefore = peer.cpuSeconds();
+  return {
+    async call(program: Program): Promise<void> {
+      times.push(await timeOnPeer(peer, program));
+    },
+    async end(): Promise<Cost> {
+      const cpuBetween = peer.cpuSeconds();
+      const stopTimes: number[] = [];
+      for (let i = 0; i < STOP_CALLS; i++) stopTimes.push(await timeOnPeer(peer, STOP));
+      const stopCpuMs = ((peer.cpuSeconds() - cpuBetween) * 1000) / STOP_CALLS;
+      return {
+        ms: median(times) - median(stopTimes),
+        cpuMs: ((cpuBetween - cpuBefore) * 1000) / times.length - stopCpuMs,
+      };
+    },
   };
 }
 

@@ -28,12 +28,12 @@ const block: BlockContext = {
   blockHash: () => undefined,
 };
 
-/** One execution on an engine of this process, in milliseconds, and the gas it used. */
+/** One execution on an engine of this process: its milliseconds, those of CPU time among them, and the gas it used. */
 export function timeOnEngine(
   evm: Evm,
   { code, data, name }: Program,
   options?: ExecuteOptions,
-): { readonly ms: number; readonly gas: bigint } {
+): { readonly ms: number; readonly cpuMs: number; readonly gas: bigint } {
   const state = createWorldState(createMemoryState());
   state.setAccount(CALLER, { nonce: 1n, balance: 0n, codeHash: state.putCode(EMPTY_BYTES) });
   state.setAccount(CONTRACT, { nonce: 1n, balance: BALANCE, codeHash: state.putCode(code) });
@@ -41,11 +41,13 @@ export function timeOnEngine(
     ...{ to: CONTRACT, caller: CALLER, origin: CALLER, value: 0n, data, gas: GAS, gasPrice: 0n },
     ...{ blobVersionedHashes: [], warmAddresses: [], warmSlots: [] },
   };
+  const cpuBefore = process.cpuUsage();
   const start = performance.now();
   const { outcome, gasLeft } = evm.execute(message, block, state, options);
   const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpuBefore);
   if (outcome !== "success") throw new Error(`${name}: ${outcome}`);
-  return { ms, gas: GAS - gasLeft };
+  return { ms, cpuMs: (user + system) / 1000, gas: GAS - gasLeft };
 }
 
 /** One eth_call to a node that gets the code with the call (geth's state overrides), in milliseconds. */

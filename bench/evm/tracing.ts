@@ -2,43 +2,48 @@
 import { createEvm } from "../../src/evm/engine.ts";
 import type { ExecuteOptions } from "../../src/evm/evm.ts";
 import { createCallFrameRecorder } from "../../src/tracing/call-frames.ts";
-import { median } from "../support/load.ts";
+import { geometricMean, median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { timeOnEngine } from "./engines.ts";
 import { PROGRAMS } from "./programs.ts";
 
 const TURNS = 31;
-const TRACED = ["erc20 transfers", "message calls", "call tree, depth 200, value", "ray tracer"];
 
 export async function run(): Promise<void> {
   const evm = createEvm();
-  const rows = PROGRAMS.filter(({ name }) => TRACED.includes(name)).map((program) => {
+  const rows = PROGRAMS.map((program) => {
     const plain: number[] = [];
     const emptyHooks: number[] = [];
     const callTracer: number[] = [];
     let calls = 0;
     let logs = 0;
     for (let turn = 0; turn < TURNS; turn++) {
-      plain.push(timeOnEngine(evm, program).ms);
+      plain.push(timeOnEngine(evm, program).cpuMs);
       calls = 0;
       logs = 0;
       const counting = { onEnter: () => calls++, onExit: () => {}, onLog: () => logs++ };
-      emptyHooks.push(timeOnEngine(evm, program, { tracer: counting }).ms);
-      callTracer.push(timeOnEngine(evm, program, withCallTracer()).ms);
+      emptyHooks.push(timeOnEngine(evm, program, { tracer: counting }).cpuMs);
+      callTracer.push(timeOnEngine(evm, program, withCallTracer()).cpuMs);
     }
-    const percent = (traced: readonly number[]) =>
-      100 * (median(traced.map((ms, turn) => ms / plain[turn]!)) - 1);
+    const percent = (traced: readonly number[]) => 100 * (median(traced) / median(plain) - 1);
     return {
       program: program.name,
       calls,
       logs,
-      "plain ms": median(plain),
+      "plain CPU ms": median(plain),
       "empty hooks +%": percent(emptyHooks),
       "callTracer +%": percent(callTracer),
     };
   });
   printTable(rows);
-  writeResult("evm-tracing", rows);
+  const mean = (column: "empty hooks +%" | "callTracer +%") =>
+    100 * (geometricMean(rows.map((row) => 1 + row[column] / 100)) - 1);
+  const summary = {
+    "empty hooks +%, geometric mean": mean("empty hooks +%"),
+    "callTracer +%, geometric mean": mean("callTracer +%"),
+  };
+  printTable([summary]);
+  writeResult("evm-tracing", rows, summary);
 }
 
 function withCallTracer(): ExecuteOptions {

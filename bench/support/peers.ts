@@ -35,7 +35,7 @@ export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
       join(root, "bin/evmintd.js"),
       ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
       ...["--json-rpc.address", `127.0.0.1:${port}`],
-      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
       ...(options.extraArguments ?? []),
     ],
     { stdio: ["ignore", "ignore", "inherit"] },

@@ -10,9 +10,10 @@ export type Reconnaissance = {
   readonly steps: readonly Pick<Step, "gas" | "depth">[];
 };
 
-/** A loop that goes on says nothing new; one program in so many may go on all the same. */
+/** A loop that goes on says nothing new; one program in so many may go on for longer all the same. */
 const STEPS_MAX = 2000;
 const LONG_RUNS = 50;
+const LONG_STEPS_MAX = 50_000;
 
 /** Opcodes whose gas borders are tried, and one program in so many where that is done for every opcode. */
 const OPCODES_PER_PROGRAM = 8;
@@ -25,12 +26,12 @@ class TooLong extends Error {}
 /** Runs `scene` opcode by opcode on `evm`; with less gas than it asks for where it would not end soon. */
 export function reconnoitre(scene: Scene, evm: Evm): Reconnaissance {
   const random = createRandom(Number(scene.message.gas));
-  const isLimited = !random.chance(1 / LONG_RUNS);
+  const stepsMax = random.chance(1 / LONG_RUNS) ? LONG_STEPS_MAX : STEPS_MAX;
   for (let { gas } = scene.message; ; gas /= 3n) {
     const steps: Pick<Step, "gas" | "depth">[] = [];
     const onStep = ({ gas, depth }: Step) => {
-      if (steps.length < STEPS_MAX) steps.push({ gas, depth });
-      else if (isLimited) throw new TooLong();
+      if (steps.length >= stepsMax) throw new TooLong();
+      steps.push({ gas, depth });
     };
     const watched: Evm = {
       execute: (message, block, state) =>

@@ -53,7 +53,7 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
     initCode: creates ? code(5 + random.int(40)) : [],
     value: random.pick(["0", "0", "1", "1000"]),
     data: bytesToHex(random.bytes(random.int(70))),
-    gas: (20_000 + random.int(random.pick([200_000, 1_000_000]))).toString(),
+    gas: (20_000 + random.int(random.pick([200_000, 1_000_000, 20_000_000]))).toString(),
     accessList: isAtLeast(hardfork, "berlin") ? accessList(random, targets) : [],
   };
 }

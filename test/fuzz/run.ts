@@ -1,6 +1,6 @@
+import { createAddress } from "../../src/evm/create-address.ts";
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
 import type { FrameStart, Step, Tracer } from "../../src/evm/tracer.ts";
-import { contractAddress } from "../../src/execution/contract-address.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -127,7 +127,7 @@ function messageOf(fuzzCase: FuzzCase): Message {
   return {
     to,
     // The caller's nonce was raised before the execution; the address is that of the nonce before.
-    ...(to === null ? { createAddress: contractAddress(CALLER, 0n) } : {}),
+    ...(to === null ? { createAddress: createAddress(CALLER, 0n) } : {}),
     caller: CALLER,
     origin: CALLER,
     value: BigInt(value),
@@ -186,25 +186,28 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set([
 /** A tracer that writes a line for each opcode and each beginning and end of a frame into `lines`. */
 function recorder(lines: string[]): Tracer {
   const frames: { readonly type: FrameStart["type"]; readonly firstLine: number }[] = [];
-  const write = (line: string) => {
-    if (lines.length < STEPS_MAX) lines.push(line);
+  const write = (line: () => string) => {
+    if (lines.length < STEPS_MAX) lines.push(line());
   };
   return {
     onStep(step) {
       // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
-      if (step.opcode !== STOP && step.halt === undefined) write(describeStep(step));
+      if (step.opcode !== STOP && step.halt === undefined) write(() => describeStep(step));
     },
     onEnter(frame, depth) {
       const { type, from, to, value, gas, input } = frame;
       frames.push({ type, firstLine: lines.length });
       if (type === "SELFDESTRUCT") return;
-      write(`${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`);
+      write(
+        () => `${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`,
+      );
     },
     onExit({ outcome, halt, gasUsed, output }, depth) {
       const frame = frames.pop();
       if (frame?.type === "SELFDESTRUCT") return;
       if (depth > 0 && REFUSALS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
-      else write(`${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
+      else
+        write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
     },
   };
 }

@@ -11,7 +11,7 @@ import type {
   Message,
   Precompile,
 } from "./evm.ts";
-import { popFrame } from "./frames.ts";
+import { endAtOnce, popFrame } from "./frames.ts";
 import { exit, haltOf } from "./halts.ts";
 import { createHost, delegateOf } from "./host.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
@@ -29,6 +29,7 @@ import {
   WORD,
 } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
+import { Logs } from "./logs.ts";
 import { enterCall } from "./message-call.ts";
 import { opcodesOf } from "./opcodes.ts";
 import { Records, type WarmSet } from "./records.ts";
@@ -111,7 +112,7 @@ export class Driver {
     } catch (error) {
       if (!(error instanceof LinearMemoryExhausted)) throw error;
       this.#memory.refresh();
-      session.ending = halted({ kind: "memoryLimit" });
+      this.#exhaust();
     }
     return this.#result(message.gas - gas);
   }
@@ -133,9 +134,10 @@ export class Driver {
       precompiles,
       tracer: options.tracer,
       deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
-      logs: [],
+      logs: new Logs(memory, options.tracer?.onLog !== undefined),
       depth: -1,
       ending: EMPTY_SUCCESS,
+      traced: 0,
       gasAtEntry: [],
       touchedRipemd: false,
     };
@@ -267,6 +269,15 @@ export class Driver {
     else end(session, halted(halt));
   }
 
+  /** A region of linear memory is full: everything ends, also a call that did not get as far as a frame. */
+  #exhaust(): void {
+    const session = this.#session;
+    const ending = halted({ kind: "memoryLimit" });
+    session.ending = ending;
+    if (session.traced > session.depth + 1) endAtOnce(session, ending, "none");
+    this.#abort({ kind: "memoryLimit" });
+  }
+
   #abort(halt: Halt): void {
     while (this.#session.depth >= 0) end(this.#session, halted(halt));
   }
@@ -278,14 +289,16 @@ export class Driver {
     const succeeded = outcome === "success";
     if (succeeded) session.records.writeBack();
     if (session.touchedRipemd) session.state.touch(RIPEMD160);
-    const { logs } = session;
+    const logs = succeeded ? session.logs.take() : () => [];
     return {
       outcome,
       ...(halt && { halt }),
       returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
-      logs: succeeded ? logs.map((log) => log.toLog()) : [],
+      get logs() {
+        return logs();
+      },
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
   }

@@ -1,7 +1,8 @@
 import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
-import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, WORD } from "./layout.ts";
+import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, REVERSED_LANES, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
 
@@ -27,6 +28,8 @@ export class LinearMemory {
     keccakRoundConstants().forEach((constant, i) => {
       this.set64(KECCAK_ROUND_CONSTANTS + 8 * i, constant);
     });
+    this.bytes.fill(0xff, REVERSED_LANES, REVERSED_LANES + 32);
+    for (let i = 0; i < 16; i++) this.bytes[REVERSED_LANES + i] = 15 - i;
   }
 
   /** Renews the views when the memory has grown, which takes a view's length away. */
@@ -49,6 +52,11 @@ export class LinearMemory {
     } catch {
       return false;
     }
+  }
+
+  /** A copy of `length` bytes; none is the same for all. */
+  copy(at: number, length: number): Uint8Array {
+    return length === 0 ? EMPTY_BYTES : this.bytes.slice(at, at + length);
   }
 
   get32(address: number): number {
@@ -97,8 +105,12 @@ export class LinearMemory {
 
   /** The word at `address`, a multiple of 8. */
   word(address: number): bigint {
-    const { u64 } = this;
+    const { u32, u64 } = this;
     const at = address >>> 3;
+    // Bigints cost an allocation for each step, and most words are small.
+    let beyond = 0;
+    for (let i = 2; i < 8; i++) beyond |= u32[2 * at + i]!;
+    if (beyond === 0) return u64[at]!;
     const low = u64[at]! | (u64[at + 1]! << 64n);
     const high = u64[at + 2]! | (u64[at + 3]! << 64n);
     return high === 0n ? low : low | (high << 128n);

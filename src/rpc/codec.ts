@@ -3,8 +3,16 @@ import type { Hash } from "../primitives/hash.ts";
 import { hexDigits, hexToBytes } from "../primitives/hex.ts";
 import { InvalidValueError } from "./errors.ts";
 
-/** A finished JSON value: text, or its UTF-8 bytes made once and sent many times. */
-export type JsonText = string | Uint8Array;
+/** Text of JSON, or its UTF-8 bytes made once and sent many times. */
+export type JsonPart = string | Uint8Array;
+
+/** A finished JSON value, in one piece or, where it is large, in several. */
+export type JsonText = JsonPart | readonly Uint8Array[];
+
+export function jsonString(json: JsonText): string {
+  if (typeof json === "string") return json;
+  return (json instanceof Uint8Array ? Buffer.from(json) : Buffer.concat(json)).toString();
+}
 
 /** A JSON Schema (draft 7) of the values a codec takes or gives, for `rpc_discover` and the documentation. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

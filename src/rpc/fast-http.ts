@@ -1,6 +1,6 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { JsonText } from "./codec.ts";
+import type { JsonPart } from "./codec.ts";
 import { type Caller, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -266,7 +266,7 @@ class FastConnection {
 /** Writes head and parts in one system call. */
 function writeReply(
   socket: Socket,
-  parts: readonly JsonText[],
+  parts: readonly JsonPart[],
   headOf: (length: number) => string,
 ): void {
   const [first = ""] = parts;

@@ -1,5 +1,6 @@
 import { WORD } from "../layout.ts";
 import { type Code, i32, i64, type Operand } from "../wasm/code.ts";
+import { jumpOnAnswer } from "./jumps.ts";
 import type { Loop } from "./loop.ts";
 import type { Emitter, Emitters } from "./opcode-emitters.ts";
 import { equalWords, isZeroWord, limb, storeSmall } from "./words.ts";
@@ -14,13 +15,24 @@ function lessThan(a: (i: number) => Code, b: (i: number) => Code, isSigned: bool
   return result;
 }
 
+const ISZERO = 0x15;
+
 function compare(condition: (loop: Loop) => Operand): Emitter {
   return (loop) => {
-    const { f, sp } = loop;
-    const answer = f.i64(i64.extendU(condition(loop)));
-    storeSmall(f, sp, answer, WORD);
+    const { f, sp, pc } = loop;
+    const answer = f.i32(condition(loop));
+    const next = f.i32(i32.add(pc, 1));
+    if (loop.build === "fast") {
+      f.if(i32.eq(i32.load8(next), ISZERO), () => {
+        f.set(answer, i32.eqz(answer));
+        f.set(next, i32.add(next, 1));
+      });
+    }
+    jumpOnAnswer(loop, answer, next, 2);
+    storeSmall(f, sp, i64.extendU(answer), WORD);
     loop.drop(1);
-    loop.next();
+    f.set(pc, next);
+    f.br(loop.dispatch);
   };
 }
 
@@ -40,8 +52,9 @@ export const COMPARISON: Emitters = {
   SGT: compare((loop) => lessThan(second(loop), first(loop), true)),
   EQ: compare(({ sp }) => equalWords(sp, sp, 0, WORD)),
   ISZERO: (loop) => {
-    const answer = loop.f.i64(i64.extendU(isZeroWord(loop.sp)));
-    storeSmall(loop.f, loop.sp, answer);
+    const answer = loop.f.i32(isZeroWord(loop.sp));
+    jumpOnAnswer(loop, answer, i32.add(loop.pc, 1), 1);
+    storeSmall(loop.f, loop.sp, i64.extendU(answer));
     loop.next();
   },
 };

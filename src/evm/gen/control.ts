@@ -1,27 +1,12 @@
-import { exit, haltCode } from "../halts.ts";
+import { exit } from "../halts.ts";
 import { frame, globals, WORD } from "../layout.ts";
 import { i32, i64 } from "../wasm/code.ts";
-import type { Loop } from "./loop.ts";
+import { jumpToWord } from "./jumps.ts";
 import type { Emitter, Emitters } from "./opcode-emitters.ts";
-import { isSmall, isZeroWord, limb, storeSmall } from "./words.ts";
-
-/** On at the destination in the word below `sp`, whose segment must begin with a JUMPDEST (Yellow Paper 9.4.3). */
-function jumpTo(loop: Loop, offset: number): void {
-  const { f, sp, pc } = loop;
-  const inside = i32.and(
-    isSmall(sp, offset),
-    i64.ltU(limb(sp, 0, offset), i64.load32(frame.codeSize)),
-  );
-  f.if(i32.eqz(inside), () => loop.halt(haltCode.invalidJump));
-  const target = f.i32(i32.add(i32.load(frame.code), i32.load(sp, offset)));
-  // The top bit of a segment's gas marks a JUMPDEST.
-  const mark = i32.load(i32.add(i32.shl(target, 3), i32.load(frame.segments)));
-  f.if(i32.eqz(i32.ltS(mark, 0)), () => loop.halt(haltCode.invalidJump));
-  f.set(pc, target);
-}
+import { isZeroWord, storeSmall } from "./words.ts";
 
 const jump: Emitter = (loop) => {
-  jumpTo(loop, 0);
+  jumpToWord(loop, 0);
   loop.drop(1);
   loop.f.br(loop.enter);
 };
@@ -31,7 +16,7 @@ const jumpi: Emitter = (loop) => {
   f.if(
     isZeroWord(sp, WORD),
     () => f.set(pc, i32.add(pc, 1)),
-    () => jumpTo(loop, 0),
+    () => jumpToWord(loop, 0),
   );
   loop.drop(2);
   f.br(loop.enter);

@@ -1,12 +1,13 @@
 import type { Rules } from "../rules.ts";
-import type { FunctionRef } from "../wasm/function.ts";
+import { call, type FunctionRef } from "../wasm/function.ts";
 import type { ModuleBuilder } from "../wasm/module.ts";
 import { type AccessFunctions, defineAccess } from "./access.ts";
 import { type CallFunctions, defineCalls } from "./calls.ts";
 import { type CopyFunctions, defineCopies } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { defineJournal, type Journal } from "./journal.ts";
-import { defineKeccak } from "./keccak.ts";
+import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
+import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
 import { defineStorage, type StorageFunctions } from "./storage.ts";
@@ -42,14 +43,20 @@ export type Runtime = {
   readonly long: LongArithmetic;
   readonly shifts: Shifts;
   readonly keccak: FunctionRef;
+  readonly keccakOfPair: FunctionRef;
   readonly access: AccessFunctions;
   readonly copies: CopyFunctions;
   readonly storage: StorageFunctions;
   readonly calls: CallFunctions;
+  readonly appendLog: FunctionRef;
 };
 
+/**
+ * The interpreter loop calls imports through functions of the module: V8 reads the target of an import ahead of the loop
+ * it stands in, which every segment would pay for.
+ */
 export function importHost(module: ModuleBuilder): Imports {
-  return {
+  const imports = {
     isOutOfTime: module.import("isOutOfTime", [], ["i32"]),
     load: module.import("load", ["i32"], []),
     access: module.import("access", ["i32"], []),
@@ -59,6 +66,14 @@ export function importHost(module: ModuleBuilder): Imports {
     extCodeCopy: module.import("extCodeCopy", ["i32", "i32", "i32", "i32"], []),
     log: module.import("log", ["i32", "i32", "i32"], []),
     step: module.import("step", [], []),
+  };
+  const forward = (target: FunctionRef) =>
+    module.define(target.params, target.results, (f, ...params) => f.do(call(target, ...params)));
+  return {
+    ...imports,
+    blockHash: forward(imports.blockHash),
+    extCodeCopy: forward(imports.extCodeCopy),
+    step: forward(imports.step),
   };
 }
 
@@ -70,6 +85,7 @@ export function defineRuntime(
   const imports = importHost(module);
   const gas = defineGas(module, imports.isOutOfTime);
   const journal = defineJournal(module, imports, seed);
+  const keccak = defineKeccak(module);
   const access = defineAccess(module, rules, imports, gas, journal);
   return {
     rules,
@@ -78,10 +94,12 @@ export function defineRuntime(
     journal,
     long: defineLongArithmetic(module),
     shifts: defineShifts(module),
-    keccak: defineKeccak(module),
+    keccak,
+    keccakOfPair: defineKeccakOfPair(module, keccak),
     access,
     copies: defineCopies(module, gas),
     storage: defineStorage(module, rules, gas, journal),
     calls: defineCalls(module, rules, imports, gas, journal, access),
+    appendLog: defineAppendLog(module, imports),
   };
 }

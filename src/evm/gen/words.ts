@@ -1,10 +1,20 @@
+import { REVERSED_LANES, ZEROS } from "../layout.ts";
 import { type Code, i32, i64, type Local, type Operand, v128 } from "../wasm/code.ts";
 import type { FunctionBuilder } from "../wasm/function.ts";
 
 /** The four 64-bit limbs of a word, lowest first. */
 export type Limbs = readonly [Local, Local, Local, Local];
 
-const LANES_REVERSED = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
+/** Sixteen bytes of 0; not a constant for the reason below. */
+export const ZERO_HALF = v128.load(ZEROS);
+
+/**
+ * The first `count` of 16 bytes in reverse, with zeros behind them. The order comes from linear memory, since V8 moves a
+ * vector constant out of the interpreter's loop, and then to the machine stack and back.
+ */
+export function reverseBytes(bytes: Operand, count = 16): Code {
+  return v128.swizzle(bytes, v128.load(REVERSED_LANES + 16 - count));
+}
 
 /** Limb `i` of the word at `address + offset`. */
 export function limb(address: Operand, i: number, offset = 0): Code {
@@ -31,12 +41,12 @@ export function storeWord(
 export function storeSmall(f: FunctionBuilder, address: Operand, value: Operand, offset = 0): void {
   f.do(i64.store(address, value, offset));
   f.do(i64.store(address, 0n, offset + 8));
-  f.do(v128.store(address, v128.zero, offset + 16));
+  f.do(v128.store(address, ZERO_HALF, offset + 16));
 }
 
 export function storeZero(f: FunctionBuilder, address: Operand, offset = 0): void {
-  f.do(v128.store(address, v128.zero, offset));
-  f.do(v128.store(address, v128.zero, offset + 16));
+  f.do(v128.store(address, ZERO_HALF, offset));
+  f.do(v128.store(address, ZERO_HALF, offset + 16));
 }
 
 export function copyWord(
@@ -54,9 +64,8 @@ export function copyWord(
 export function wordFromBytes(f: FunctionBuilder, to: Operand, from: Operand, toOffset = 0): void {
   f.scope(() => {
     const high = f.v128(v128.load(from));
-    const low = f.v128(v128.load(from, 16));
-    f.do(v128.store(to, v128.shuffle(low, LANES_REVERSED), toOffset));
-    f.do(v128.store(to, v128.shuffle(high, LANES_REVERSED), toOffset + 16));
+    f.do(v128.store(to, reverseBytes(v128.load(from, 16)), toOffset));
+    f.do(v128.store(to, reverseBytes(high), toOffset + 16));
   });
 }
 
@@ -69,9 +78,8 @@ export function bytesFromWord(
 ): void {
   f.scope(() => {
     const low = f.v128(v128.load(from, fromOffset));
-    const high = f.v128(v128.load(from, fromOffset + 16));
-    f.do(v128.store(to, v128.shuffle(high, LANES_REVERSED)));
-    f.do(v128.store(to, v128.shuffle(low, LANES_REVERSED), 16));
+    f.do(v128.store(to, reverseBytes(v128.load(from, fromOffset + 16))));
+    f.do(v128.store(to, reverseBytes(low), 16));
   });
 }
 

@@ -96,6 +96,7 @@ export const i32 = {
   add: binary("i32", 0x6a),
   sub: binary("i32", 0x6b),
   mul: binary("i32", 0x6c),
+  divU: binary("i32", 0x6e),
   and: binary("i32", 0x71),
   or: binary("i32", 0x72),
   xor: binary("i32", 0x73),
@@ -152,23 +153,22 @@ export const v128 = {
   load: load(0xfd, 0x00),
   store: store("v128", 0xfd, 0x0b),
   zero: ((out) => out.push(0xfd, 0x0c, ...ZEROS)) as Code,
-  bytes:
-    (bytes: readonly number[]): Code =>
-    (out) =>
-      out.push(0xfd, 0x0c, ...bytes),
-  /** Byte i of the result is byte `lanes[i]` of `a`. */
-  shuffle:
-    (a: Local, lanes: readonly number[]): Code =>
-    (out) => {
-      pushOperand(out, a, "v128");
-      pushOperand(out, a, "v128");
-      out.push(0xfd, 0x0d, ...lanes);
-    },
+  /** Byte i of the result is the byte of `a` that byte i of `lanes` names; 0 when it names none. */
+  swizzle: binary("v128", 0xfd, 0x0e),
   not:
     (a: Operand): Code =>
     (out) => {
       pushOperand(out, a, "v128");
       out.push(0xfd, 0x4d);
+    },
+  /** The vector of two 64-bit numbers. */
+  pair:
+    (low: Operand, high: Operand): Code =>
+    (out) => {
+      pushOperand(out, low, "i64");
+      out.push(0xfd, 0x12);
+      pushOperand(out, high, "i64");
+      out.push(0xfd, 0x1e, 1);
     },
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),

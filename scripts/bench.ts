@@ -5,6 +5,7 @@ const BENCHES: Readonly<
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
+  "logs-peer": () => import("../bench/rpc/logs-peer.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),

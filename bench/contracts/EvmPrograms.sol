@@ -72,4 +72,16 @@ contract EvmPrograms {
     function one() external pure returns (uint256) {
         return 1;
     }
+
+    /// A tree of message calls `depth` deep, `count` times.
+    function trees(uint256 count, uint256 depth) external returns (uint256 reached) {
+        for (uint256 i = 0; i < count; i++) reached += this.tree{value: depth}(depth);
+    }
+
+    /// Sends one wei of what it got to an account without code and the rest to the frame below.
+    function tree(uint256 depth) external payable returns (uint256) {
+        (bool sent,) = address(uint160(0x2000 + depth)).call{value: 1}("");
+        require(sent, "transfer");
+        return depth == 1 ? 1 : 1 + this.tree{value: depth - 1}(depth - 1);
+    }
 }

@@ -10,6 +10,8 @@ export type Program = {
   readonly name: string;
   readonly code: Uint8Array;
   readonly data: Uint8Array;
+  /** The same with less to do, for an engine that would take minutes. */
+  readonly light?: Program;
 };
 
 const BY_NAME = new Map(
@@ -17,7 +19,7 @@ const BY_NAME = new Map(
 );
 
 /** Bytecode of opcode names and hexadecimal immediates. */
-function assemble(text: string): Uint8Array {
+export function assemble(text: string): Uint8Array {
   return hexToBytes(
     `0x${text
       .split(/\s+/)
@@ -50,6 +52,12 @@ function solidity(contract: string, name: string, functionName: string, args: bi
   };
 }
 
+/** The longest of them: 200 million gas. */
+export const RAY_TRACER: Program = {
+  ...solidity("RayTracer", "ray tracer", "render", [68n, 51n]),
+  light: solidity("RayTracer", "ray tracer", "render", [16n, 12n]),
+};
+
 export const STOP: Program = { name: "stop", code: Uint8Array.of(0), data: EMPTY_BYTES };
 
 export const PROGRAMS: readonly Program[] = [
@@ -67,9 +75,10 @@ export const PROGRAMS: readonly Program[] = [
   loop("keccak 32 bytes", 50_000, "PUSH1 20 PUSH1 00 KECCAK256 PUSH1 00 MSTORE"),
   loop("memory", 200_000, "DUP1 PUSH2 0fff AND DUP1 MLOAD PUSH1 01 ADD SWAP1 MSTORE"),
   loop("storage, 8 warm slots", 50_000, "DUP1 PUSH1 07 AND DUP1 SLOAD PUSH1 01 ADD SWAP1 SSTORE"),
-  solidity("EvmPrograms", "fib", "fib", [100_000n]),
+  solidity("EvmPrograms", "fibonacci", "fib", [100_000n]),
   solidity("EvmPrograms", "quicksort", "sort", [2_000n]),
   solidity("EvmPrograms", "erc20 transfers", "transfers", [1_500n]),
   solidity("EvmPrograms", "message calls", "calls", [5_000n]),
-  solidity("RayTracer", "ray tracer", "render", [32n, 24n]),
+  solidity("EvmPrograms", "call tree, depth 200, value", "trees", [20n, 200n]),
+  RAY_TRACER,
 ];

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -35,7 +35,7 @@ export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
       join(root, "bin/evmintd.js"),
       ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
       ...["--json-rpc.address", `127.0.0.1:${port}`],
-      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
       ...(options.extraArguments ?? []),
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
@@ -57,6 +57,25 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
     { stdio: "ignore" },
   );
   return peer("anvil", port, child, () => {});
+}
+
+/** geth's dev chain in memory, or undefined where there is no `geth` on PATH. Calls have no gas or time limit but their own. */
+export async function startGeth(): Promise<Peer | undefined> {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const binary = folders.map((folder) => join(folder, "geth")).find((file) => existsSync(file));
+  if (!binary) return undefined;
+  const [port, authPort] = [await freePort(), await freePort()];
+  const child = spawn(
+    binary,
+    [
+      ...["--dev", "--verbosity", "0", "--ipcdisable", "--maxpeers", "0", "--nodiscover"],
+      ...["--port", "0", "--authrpc.port", String(authPort)],
+      ...["--http", "--http.port", String(port), "--http.api", "eth"],
+      ...["--rpc.gascap", "0", "--rpc.evmtimeout", "0"],
+    ],
+    { stdio: "ignore" },
+  );
+  return peer("geth", port, child, () => {});
 }
 
 /** The native file of a Foundry tool that npm installed for this platform. */

@@ -6,12 +6,15 @@ import { fileURLToPath } from "node:url";
 
 const results = fileURLToPath(new URL("../results", import.meta.url));
 
-/** Writes `bench/results/NAME.json` with commit, Node version and CPU beside the figures. */
-export function writeResult(name: string, rows: readonly object[]): void {
+/** Writes `bench/results/NAME.json` with commit, Node version and CPU beside the figures, and `summary` where there is one. */
+export function writeResult(name: string, rows: readonly object[], summary: object = {}): void {
   mkdirSync(results, { recursive: true });
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   const about = { commit, node: process.version, cpu: cpus()[0]?.model, cores: cpus().length };
-  writeFileSync(join(results, `${name}.json`), `${JSON.stringify({ ...about, rows }, null, 2)}\n`);
+  writeFileSync(
+    join(results, `${name}.json`),
+    `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`,
+  );
 }
 
 /** Prints rows of equal shape as an aligned table. */

@@ -1,8 +1,8 @@
 import { invariant } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
-import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
+import { sameAccount } from "../state/account.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import {
@@ -30,10 +30,10 @@ import {
   recordBlockHash,
 } from "./block-record.ts";
 import type { BlockRecord, BlockStore } from "./block-store.ts";
-import { encodeAccount } from "./changes-record.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import { HeadState } from "./head-state.ts";
 import type { LogSource } from "./log-source.ts";
 import { DiskFullError, IndexMismatchError, StoreBrokenError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
@@ -88,6 +88,7 @@ export class LogBlockStore implements BlockStore {
   readonly #createTrie: CreateTrie;
   readonly #computed: ComputedTrieNodes;
   readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
+  readonly #headState: HeadState;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
   #broken: unknown;
@@ -113,6 +114,7 @@ export class LogBlockStore implements BlockStore {
     });
     try {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      this.#headState = new HeadState(this.#index);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.replayedBlocks = this.#replay();
@@ -170,6 +172,7 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:committed");
     this.#index.remember(block, nodes);
     this.#head = { number, hash: record.block.hash, end: block.end };
+    this.#headState.apply(record.changes);
     this.#decoded.addHead(number, record, payload.length);
     this.#scheduleMerge();
     this.#failPoint("append:end");
@@ -204,7 +207,7 @@ export class LogBlockStore implements BlockStore {
       number >= 0 && number < this.#nextNumber(),
       `block ${number} must be known to read its state`,
     );
-    return createStoredState(this.#index, number, () => this.#head?.number);
+    return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
   /**
@@ -221,6 +224,7 @@ export class LogBlockStore implements BlockStore {
       removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
     }
     const last = lastBlock(number, kept);
+    this.#headState.forget();
     this.#orBreak(() => {
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
@@ -288,10 +292,7 @@ export class LogBlockStore implements BlockStore {
     for (const { address, account, storage } of accounts) {
       // One without slots is there because it changed: no need to look.
       if (storage.size === 0 || account === null) continue;
-      const before = this.#index.accounts.latest(Buffer.from(address.slice(2), "hex"));
-      if (before !== undefined && equalBytes(before, encodeAccount(account))) {
-        unchanged.add(address);
-      }
+      if (sameAccount(account, this.#headState.account(address))) unchanged.add(address);
     }
     return unchanged;
   }

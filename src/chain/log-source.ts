@@ -11,6 +11,6 @@ export interface LogSource {
    * A block left out holds none.
    */
   candidates(filter: LogFilter, from: number, to: number): readonly number[];
-  /** The logs of a block; undefined when it has none or is unknown. */
+  /** The logs of a block, to be read before the source is called again; undefined when it has none or is unknown. */
   logsOf(number: number): BlockLogs | undefined;
 }

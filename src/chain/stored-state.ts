@@ -1,33 +1,36 @@
 import { invariant } from "../errors.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { BlockIndex } from "./block-index.ts";
 import { decodeAccount } from "./changes-record.ts";
+import { type HeadState, slotKey } from "./head-state.ts";
 
 /**
  * The state after block `number` as the index knows it. It stays that state while blocks are added;
  * once the block itself is rolled back it means nothing.
- * @param head number of the newest block, asked at every read
+ * @param head answers for the newest block
+ * @param headNumber number of the newest block, asked at every read
  */
 export function createStoredState(
   index: BlockIndex,
   number: number,
-  head: () => number | undefined,
+  head: HeadState,
+  headNumber: () => number | undefined,
 ): StateReader {
   const { accounts, slots } = index;
-  const isNewest = () => number === head();
+  const isNewest = () => number === headNumber();
   return {
     account(address: Address): Account | undefined {
-      const key = addressToBytes(address);
-      const value = isNewest() ? accounts.latest(key) : accounts.at(key, number);
+      if (isNewest()) return head.account(address);
+      const value = accounts.at(addressToBytes(address), number);
       return value && decodeAccount(value);
     },
     storage(address: Address, slot: Hash): bigint {
-      const key = slotKey(address, slot);
-      const value = isNewest() ? slots.latest(key) : slots.at(key, number);
+      if (isNewest()) return head.storage(address, slot);
+      const value = slots.at(slotKey(address, slot), number);
       return value === undefined ? 0n : bytesToBigint(value);
     },
     code(codeHash: Hash): Uint8Array {
@@ -46,11 +49,4 @@ export function createStoredState(
       }
     },
   };
-}
-
-function slotKey(address: Address, slot: Hash): Uint8Array {
-  const key = new Uint8Array(52);
-  key.set(addressToBytes(address));
-  key.set(hashToBytes(slot), 20);
-  return key;
 }

@@ -12,9 +12,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
+import { renderGenesis } from "../config/genesis.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../node/types.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { runCli } from "./program.ts";
 import { fakeContext, fakeNode } from "./testing/fake-context.ts";
@@ -162,6 +164,25 @@ test("init takes a geth genesis as it is, keeps an app.toml of yours, and writes
   assert.equal((await run(["init", "--genesis", file])).code, 0);
   assert.equal(readFileSync(join(home, "config/genesis.json"), "utf8"), text);
   assert.equal(readFileSync(join(home, "config/app.toml"), "utf8"), "# mine\n");
+});
+
+test("init warns of a Prague genesis without the contracts its blocks call", async () => {
+  const file = join(home, "geth.json");
+  const warningsWithout = async (addresses: readonly string[], config: object = {}) => {
+    const genesis = JSON.parse(renderGenesis({ chainId: 7n, timestamp: 1, alloc: new Map() }));
+    Object.assign(genesis.config, config);
+    for (const address of addresses) delete genesis.alloc[address];
+    rmSync(join(home, "config"), { recursive: true, force: true });
+    writeFileSync(file, JSON.stringify(genesis));
+    const { code, stderr } = await run(["init", "--genesis", file]);
+    assert.equal(code, 0);
+    return stderr.split("\n").filter(Boolean).length;
+  };
+  const queues = [WITHDRAWAL_REQUEST_ADDRESS, CONSOLIDATION_REQUEST_ADDRESS];
+  assert.equal(await warningsWithout([]), 0);
+  assert.equal(await warningsWithout(queues), 2);
+  assert.equal(await warningsWithout(queues.slice(1)), 1);
+  assert.equal(await warningsWithout(queues, { pragueTime: undefined, osakaTime: undefined }), 0);
 });
 
 test("errors of use exit with 2: unknown commands, flags, keys and values", async () => {

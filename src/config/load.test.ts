@@ -97,6 +97,9 @@ test("loadConfig refuses an unknown key in each source and names the nearest", (
     details: { key: "wholly.different.x", source: appTomlPath(home), nearest: undefined },
   });
   load({ environment: { EVMINT_HOME: "x", EVMINT_FIXTURES: "y", OTHER: "z" } });
+  const service = { EVMINT_SERVICE_HOST: "10.0.0.1", EVMINT_PORT: "tcp://10.0.0.1:8545" };
+  load({ environment: { ...service, EVMINT_SERVICE_PORT_RPC: "8545", EVMINT_PORT_8545_TCP: "x" } });
+  assert.throws(() => load({ environment: { EVMINT_PORTS: "1" } }), { code: "CONFIG_UNKNOWN_KEY" });
 });
 
 test("loadConfig refuses a value of the wrong kind, and a file that is not TOML", () => {

@@ -17,6 +17,8 @@ export type ConfigSources = {
 
 /** Variables with our prefix that are not settings: the home, and the folder of test vectors. */
 const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_FIXTURES"]);
+/** What Kubernetes puts into the environment of every container beside a service named `evmint`. */
+const SERVICE_VARIABLE = /^EVMINT_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
 type Found = { readonly raw: RawValue; readonly origin: Origin };
 
@@ -81,6 +83,7 @@ function fromEnvironment(environment: ConfigSources["environment"]): Map<string,
   for (const [name, raw] of Object.entries(environment)) {
     if (!name.startsWith("EVMINT_") || OTHER_VARIABLES.has(name) || raw === undefined) continue;
     const key = keys.get(name);
+    if (key === undefined && SERVICE_VARIABLE.test(name)) continue;
     if (key === undefined) throw unknown(name, "environment", environmentName);
     found.set(key, { raw, origin: { kind: "environment", name } });
   }

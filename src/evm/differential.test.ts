@@ -153,7 +153,7 @@ function text(value: object): string {
   return JSON.stringify(value, (_, item) => (typeof item === "bigint" ? `${item}n` : item), 1);
 }
 
-const runs = Number(process.env["EVMINT_FUZZ_RUNS"] ?? 200);
+const runs = Number(process.env["FUZZ_RUNS"] ?? 200);
 
 const cases = [fc.constantFrom(...FORKS), fc.tuple(program, program), fc.boolean()] as const;
 

@@ -11,7 +11,7 @@ import type {
   Message,
   Precompile,
 } from "./evm.ts";
-import { popFrame } from "./frames.ts";
+import { endAtOnce, popFrame } from "./frames.ts";
 import { exit, haltOf } from "./halts.ts";
 import { createHost, delegateOf } from "./host.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
@@ -112,7 +112,7 @@ export class Driver {
     } catch (error) {
       if (!(error instanceof LinearMemoryExhausted)) throw error;
       this.#memory.refresh();
-      session.ending = halted({ kind: "memoryLimit" });
+      this.#exhaust();
     }
     return this.#result(message.gas - gas);
   }
@@ -137,6 +137,7 @@ export class Driver {
       logs: new Logs(memory, options.tracer?.onLog !== undefined),
       depth: -1,
       ending: EMPTY_SUCCESS,
+      traced: 0,
       gasAtEntry: [],
       touchedRipemd: false,
     };
@@ -266,6 +267,15 @@ export class Driver {
     // Out of time or memory ends everything, not only the frame.
     if (isFinal(halt)) this.#abort(halt);
     else end(session, halted(halt));
+  }
+
+  /** A region of linear memory is full: everything ends, also a call that did not get as far as a frame. */
+  #exhaust(): void {
+    const session = this.#session;
+    const ending = halted({ kind: "memoryLimit" });
+    session.ending = ending;
+    if (session.traced > session.depth + 1) endAtOnce(session, ending, "none");
+    this.#abort({ kind: "memoryLimit" });
   }
 
   #abort(halt: Halt): void {

@@ -120,6 +120,12 @@ test("execute names the halt as go-ethereum does", () => {
       kind: "gasUintOverflow",
     },
   );
+  // MSTORE8 at 2^64 − 33 ends where the rounded size still fits 64 bits, one further it does not.
+  assert.deepEqual(haltOf("5f67ffffffffffffffdf53"), {
+    kind: "outOfGas",
+    reason: "gas uint64 overflow",
+  });
+  assert.deepEqual(haltOf("5f67ffffffffffffffe053"), { kind: "gasUintOverflow" });
   assert.deepEqual(haltOf("64ffffffffff51"), { kind: "outOfGas", reason: "gas uint64 overflow" });
   assert.deepEqual(haltOf("6001600155", 2306n), {
     kind: "outOfGas",
@@ -341,6 +347,36 @@ test("onEnter and onExit tell every call, also one that ends at once", () => {
     " halt 0",
     "success ",
   ]);
+});
+
+test("onExit tells the end of every frame and call that memory ran out for", () => {
+  // The frame asks for too much; the code of a creation, or a precompile's output, has no room; records of slots fill their region.
+  const inside = {
+    frame: "620a000051",
+    creation: "61c0005f5ff0",
+    precompile: "5f5f620280005f60045afa",
+    records: "5b5a54505f56",
+  };
+  for (const [name, other_] of Object.entries(inside)) {
+    const open: string[] = [];
+    const ended: (string | undefined)[] = [];
+    const tracer: Tracer = {
+      onEnter: ({ type }) => open.push(type),
+      onExit: ({ halt }) => {
+        open.pop();
+        ended.push(halt?.kind);
+      },
+    };
+    const result = run({
+      code: `5f5f5f5f5f73${other.slice(2)}5af1`,
+      other: other_,
+      message: { gas: 1n << 50n },
+      options: { tracer, memoryBytesMax: 1 << 18 },
+    });
+    assert.deepEqual(result.halt, { kind: "memoryLimit" }, name);
+    assert.deepEqual(open, [], name);
+    assert.ok(ended.length >= 2 && ended.every((kind) => kind === "memoryLimit"), name);
+  }
 });
 
 test("onAccess tells accounts and slots, warm ones too", () => {

@@ -1,4 +1,5 @@
 import type { Address } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccakRoundConstants } from "./gen/keccak.ts";
 import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, REVERSED_LANES, WORD } from "./layout.ts";
@@ -53,6 +54,11 @@ export class LinearMemory {
     }
   }
 
+  /** A copy of `length` bytes; none is the same for all. */
+  copy(at: number, length: number): Uint8Array {
+    return length === 0 ? EMPTY_BYTES : this.bytes.slice(at, at + length);
+  }
+
   get32(address: number): number {
     return this.u32[address >>> 2]!;
   }
@@ -99,8 +105,12 @@ export class LinearMemory {
 
   /** The word at `address`, a multiple of 8. */
   word(address: number): bigint {
-    const { u64 } = this;
+    const { u32, u64 } = this;
     const at = address >>> 3;
+    // Bigints cost an allocation for each step, and most words are small.
+    let beyond = 0;
+    for (let i = 2; i < 8; i++) beyond |= u32[2 * at + i]!;
+    if (beyond === 0) return u64[at]!;
     const low = u64[at]! | (u64[at + 1]! << 64n);
     const high = u64[at + 2]! | (u64[at + 3]! << 64n);
     return high === 0n ? low : low | (high << 128n);

@@ -53,6 +53,8 @@ export type Session = {
   depth: number;
   /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
   ending: Ending;
+  /** Calls and creations the tracer was told of that have not ended */
+  traced: number;
   /** Gas each frame began with, kept for a tracer only */
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */

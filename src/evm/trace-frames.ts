@@ -24,7 +24,7 @@ const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {
 /** Tells the tracer of the call or creation in `request`. */
 export function traceEnter(session: Session): void {
   const { memory, records, tracer, depth } = session;
-  const input = memory.get32(request.input);
+  session.traced++;
   tracer?.onEnter?.(
     {
       type: TYPE_OF[memory.get32(request.opcode)]!,
@@ -32,7 +32,7 @@ export function traceEnter(session: Session): void {
       to: records.addressOf(memory.get32(request.target)),
       value: memory.word(request.value),
       gas: memory.get64(request.gas),
-      input: memory.bytes.slice(input, input + memory.get32(request.inputSize)),
+      input: memory.copy(memory.get32(request.input), memory.get32(request.inputSize)),
     },
     depth + 1,
   );
@@ -42,9 +42,10 @@ export function traceEnter(session: Session): void {
 export function traceExit(session: Session, ending: Ending, gas: bigint, depth: number): void {
   const { memory, tracer } = session;
   const { outcome, halt, output, outputSize } = ending;
+  session.traced--;
   const end = {
     gasUsed: gas - memory.get64(globals.gasBack),
-    output: memory.bytes.slice(output, output + outputSize),
+    output: memory.copy(output, outputSize),
     outcome,
   };
   tracer?.onExit?.(halt === undefined ? end : { ...end, halt }, depth);

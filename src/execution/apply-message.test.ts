@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createAddress } from "../evm/create-address.ts";
 import type { BlockContext } from "../evm/evm.ts";
 import type { GenesisAlloc } from "../params/genesis.ts";
 import { checksumAddress } from "../primitives/address.ts";
@@ -7,7 +8,6 @@ import { hashFromBigint } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
 import { applyMessage } from "./apply-message.ts";
-import { contractAddress } from "./contract-address.ts";
 import { delegationCode } from "./delegation.ts";
 import type { TransactionMessage } from "./message.ts";
 import {
@@ -149,7 +149,7 @@ test("applyMessage keeps nonce and payment of a transaction that reverts or halt
 test("applyMessage creates a contract at the address of sender and nonce", () => {
   const { state, apply } = setup();
   const result = apply({ to: null, data: hexToBytes("0x60015ff3") });
-  const created = contractAddress(alice, 0n);
+  const created = createAddress(alice, 0n);
   assert.equal(result.contractAddress, created);
   assert.equal(state.account(created)?.nonce, 1n);
   assert.equal(setup().apply().contractAddress, null);

@@ -1,3 +1,4 @@
+import { createAddress } from "../evm/create-address.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Halt } from "../evm/evm.ts";
 import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../params/gas.ts";
 import { isAtLeast } from "../params/hardforks.ts";
@@ -6,7 +7,6 @@ import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../state/account.ts";
 import type { WorldState } from "../state/world-state.ts";
 import { type AppliedAuthorizations, applyAuthorizations } from "./authorizations.ts";
-import { contractAddress } from "./contract-address.ts";
 import { delegationTarget } from "./delegation.ts";
 import { InvalidTransactionError } from "./errors.ts";
 import { assertGasLeft, type GasPool } from "./gas-pool.ts";
@@ -150,7 +150,7 @@ function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Addres
   const account = state.account(from) ?? EMPTY_ACCOUNT;
   // Wraps only where a simulation overrides the nonce with the greatest one and does not check it.
   state.setAccount(from, { ...account, nonce: BigInt.asUintN(64, account.nonce + 1n) });
-  return to === null ? contractAddress(from, account.nonce) : null;
+  return to === null ? createAddress(from, account.nonce) : null;
 }
 
 type TopFrame = {

@@ -8,20 +8,20 @@ import type { TransactionMessage } from "./message.ts";
 
 /** What a caller says of a transaction that is not signed (eth_call and its kin). Wei and gas units; `to` null or absent creates. */
 export type CallArguments = {
-  readonly from?: Address;
-  readonly to?: Address | null;
-  readonly gas?: bigint;
-  readonly gasPrice?: bigint;
-  readonly maxFeePerGas?: bigint;
-  readonly maxPriorityFeePerGas?: bigint;
-  readonly value?: bigint;
-  readonly nonce?: bigint;
-  readonly data?: Uint8Array;
-  readonly accessList?: AccessList;
-  readonly chainId?: bigint;
-  readonly maxFeePerBlobGas?: bigint;
-  readonly blobVersionedHashes?: readonly Hash[];
-  readonly authorizationList?: readonly Authorization[];
+  readonly from?: Address | undefined;
+  readonly to?: Address | null | undefined;
+  readonly gas?: bigint | undefined;
+  readonly gasPrice?: bigint | undefined;
+  readonly maxFeePerGas?: bigint | undefined;
+  readonly maxPriorityFeePerGas?: bigint | undefined;
+  readonly value?: bigint | undefined;
+  readonly nonce?: bigint | undefined;
+  readonly data?: Uint8Array | undefined;
+  readonly accessList?: AccessList | undefined;
+  readonly chainId?: bigint | undefined;
+  readonly maxFeePerBlobGas?: bigint | undefined;
+  readonly blobVersionedHashes?: readonly Hash[] | undefined;
+  readonly authorizationList?: readonly Authorization[] | undefined;
 };
 
 /** Arguments that contradict each other or the chain. The message is geth's. */
@@ -46,19 +46,23 @@ export type CallDefaults = {
 export function messageFromCall(args: CallArguments, defaults: CallDefaults): TransactionMessage {
   assertOnePriceForm(args);
   assertChainId(args, defaults.chainId);
-  const { blobVersionedHashes, authorizationList, maxFeePerBlobGas } = args;
+  const { blobVersionedHashes, maxFeePerBlobGas } = args;
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = pricesOf(args, defaults.baseFeePerGas);
+  // One shape for all messages, see `messageFromTransaction`.
   return {
     from: args.from ?? ZERO_ADDRESS,
     to: args.to ?? null,
     nonce: args.nonce ?? 0n,
     value: args.value ?? 0n,
     gasLimit: cappedGas(args.gas, defaults.gasCap),
-    ...pricesOf(args, defaults.baseFeePerGas),
+    gasPrice,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
     data: args.data ?? EMPTY_BYTES,
     accessList: args.accessList ?? [],
-    ...(blobVersionedHashes && { blobVersionedHashes, maxFeePerBlobGas: maxFeePerBlobGas ?? 0n }),
-    ...(!blobVersionedHashes && maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }),
-    ...(authorizationList && { authorizationList }),
+    blobVersionedHashes,
+    maxFeePerBlobGas: blobVersionedHashes ? (maxFeePerBlobGas ?? 0n) : maxFeePerBlobGas,
+    authorizationList: args.authorizationList,
   };
 }
 

@@ -24,6 +24,8 @@ export type CallTarget = {
   readonly state: StateReader;
   readonly header: Header;
   readonly blockHash: BlockHashes;
+  /** What `header` is to the EVM, where the caller knows it already. */
+  readonly context?: BlockContext;
 };
 
 export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -101,16 +103,19 @@ export function prepareCall(
   options: CallOptions = {},
   precompileOverrides: PrecompileOverrides = "apply",
 ): PreparedCall {
-  const { stateOverrides, blockOverrides = {}, gasCap = CALL_GAS_CAP } = options;
-  assertCallOverrides(blockOverrides);
-  const real = blockContextOf(target.header, config, target.blockHash);
-  const block = overrideBlock(real, blockOverrides, config);
+  const { stateOverrides, blockOverrides, gasCap = CALL_GAS_CAP } = options;
+  const real = target.context ?? blockContextOf(target.header, config, target.blockHash);
+  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config) : real;
   const ownPrecompiles = precompilesAt(block.hardfork);
-  const base = createWorldState(target.state);
-  const movable = precompileOverrides === "none" ? NO_PRECOMPILES : ownPrecompiles;
-  const moved = stateOverrides ? applyStateOverrides(stateOverrides, base, movable) : movable;
-  const precompiles = precompileOverrides === "apply" ? moved : ownPrecompiles;
-  const state = base.asReader();
+  let precompiles = ownPrecompiles;
+  let { state } = target;
+  if (stateOverrides) {
+    const base = createWorldState(state);
+    const movable = precompileOverrides === "none" ? NO_PRECOMPILES : ownPrecompiles;
+    const moved = applyStateOverrides(stateOverrides, base, movable);
+    if (precompileOverrides === "apply") precompiles = moved;
+    state = base.asReader();
+  }
   const { baseFeePerGas, chainId } = block;
   const prepared = messageFromCall(args, { baseFeePerGas, chainId, gasCap });
   const { memoryBytesMax, timeoutMs } = options;
@@ -142,6 +147,15 @@ export function prepareCall(
   };
 }
 
+function overriddenBlock(
+  real: BlockContext,
+  overrides: BlockOverrides,
+  config: ChainConfig,
+): BlockContext {
+  assertCallOverrides(overrides);
+  return overrideBlock(real, overrides, config);
+}
+
 /** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */
 export function runOrRefuse(
   prepared: PreparedCall,
@@ -162,9 +176,20 @@ function gasPoolFor({ gasLimit }: TransactionMessage): GasPool {
   return { gas: gasLimit, blobGas: 2n ** 64n };
 }
 
+/** Blocks as a call without a price sees them, by the block: the EVM takes in a block that it had last in no time. */
+const blocksWithoutBaseFee = new WeakMap<BlockContext, BlockContext>();
+
 /** A call that pays nothing sees a base fee of 0, so that BASEFEE and GASPRICE agree. */
 function withoutPrices(block: BlockContext, message: TransactionMessage): BlockContext {
-  const baseFeePerGas = message.gasPrice === 0n ? 0n : block.baseFeePerGas;
-  const blobBaseFee = message.maxFeePerBlobGas === 0n ? 0n : block.blobBaseFee;
-  return { ...block, baseFeePerGas, blobBaseFee };
+  const free = message.gasPrice === 0n ? withoutBaseFee(block) : block;
+  return message.maxFeePerBlobGas === 0n ? { ...free, blobBaseFee: 0n } : free;
+}
+
+function withoutBaseFee(block: BlockContext): BlockContext {
+  let free = blocksWithoutBaseFee.get(block);
+  if (free === undefined) {
+    free = { ...block, baseFeePerGas: 0n };
+    blocksWithoutBaseFee.set(block, free);
+  }
+  return free;
 }

@@ -1,3 +1,4 @@
+import { createAddress } from "../evm/create-address.ts";
 import { haltText } from "../evm/halt-text.ts";
 import type { Tracer } from "../evm/tracer.ts";
 import { AUTHORIZATION_GAS } from "../params/gas.ts";
@@ -21,7 +22,6 @@ import {
   transactionFieldsOf,
 } from "./call-arguments.ts";
 import { CallRefusedError, ExecutionTimeoutError } from "./call-errors.ts";
-import { contractAddress } from "./contract-address.ts";
 import { InvalidTransactionError } from "./errors.ts";
 import { withFeeDefaults } from "./fee-defaults.ts";
 
@@ -110,7 +110,7 @@ function excludedAddresses(
   const authorities = authorizationList.flatMap(
     (authorization) => authorityOf(authorization, block.chainId) ?? [],
   );
-  const target = to ?? contractAddress(from, nonce);
+  const target = to ?? createAddress(from, nonce);
   return new Set([from, target, ...precompiles.keys(), ...authorities]);
 }
 

@@ -1,4 +1,6 @@
-import { call, type CallOptions as ExecutionOptions } from "../execution/call.ts";
+import type { BlockContext } from "../evm/evm.ts";
+import { blockContextOf } from "../execution/block-context.ts";
+import { type CallTarget, call, type SingleCallOptions } from "../execution/call.ts";
 import { callMany } from "../execution/call-many.ts";
 import { createAccessList } from "../execution/create-access-list.ts";
 import { estimateGas } from "../execution/estimate-gas.ts";
@@ -7,6 +9,7 @@ import type { ResolvedState } from "../rpc/resolve.ts";
 import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
 import { argumentsOf, blockOverridesOf, stateOverridesOf } from "./call-conversion.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
@@ -27,18 +30,30 @@ export function createCallExecutor(
   suggestTip: () => bigint,
 ): CallExecutor {
   const blockHash = (number: number) => chain.blockByNumber(number)?.block.hash;
-  const targetOf = ({ executed, state }: ResolvedState) => ({
-    state,
-    header: executed.block.header,
-    blockHash,
-  });
-  const optionsOf = ({ stateOverrides, blockOverrides }: CallOptions): ExecutionOptions => ({
+  /** Of the block asked for last, which mostly is the head again. */
+  let last: { readonly header: Header; readonly context: BlockContext } | undefined;
+  function targetOf({ executed, state }: ResolvedState): CallTarget {
+    const { header } = executed.block;
+    if (last?.header !== header) {
+      last = { header, context: blockContextOf(header, execution.config, blockHash) };
+    }
+    return { state, header, blockHash, context: last.context };
+  }
+  const { returnBytesMax } = limits;
+  const plainOptions: SingleCallOptions = {
     gasCap: limits.gasCap,
     memoryBytesMax: limits.memoryBytesMax,
+    returnBytesMax,
     ...(limits.timeoutMs > 0 && { timeoutMs: limits.timeoutMs }),
-    ...(stateOverrides && { stateOverrides: stateOverridesOf(stateOverrides) }),
-    ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
-  });
+  };
+  function optionsOf({ stateOverrides, blockOverrides }: CallOptions): SingleCallOptions {
+    if (!stateOverrides && !blockOverrides) return plainOptions;
+    return {
+      ...plainOptions,
+      ...(stateOverrides && { stateOverrides: stateOverridesOf(stateOverrides) }),
+      ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
+    };
+  }
   /** The state before transaction `index` of the block; after the block where it has not so many. */
   function stateBefore({ block, senders }: ExecutedBlock, index: number): StateReader {
     const number = block.header.number;
@@ -51,10 +66,7 @@ export function createCallExecutor(
 
   return {
     call: (request, at, options) =>
-      call(argumentsOf(request), targetOf(at), execution, {
-        ...optionsOf(options),
-        returnBytesMax: limits.returnBytesMax,
-      }),
+      call(argumentsOf(request), targetOf(at), execution, optionsOf(options)),
     callMany(bundles, at, { stateOverrides, txIndex }) {
       const target = targetOf(at);
       const before = txIndex === undefined ? at.state : stateBefore(at.executed, txIndex);
@@ -62,10 +74,12 @@ export function createCallExecutor(
         calls: calls.map(argumentsOf),
         ...(blockOverrides && { blockOverrides: blockOverridesOf(blockOverrides) }),
       }));
-      return callMany(converted, { ...target, state: before }, execution, {
-        ...optionsOf({ stateOverrides }),
-        returnBytesMax: limits.returnBytesMax,
-      });
+      return callMany(
+        converted,
+        { ...target, state: before },
+        execution,
+        optionsOf({ stateOverrides }),
+      );
     },
     estimateGas: (request, at, options) =>
       estimateGas(argumentsOf(request), targetOf(at), execution, optionsOf(options)),

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { OWNER } from "../rpc/auth/credential.ts";
+import { jsonString } from "../rpc/codec.ts";
 import { type Connection, RequestContext } from "../rpc/context.ts";
 import { toErrorObject } from "../rpc/error-codes.ts";
 import { namespaceOf, type Registry } from "../rpc/method.ts";
@@ -68,7 +69,7 @@ export class InProcessProvider extends EventEmitter {
     });
     try {
       const json = await method.run(this.#modules, params, context);
-      return JSON.parse(typeof json === "string" ? json : Buffer.from(json).toString());
+      return JSON.parse(jsonString(json));
     } catch (error) {
       throw new ProviderRpcError(toErrorObject(error));
     } finally {

@@ -19,8 +19,8 @@ const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
   return Number.isNaN(value) ? 16 : value;
 });
 
-/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes. */
-const SHORT_LENGTH = 64;
+/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes, two words behind a selector. */
+const SHORT_LENGTH = 68;
 
 const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { opens } from "./auth/credential.ts";
 import { CallQueue } from "./call-queue.ts";
-import type { JsonText } from "./codec.ts";
+import type { JsonPart, JsonText } from "./codec.ts";
 import type { RequestContext } from "./context.ts";
 import { isCrash, toErrorObject } from "./error-codes.ts";
 import {
@@ -21,7 +21,7 @@ import type { RpcObserver } from "./observer.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
-  readonly parts: readonly JsonText[];
+  readonly parts: readonly JsonPart[];
   /** The body was no JSON: a stream cannot be followed further. */
   readonly isParseError: boolean;
   /** One single call that lacked the credential: HTTP 401. */
@@ -37,8 +37,10 @@ export type Dispatcher = {
 };
 
 /** The answer to one call, and how much of it counts against the batch limit. */
-type Answer = { readonly parts: readonly JsonText[]; readonly size: number };
+type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
 
+/** Text is joined with what stands around it and written as one: for less than this that costs less. */
+const TEXT_BYTES_MAX = 8 << 10;
 /** A batch gives way to other work after running this long. */
 const BATCH_SLICE_MS = 10;
 
@@ -109,7 +111,7 @@ export function createDispatcher<Modules>(
       return plainReply(["[", ...parts, "]"]);
     }
 
-    const parts: JsonText[] = [];
+    const parts: JsonPart[] = [];
     const deadline = performance.now() + callTimeoutMs(context);
     let sliceEnd = performance.now() + BATCH_SLICE_MS;
     let size = 0;
@@ -214,21 +216,27 @@ export function createDispatcher<Modules>(
 }
 
 /** Makes one piece of neighbouring text: each piece is a write. */
-function append(parts: JsonText[], part: JsonText): void {
+function append(parts: JsonPart[], part: JsonPart): void {
   const last = parts[parts.length - 1];
   if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
   else parts.push(part);
 }
 
-function plainReply(parts: readonly JsonText[]): Reply {
+function plainReply(parts: readonly JsonPart[]): Reply {
   return { parts, isParseError: false, isUnauthorized: false };
 }
 
 function resultAnswer(id: string, result: JsonText): Answer {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`;
-  return typeof result === "string"
-    ? { parts: [`${head}${result}}`], size: result.length }
-    : { parts: [head, result, "}"], size: result.length };
+  if (typeof result === "string") {
+    return { parts: [`${head}${result}}`], size: result.length };
+  }
+  const pieces = result instanceof Uint8Array ? [result] : result;
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (size <= TEXT_BYTES_MAX) {
+    return { parts: [`${head}${Buffer.concat(pieces).toString()}}`], size };
+  }
+  return { parts: [head, ...pieces, "}"], size };
 }
 
 /** Used by the transports too, for what they refuse themselves. */

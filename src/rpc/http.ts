@@ -10,7 +10,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Authenticate } from "./auth/authenticator.ts";
-import type { JsonText } from "./codec.ts";
+import type { JsonPart } from "./codec.ts";
 import { type AccessPolicy, RequestContext } from "./context.ts";
 import type { Dispatcher, Reply } from "./dispatcher.ts";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
@@ -420,7 +420,7 @@ function cutSlowReader(response: ServerResponse, timeoutMs: number, observer: Rp
   response.once("close", () => clearTimeout(timer));
 }
 
-function byteLength(part: JsonText): number {
+function byteLength(part: JsonPart): number {
   return typeof part === "string" ? Buffer.byteLength(part) : part.length;
 }
 

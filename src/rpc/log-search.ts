@@ -14,8 +14,8 @@ export type LogLimits = {
 };
 
 export type FoundLogs = {
-  /** a list of log objects */
-  readonly json: Uint8Array;
+  /** a list of log objects, in pieces */
+  readonly json: readonly Uint8Array[];
   readonly count: number;
   /** First block that was not searched; behind the range when all of it was. */
   readonly end: number;
@@ -23,6 +23,8 @@ export type FoundLogs = {
   readonly limit: "results" | "bytes" | "work" | undefined;
 };
 
+/** Candidates are asked for twice as far each time: a search may end after a few of them. */
+const FIRST_WINDOW_BLOCKS = 4_096;
 /** A search gives way to other work after running this long. */
 const SLICE_MS = 8;
 /** Logs that count as much work as reading a block. */
@@ -33,6 +35,7 @@ const LOGS_PER_WORK = 64;
  * is passed; the first block is always searched whole, so that a caller can go on from `end`.
  *
  * @param signal asked for when the search takes longer than a moment
+ * @param list what is found is added to it, and it counts against the limits as a whole
  * @throws RequestTimeoutError when the signal says that nobody waits any more
  */
 export function findLogs(
@@ -41,8 +44,9 @@ export function findLogs(
   range: BlockRange,
   limits: LogLimits,
   signal?: () => AbortSignal,
+  list = new LogListWriter(),
 ): FoundLogs | Promise<FoundLogs> {
-  const search = new LogSearch(source, filter, range, limits);
+  const search = new LogSearch(source, filter, range, limits, list);
   return search.runUntil(performance.now() + SLICE_MS) ?? finish(search, signal?.());
 }
 
@@ -60,22 +64,33 @@ class LogSearch {
   readonly #filter: LogFilter;
   readonly #range: BlockRange;
   readonly #limits: LogLimits;
-  readonly #list = new LogListWriter();
-  /** Of the chunk under way. */
+  readonly #list: LogListWriter;
+  /** Of the window under way. */
   #candidates: readonly number[] = [];
   #nextCandidate = 0;
-  #nextChunkStart: number;
-  readonly #workPerChunk: number;
+  #nextWindowStart: number;
+  #windowBlocks = FIRST_WINDOW_BLOCKS;
+  readonly #workPerWindow: number;
   #work = 0;
 
-  constructor(source: LogSource, filter: LogFilter, range: BlockRange, limits: LogLimits) {
+  constructor(
+    source: LogSource,
+    filter: LogFilter,
+    range: BlockRange,
+    limits: LogLimits,
+    list: LogListWriter,
+  ) {
     this.#source = source;
     this.#filter = filter;
     this.#range = range;
     this.#limits = limits;
-    this.#nextChunkStart = range.from;
+    this.#list = list;
+    this.#nextWindowStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
-    this.#workPerChunk = terms.reduce((sum, size) => sum + size, 1 + (filter.addresses?.size ?? 0));
+    this.#workPerWindow = terms.reduce(
+      (sum, size) => sum + size,
+      1 + (filter.addresses?.size ?? 0),
+    );
   }
 
   /** undefined: the time is over and there is more to search */
@@ -84,9 +99,9 @@ class LogSearch {
       if (steps % 16 === 0 && performance.now() > timeMs) return undefined;
       const number = this.#candidates[this.#nextCandidate];
       if (number === undefined) {
-        if (this.#nextChunkStart > this.#range.to) return this.#found(this.#range.to + 1);
-        if (this.#work > this.#limits.workMax) return this.#found(this.#nextChunkStart, "work");
-        this.#beginChunk();
+        if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);
+        if (this.#work > this.#limits.workMax) return this.#found(this.#nextWindowStart, "work");
+        this.#beginWindow();
         if (performance.now() > timeMs) return undefined;
         continue;
       }
@@ -99,13 +114,15 @@ class LogSearch {
     }
   }
 
-  #beginChunk(): void {
-    const from = this.#nextChunkStart;
-    const end = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
-    this.#candidates = this.#source.candidates(this.#filter, from, Math.min(end, this.#range.to));
+  #beginWindow(): void {
+    const from = this.#nextWindowStart;
+    const chunkEnd = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
+    const end = Math.min(from + this.#windowBlocks - 1, chunkEnd, this.#range.to);
+    this.#candidates = this.#source.candidates(this.#filter, from, end);
     this.#nextCandidate = 0;
-    this.#nextChunkStart = end + 1;
-    this.#work += this.#workPerChunk;
+    this.#nextWindowStart = end + 1;
+    this.#windowBlocks *= 2;
+    this.#work += this.#workPerWindow;
   }
 
   /** What was found, when the block passes a limit. */

@@ -1,4 +1,10 @@
-import type { JsonSchema, JsonText, ParamCodec, ResultCodec } from "./codec.ts";
+import {
+  type JsonSchema,
+  type JsonText,
+  jsonString,
+  type ParamCodec,
+  type ResultCodec,
+} from "./codec.ts";
 import { type CallContext, inProcessContext } from "./context.ts";
 import { InvalidParamsError, InvalidValueError } from "./errors.ts";
 import type { RawParams } from "./message.ts";
@@ -90,7 +96,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
     isHeavy: spec.heavy === true,
     run,
     async call(modules, rawParams = [], context = inProcessContext()) {
-      return JSON.parse(toText(await run(modules, rawParams, context)));
+      return JSON.parse(jsonString(await run(modules, rawParams, context)));
     },
   };
 }
@@ -151,8 +157,4 @@ export function decodeParams(
     params[name] = codec.absent.value;
   }
   return params;
-}
-
-function toText(json: JsonText): string {
-  return typeof json === "string" ? json : Buffer.from(json).toString();
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Account } from "./account.ts";
+import { type Account, sameAccount } from "./account.ts";
 import type { AccountChange, StateReader } from "./reader.ts";
 
 /** One account of a world state: as it was in the base, and what has been laid over that. */
@@ -64,11 +64,4 @@ function storageAfterClearing(
   }
   for (const [slot, value] of storage) differs ||= value !== (old.get(slot) ?? 0n);
   return { storage, differs };
-}
-
-function sameAccount(a: Account, b: Account | undefined): boolean {
-  return (
-    a === b ||
-    (b !== undefined && a.nonce === b.nonce && a.balance === b.balance && a.codeHash === b.codeHash)
-  );
 }

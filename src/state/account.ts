@@ -18,3 +18,11 @@ export const EMPTY_ACCOUNT: Account = { nonce: 0n, balance: 0n, codeHash: EMPTY_
 export function isEmptyAccount(account: Account): boolean {
   return account.nonce === 0n && account.balance === 0n && account.codeHash === EMPTY_CODE_HASH;
 }
+
+/** True when `b` exists and has the same fields. */
+export function sameAccount(a: Account, b: Account | undefined): boolean {
+  return (
+    a === b ||
+    (b !== undefined && a.nonce === b.nonce && a.balance === b.balance && a.codeHash === b.codeHash)
+  );
+}

@@ -53,6 +53,23 @@ for (const [name, withStore] of Object.entries(stores)) {
         assert.deepEqual(Array.from(before), [1, 1, 1]);
       }));
 
+    test("view shows what get gives, of every length, in and out of a transaction", () =>
+      withStore((kv) => {
+        const lengths = [0, 1, 100, 5_000, 300_000, 3];
+        kv.transaction((writer) => {
+          for (const length of lengths) {
+            writer.put(bytes(length & 0xff, length >> 8), new Uint8Array(length).fill(7));
+          }
+          assert.deepEqual(Array.from(writer.view(bytes(1, 0))!), [7]);
+        });
+        for (const length of lengths) {
+          const key = bytes(length & 0xff, length >> 8);
+          assert.deepEqual(Array.from(kv.view(key)!), Array(length).fill(7));
+          assert.deepEqual(kv.get(key), new Uint8Array(length).fill(7));
+        }
+        assert.equal(kv.view(bytes(9, 9)), undefined);
+      }));
+
     test("a transaction reads its own writes and returns what its work returns", () =>
       withStore((kv) => {
         const seen = kv.transaction((writer) => {

@@ -23,8 +23,12 @@ class MemoryKv implements Kv, KvWriter {
   #closed = false;
 
   get(key: Uint8Array): Uint8Array | undefined {
+    return this.view(key)?.slice();
+  }
+
+  view(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
-    return this.#values.get(toText(key))?.slice();
+    return this.#values.get(toText(key));
   }
 
   *range({ from, to, reverse = false, limit = Infinity }: KvRange): Generator<KvRow> {

@@ -1,5 +1,5 @@
+import { createAddress } from "../evm/create-address.ts";
 import { authorityOf } from "../execution/authorizations.ts";
-import { contractAddress } from "../execution/contract-address.ts";
 import { delegationTarget } from "../execution/delegation.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
@@ -90,7 +90,7 @@ function readOptions(config: TracerConfig): Options {
 function accountsOf({ message, block, state }: TracedTransaction): readonly Address[] {
   const { from, to, authorizationList = [] } = message;
   const nonce = (state.account(from) ?? EMPTY_ACCOUNT).nonce;
-  const target = to ?? contractAddress(from, nonce);
+  const target = to ?? createAddress(from, nonce);
   const authorities = authorizationList.flatMap(
     (authorization) => authorityOf(authorization, block.chainId) ?? [],
   );

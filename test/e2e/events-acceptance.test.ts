@@ -5,6 +5,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { keccak256 } from "viem";
+import { LogFilter } from "../../src/chain/log-filter.ts";
+import { LogIndex } from "../../src/chain/log-index.ts";
+import { type Address, parseAddress } from "../../src/primitives/address.ts";
+import { hashFromBigint } from "../../src/primitives/hash.ts";
+import { findLogs } from "../../src/rpc/log-search.ts";
+import { createMemoryKv } from "../../src/storage/memory-kv.ts";
+import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
@@ -294,4 +301,33 @@ test("eth_getLogs that is too large says so with a range that would do", async (
     other.close();
     await small.stop();
   }
+});
+
+test("logs of one contract are found in ten thousand full blocks within milliseconds", async () => {
+  const index = new LogIndex(createMemoryKv());
+  const busy = parseAddress(DEV_ADDRESSES[0]);
+  const rare = parseAddress(DEV_ADDRESSES[1]);
+  for (let number = 0; number < 10_000; number++) {
+    const logOf = (address: Address) => ({ address, topics: [], data: new Uint8Array(32) });
+    const logs = [...Array(9).fill(logOf(busy)), logOf(number % 500 === 7 ? rare : busy)];
+    const hash = hashFromBigint(BigInt(number + 1));
+    index.remember({
+      block: { hash, header: { number, timestamp: number }, transactions: [{ hash }] },
+      receipts: [{ logs }],
+    } as unknown as ExecutedBlock);
+    while (index.needsMerge()) index.mergeSome();
+  }
+  const limits = { resultsMax: 10_000, bytesMax: 20_000_000, workMax: 1_000_000 };
+  const range = { from: 0, to: 9_999 };
+  const filter = new LogFilter({ addresses: [rare] });
+  await findLogs(index, filter, range, limits);
+  const begin = performance.now();
+  const found = await findLogs(index, filter, range, limits);
+  const milliseconds = performance.now() - begin;
+  assert.equal(found.count, 20);
+  // Some 0.2 ms where nothing else runs.
+  assert.ok(milliseconds < 50, `${milliseconds} ms`);
+  const all = await findLogs(index, new LogFilter({ addresses: [busy] }), range, limits);
+  // Whole blocks only: the last one that fits ends at 9,998.
+  assert.deepEqual([all.count, all.limit], [9_998, "results"]);
 });

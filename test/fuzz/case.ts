@@ -12,7 +12,11 @@ export type FuzzCase = {
   readonly value: string;
   readonly data: Hex;
   readonly gas: string;
+  /** Addresses and slots the transaction's access list names (EIP-2930). */
+  readonly accessList: readonly AccessListEntry[];
 };
+
+export type AccessListEntry = { readonly address: Address; readonly slots: readonly string[] };
 
 export type FuzzAccount = {
   readonly address: Address;

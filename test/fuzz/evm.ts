@@ -33,10 +33,15 @@ const engine = await createEngine(values.engine);
 const oracle = await createEngine(values.oracle);
 const options = { withSteps: values.steps };
 const first = Number(values.seed);
+const end = first + Number(values.count);
 const found: FuzzCase[] = [];
-for (let seed = first; seed < first + Number(values.count); seed++) {
+const begun = performance.now();
+let executions = 0;
+let seed = first;
+for (; seed < end && found.length < Number(values.stop); seed++) {
   const fuzzCase = generateCase(seed, values.fork as Hardfork | undefined);
-  const finding = compareEngines(fuzzCase, engine, oracle, options);
+  const { finding, ...counted } = compareEngines(fuzzCase, engine, oracle, options);
+  executions += counted.executions;
   if (!finding) continue;
   const smallest = shrink(
     finding.fuzzCase,
@@ -44,9 +49,12 @@ for (let seed = first; seed < first + Number(values.count); seed++) {
   );
   report(seed, smallest);
   found.push(smallest);
-  if (found.length >= Number(values.stop)) break;
 }
-console.log(`${found.length} differences in ${values.count} programs from seed ${values.seed}`);
+const seconds = (performance.now() - begun) / 1000;
+console.log(
+  `${found.length} differences in ${executions} executions of ${seed - first} programs, seeds ${first} to ${seed - 1}, ` +
+    `${Math.round(executions / seconds)} executions a second`,
+);
 if (values.save && found.length > 0) {
   const before = existsSync(FOUND) ? (JSON.parse(readFileSync(FOUND, "utf8")) as FuzzCase[]) : [];
   writeFileSync(FOUND, `${JSON.stringify([...before, ...found], null, 2)}\n`);

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Evm } from "../../src/evm/evm.ts";
+import type { Step } from "../../src/evm/tracer.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { createEngine } from "../conformance/engines.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 import { compareEngines, differenceAt } from "./compare.ts";
@@ -9,7 +11,7 @@ import { generateCase } from "./generate.ts";
 import { shrink } from "./shrink.ts";
 
 /** Another seed than the one a longer run begins with. */
-const SEED = 1_000_000;
+const SEED = 500;
 const PROGRAMS = 24;
 
 const engine = await createEngine("evmint");
@@ -17,7 +19,7 @@ const oracle = await createEngine("ethereumjs-own-precompiles");
 
 test(`engine and oracle agree on ${PROGRAMS} random programs`, () => {
   for (let seed = SEED; seed < SEED + PROGRAMS; seed++) {
-    const finding = compareEngines(generateCase(seed), engine, oracle, {
+    const { finding } = compareEngines(generateCase(seed), engine, oracle, {
       withSteps: seed % 8 === 0,
     });
     assert.equal(finding?.difference, undefined, `seed ${seed}`);
@@ -40,14 +42,44 @@ test("an engine with a fault is found out, by a program of a few instructions", 
   };
   const fails = (fuzzCase: FuzzCase) => differenceAt(fuzzCase, engine, faulty) !== undefined;
   let seed = 1;
-  let finding = compareEngines(generateCase(seed, "london"), engine, faulty);
+  let { finding } = compareEngines(generateCase(seed, "london"), engine, faulty);
   while (!finding && seed < 200) {
-    finding = compareEngines(generateCase(++seed, "london"), engine, faulty);
+    finding = compareEngines(generateCase(++seed, "london"), engine, faulty).finding;
   }
   assert.ok(finding);
   const { accounts, initCode } = shrink(finding.fuzzCase, fails);
   const length = accounts.reduce((sum, { code }) => sum + code.length, initCode.length);
   assert.ok(length <= 8, `${length} pieces of code`);
+});
+
+test("an engine that tells a wrong step is found out, also when it is the last of its frame", () => {
+  const RETURN = 0xf3;
+  const faulty: Evm = {
+    execute(message, block, state, { tracer } = {}) {
+      const onStep = (step: Step) =>
+        tracer?.onStep?.(
+          step.opcode === RETURN ? { ...step, memory: () => new Uint8Array(3) } : step,
+        );
+      return engine.execute(message, block, state, { tracer: { ...tracer, onStep } });
+    },
+  };
+  const contract = `0x${"cc".repeat(20)}` as Address;
+  // PUSH1 32, PUSH1 0, RETURN
+  const fuzzCase: FuzzCase = {
+    hardfork: "prague",
+    accounts: [
+      { address: contract, balance: "0", nonce: "1", code: ["6020", "6000", "f3"], storage: {} },
+    ],
+    to: contract,
+    initCode: [],
+    value: "0",
+    data: "0x",
+    gas: "100000",
+    accessList: [],
+  };
+  assert.equal(differenceAt(fuzzCase, engine, faulty), undefined);
+  const finding = differenceAt(fuzzCase, engine, faulty, { withSteps: true });
+  assert.match(finding?.difference ?? "", /^step 3:/);
 });
 
 test("assemble resolves labels to where their JUMPDEST is", () => {

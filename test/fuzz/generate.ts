@@ -1,7 +1,7 @@
 import { HARDFORKS, type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
-import type { FuzzAccount, FuzzCase } from "./case.ts";
+import type { AccessListEntry, FuzzAccount, FuzzCase } from "./case.ts";
 import { createCodeWriter } from "./code-writer.ts";
 import { createRandom, type Random } from "./random.ts";
 import { CALLER, COINBASE } from "./run.ts";
@@ -53,8 +53,17 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
     initCode: creates ? code(5 + random.int(40)) : [],
     value: random.pick(["0", "0", "1", "1000"]),
     data: bytesToHex(random.bytes(random.int(70))),
-    gas: (20_000 + random.int(random.pick([200_000, 1_000_000]))).toString(),
+    gas: (20_000 + random.int(random.pick([200_000, 1_000_000, 20_000_000]))).toString(),
+    accessList: isAtLeast(hardfork, "berlin") ? accessList(random, targets) : [],
   };
+}
+
+function accessList(random: Random, targets: readonly Address[]): AccessListEntry[] {
+  const length = random.chance(0.7) ? 0 : random.int(4);
+  return Array.from({ length }, () => ({
+    address: random.pick(targets),
+    slots: ["0", "1", "2", "3"].filter(() => random.chance(0.3)),
+  }));
 }
 
 function storage(random: Random): Record<string, string> {

@@ -1,6 +1,6 @@
+import { createAddress } from "../../src/evm/create-address.ts";
 import type { BlockContext, Evm, Message } from "../../src/evm/evm.ts";
-import type { Step } from "../../src/evm/tracer.ts";
-import { contractAddress } from "../../src/execution/contract-address.ts";
+import type { FrameStart, Step, Tracer } from "../../src/evm/tracer.ts";
 import type { GenesisAccount } from "../../src/params/genesis.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
@@ -9,6 +9,7 @@ import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
+import type { StateReader } from "../../src/state/reader.ts";
 import { createWorldState, type WorldState } from "../../src/state/world-state.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 
@@ -18,33 +19,53 @@ export const COINBASE = `0x${"c01b".repeat(10)}` as Address;
 /** Opcodes of one run that are compared one by one; a loop says nothing new. */
 const STEPS_MAX = 3000;
 const STOP = 0x00;
+const SLOAD = 0x54;
+const SSTORE = 0x55;
+const SELFDESTRUCT = 0xff;
+/** CALL, CALLCODE, DELEGATECALL, STATICCALL */
+const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 
 /** Everything that has to be the same on two engines, as text for the eye and for comparison. */
 export type Outcome = {
   readonly gasUsed: bigint;
   readonly facts: Readonly<Record<string, string>>;
-  /** One line an opcode; empty unless asked for. */
+  /** One line an opcode and one at the end of a frame; empty unless asked for. */
   readonly steps: readonly string[];
 };
 
-/** Runs `fuzzCase` with another gas where one is given. */
-export function runCase(
-  fuzzCase: FuzzCase,
+/** A case made ready once for many executions: each begins with the same world. */
+export type Scene = {
+  readonly message: Message;
+  readonly block: BlockContext;
+  readonly base: StateReader;
+};
+
+export function sceneOf(fuzzCase: FuzzCase): Scene {
+  return {
+    message: messageOf(fuzzCase),
+    block: blockOf(fuzzCase),
+    base: createMemoryState(allocOf(fuzzCase)),
+  };
+}
+
+/** Executes `scene` on `evm` with another gas where one is given. */
+export function runScene(
+  { message, block, base }: Scene,
   evm: Evm,
   options: { readonly gas?: bigint; readonly withSteps?: boolean } = {},
 ): Outcome {
-  const state = createWorldState(createMemoryState(allocOf(fuzzCase)));
-  const message = messageOf(fuzzCase, options.gas ?? BigInt(fuzzCase.gas));
+  const state = createWorldState(base);
+  const gas = options.gas ?? message.gas;
   const steps: string[] = [];
-  const tracer = options.withSteps ? { tracer: { onStep: (step: Step) => keep(step, steps) } } : {};
-  const result = evm.execute(message, blockOf(fuzzCase), state, tracer);
+  const tracer = options.withSteps ? { tracer: recorder(steps) } : {};
+  const result = evm.execute({ ...message, gas }, block, state, tracer);
   const { outcome, gasLeft, gasRefund, returnData, logs, selfDestructs } = result;
   state.finalizeTransaction({
     selfDestructs,
-    deleteEmptyTouched: isAtLeast(fuzzCase.hardfork, "spuriousDragon"),
+    deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
   });
   return {
-    gasUsed: message.gas - gasLeft,
+    gasUsed: gas - gasLeft,
     steps,
     facts: {
       outcome,
@@ -60,7 +81,7 @@ export function runCase(
   };
 }
 
-/** The first thing in which two outcomes differ, or undefined. The last step of a frame may be missing in one: an opcode that failed. */
+/** The first thing in which two outcomes differ, or undefined. An opcode that made its frame halt may be missing in one. */
 export function difference(a: Outcome, b: Outcome): string | undefined {
   const isEnd = (i: number, j: number) =>
     Math.max(i, j) === STEPS_MAX || (i >= a.steps.length && j >= b.steps.length);
@@ -69,8 +90,8 @@ export function difference(a: Outcome, b: Outcome): string | undefined {
     if (left === right) {
       i++;
       j++;
-    } else if (left !== undefined && endsFrame(a.steps, i)) i++;
-    else if (right !== undefined && endsFrame(b.steps, j)) j++;
+    } else if (isBeforeHalt(a.steps, i)) i++;
+    else if (isBeforeHalt(b.steps, j)) j++;
     else return `step ${i}:\n  ${left}\n  ${right}`;
   }
   for (const [name, value] of Object.entries(a.facts)) {
@@ -79,10 +100,8 @@ export function difference(a: Outcome, b: Outcome): string | undefined {
   return undefined;
 }
 
-/** True when the step after the one at `index` is the caller's, or there is none. */
-function endsFrame(steps: readonly string[], index: number): boolean {
-  const next = steps[index + 1];
-  return next === undefined || Number.parseInt(next, 10) < Number.parseInt(steps[index]!, 10);
+function isBeforeHalt(steps: readonly string[], index: number): boolean {
+  return steps[index + 1]?.startsWith("halt ") ?? false;
 }
 
 function allocOf({ accounts }: FuzzCase): ReadonlyMap<Address, GenesisAccount> {
@@ -103,20 +122,26 @@ function allocOf({ accounts }: FuzzCase): ReadonlyMap<Address, GenesisAccount> {
   return alloc;
 }
 
-function messageOf({ hardfork, to, initCode, value, data }: FuzzCase, gas: bigint): Message {
+function messageOf(fuzzCase: FuzzCase): Message {
+  const { hardfork, to, initCode, value, data, gas, accessList } = fuzzCase;
   return {
     to,
     // The caller's nonce was raised before the execution; the address is that of the nonce before.
-    ...(to === null ? { createAddress: contractAddress(CALLER, 0n) } : {}),
+    ...(to === null ? { createAddress: createAddress(CALLER, 0n) } : {}),
     caller: CALLER,
     origin: CALLER,
     value: BigInt(value),
     data: to === null ? concatBytes(assemble(initCode), hexToBytes(data)) : hexToBytes(data),
-    gas,
+    gas: BigInt(gas),
     gasPrice: 1_000_000_007n,
     blobVersionedHashes: isAtLeast(hardfork, "cancun") ? [hashFromBigint(1n << 248n)] : [],
-    warmAddresses: isAtLeast(hardfork, "shanghai") ? [COINBASE] : [],
-    warmSlots: [],
+    warmAddresses: [
+      ...(isAtLeast(hardfork, "shanghai") ? [COINBASE] : []),
+      ...accessList.map(({ address }) => address),
+    ],
+    warmSlots: accessList.flatMap(({ address, slots }) =>
+      slots.map((slot) => [address, hashFromBigint(BigInt(slot))] as const),
+    ),
   };
 }
 
@@ -151,16 +176,59 @@ function describeState(state: WorldState): string {
     .join("\n");
 }
 
-function keep(step: Step, steps: string[]): void {
-  // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
-  const isPlain = step.opcode !== STOP && step.halt === undefined;
-  if (isPlain && steps.length < STEPS_MAX) steps.push(describeStep(step));
+/** Refused before there was a frame: one of the engines does not tell of it. */
+const REFUSALS: ReadonlySet<string | undefined> = new Set([
+  "callDepth",
+  "insufficientBalance",
+  "nonceOverflow",
+]);
+
+/** A tracer that writes a line for each opcode and each beginning and end of a frame into `lines`. */
+function recorder(lines: string[]): Tracer {
+  const frames: { readonly type: FrameStart["type"]; readonly firstLine: number }[] = [];
+  const write = (line: () => string) => {
+    if (lines.length < STEPS_MAX) lines.push(line());
+  };
+  return {
+    onStep(step) {
+      // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
+      if (step.opcode !== STOP && step.halt === undefined) write(() => describeStep(step));
+    },
+    onEnter(frame, depth) {
+      const { type, from, to, value, gas, input } = frame;
+      frames.push({ type, firstLine: lines.length });
+      if (type === "SELFDESTRUCT") return;
+      write(
+        () => `${type} at depth ${depth} ${from} ${to} ${value} gas ${gas} ${bytesToHex(input)}`,
+      );
+    },
+    onExit({ outcome, halt, gasUsed, output }, depth) {
+      const frame = frames.pop();
+      if (frame?.type === "SELFDESTRUCT") return;
+      if (depth > 0 && REFUSALS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
+      else
+        write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
+    },
+  };
 }
 
+/**
+ * All a struct log shows; but not what a call costs, which follows from the gas of the steps after it, nor the refund at
+ * SELFDESTRUCT, which one engine gives before the step and the other after it.
+ */
 function describeStep(step: Step): string {
-  const { pc, opcode, gas, depth, address } = step;
-  const words = step.stack().map((word) => word.toString(16));
-  const hash = keccak256Hash(step.memory()).slice(2, 10);
-  const code = opcode.toString(16).padStart(2, "0");
-  return `${depth} ${address} pc ${pc} op ${code} gas ${gas} [${words.join(" ")}] memory ${hash}`;
+  const { pc, opcode, gas, gasCost, depth, address, refund } = step;
+  const stack = step.stack();
+  const top = stack.at(-1);
+  const words = stack.map((word) => word.toString(16));
+  const digest = (bytes: Uint8Array) => `${bytes.length} ${keccak256Hash(bytes).slice(2, 10)}`;
+  const readsSlot = (opcode === SLOAD || opcode === SSTORE) && top !== undefined;
+  return [
+    `${depth} ${address} pc ${pc} op ${opcode.toString(16).padStart(2, "0")} gas ${gas}`,
+    CALLS.has(opcode) ? "" : `cost ${gasCost}`,
+    opcode === SELFDESTRUCT ? "" : `refund ${refund}`,
+    `[${words.join(" ")}] memory ${digest(step.memory())}`,
+    `return data ${digest(step.returnData())}`,
+    readsSlot ? `slot ${step.storage(hashFromBigint(top))}` : "",
+  ].join(" ");
 }

@@ -22,6 +22,7 @@ export function shrink(failing: FuzzCase, fails: (fuzzCase: FuzzCase) => boolean
     }
     if (best.data !== "0x") accept({ ...best, data: "0x" });
     if (best.value !== "0") accept({ ...best, value: "0" });
+    if (best.accessList.length > 0) accept({ ...best, accessList: [] });
     shrinkItems(best.initCode, (initCode) => accept({ ...best, initCode }));
     for (const { address } of best.accounts) {
       const change = (part: Partial<FuzzCase["accounts"][number]>) =>

@@ -4,8 +4,9 @@ import { renderAppToml } from "../../config/app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
 import { appTomlPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
+import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
@@ -40,6 +41,22 @@ export function init(options: InitOptions, context: CliContext): void {
   // Last, because its presence is what makes a folder a home.
   writeNew(genesisPath(home), text, 0o644);
   context.stdout.write(summaryOf(home, genesis));
+  for (const warning of missingContracts(genesis)) context.stderr.write(`warning: ${warning}\n`);
+}
+
+/** Contracts without which a Prague block is invalid; a chain that gets there later may still deploy them. */
+function missingContracts({ config, alloc }: Genesis): string[] {
+  if (config.pragueTime === undefined) return [];
+  const needed: readonly (readonly [eip: string, Address])[] = [
+    ["EIP-7002", WITHDRAWAL_REQUEST_ADDRESS],
+    ["EIP-7251", CONSOLIDATION_REQUEST_ADDRESS],
+  ];
+  return needed
+    .filter(([, address]) => !alloc.get(address)?.code?.length)
+    .map(
+      ([eip, address]) =>
+        `alloc has no code at ${checksumAddress(address)} (${eip}): this chain stops before its first Prague block`,
+    );
 }
 
 function genesisText({ genesis, chainId, fund }: InitOptions, { now }: CliContext): string {

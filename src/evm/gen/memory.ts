@@ -19,7 +19,8 @@ function memoryAt(loop: Loop, size: number) {
   const beyond = orAll([i64.shrU(offset, 32n), limb(sp, 1), limb(sp, 2), limb(sp, 3)]);
   const end = i64.add(offset, BigInt(size));
   f.if(i32.or(i64.ne(beyond, 0n), i64.gtU(end, loop.memorySize)), () => {
-    const fits = i32.and(isSmall(sp), i64.leU(offset, -64n));
+    // Rounded up to words it must fit 64 bits.
+    const fits = i32.and(isSmall(sp), i64.leU(offset, BigInt(-WORD - size)));
     loop.setGas(
       call(runtime.gas.expand, loop.gas, i64.select(fits, i64.add(offset, BigInt(size)), -1n)),
     );

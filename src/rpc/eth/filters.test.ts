@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import type { ChainReader } from "../../chain/reader.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { transactionText } from "../json/transaction-json.ts";
@@ -53,7 +55,13 @@ function setup(options: Parameters<typeof createTestEventModules>[2] = {}) {
 }
 
 /** Everything is still in memory. */
-const NO_ROWS = { get: () => undefined, range: () => [], put() {}, remove() {} };
+const NO_ROWS = {
+  get: () => undefined,
+  view: () => undefined,
+  range: () => [],
+  put() {},
+  remove() {},
+};
 
 type Setup = ReturnType<typeof setup>;
 const changes = (modules: Setup, id: unknown) =>
@@ -220,6 +228,25 @@ test("one connection makes a bounded number of filters", async () => {
   await assert.rejects(make(), { code: "RPC_TOO_MANY" });
   await uninstallFilter.call(modules, [first]);
   await make();
+});
+
+test("a filter that is left behind does not keep its connection in memory", async () => {
+  const modules = setup();
+  const connect = async () => {
+    const connection = new TestConnection();
+    await newBlockFilter.call(modules, [], connection.context());
+    return new WeakRef(connection);
+  };
+  const connections = [await connect(), await connect()];
+  // A WeakRef holds on until the end of the turn it was made in.
+  await new Promise((resolve) => setImmediate(resolve));
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  assert.equal(modules.filters.size, 2);
+  assert.deepEqual(
+    connections.map((connection) => connection.deref()),
+    [undefined, undefined],
+  );
 });
 
 test("eth_newFilter takes only ranges that reach into the future", async () => {

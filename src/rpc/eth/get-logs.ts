@@ -1,7 +1,7 @@
 import type { LogFilter } from "../../chain/log-filter.ts";
 import type { LogSource } from "../../chain/log-source.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { rawJson } from "../codec.ts";
+import { type JsonText, rawJson } from "../codec.ts";
 import type { CallContext } from "../context.ts";
 import { LogLimitError, UnknownBlockError } from "../errors.ts";
 import {
@@ -48,7 +48,7 @@ export function searchLogs(
   filter: LogFilter,
   { chain, logs, logLimits }: LogModules,
   context: CallContext,
-): Uint8Array | Promise<Uint8Array> {
+): JsonText | Promise<JsonText> {
   const range = rangeOf(criteria, chain);
   const found = findLogs(logs, filter, range, logLimits, () => context.signal);
   return found instanceof Promise
@@ -66,7 +66,7 @@ function rangeOf(criteria: LogCriteria, chain: ChainReader): BlockRange {
   return { from: number, to: number };
 }
 
-function wholeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): Uint8Array {
+function wholeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): JsonText {
   if (end > to || limit === undefined) return json;
   throw new LogLimitError({ limit, from, to: end - 1 });
 }

@@ -44,9 +44,13 @@ type Kind =
   | { readonly kind: "blocks"; next: number; nextRollback: number }
   | { readonly kind: "pending"; readonly isFull: boolean; next: number };
 
+/** How many filters a connection made; not the connection itself, which may be gone long before its filters. */
+type Owner = { filters: number };
+
 type Filter = Kind & {
   readonly id: string;
-  readonly connection: Connection | undefined;
+  /** undefined: made over HTTP */
+  readonly owner: Owner | undefined;
   polledMs: number;
   /** The poll under way, behind which the next one waits. */
   poll: Promise<unknown> | undefined;
@@ -70,6 +74,7 @@ export class Filters {
   readonly #modules: FilterModules;
   /** In order of their last poll. */
   readonly #filters = new Map<string, Filter>();
+  readonly #owners = new WeakMap<Connection, Owner>();
   readonly #pending = new PendingRing();
   #pendingFilters = 0;
   readonly #removed = new RemovedLogs();
@@ -147,6 +152,7 @@ export class Filters {
     const filter = this.#filters.get(id);
     if (filter === undefined) return false;
     this.#filters.delete(id);
+    if (filter.owner !== undefined) filter.owner.filters--;
     if (filter.kind === "pending" && --this.#pendingFilters === 0) this.#pending.clear();
     if (this.#filters.size === 0) {
       this.#removed.clear();
@@ -176,14 +182,15 @@ export class Filters {
   #add(kind: Kind, connection: Connection | undefined): string {
     this.sweep();
     this.#makeRoom();
-    if (connection !== undefined) this.#assertFewOf(connection);
+    const owner = connection && this.#ownerOf(connection);
+    if (owner !== undefined) owner.filters++;
     const id = randomId();
     if (kind.kind === "pending") this.#pendingFilters++;
     this.#sweeper ??= setInterval(() => this.sweep(), SWEEP_MS).unref();
     this.#filters.set(id, {
       ...kind,
       id,
-      connection,
+      owner,
       polledMs: this.#modules.now(),
       poll: undefined,
     });
@@ -201,13 +208,16 @@ export class Filters {
     throw new TooManyError(`too many filters: ${this.#options.max}`);
   }
 
-  #assertFewOf(connection: Connection): void {
+  /** @throws TooManyError when it may not make another one */
+  #ownerOf(connection: Connection): Owner {
+    const known = this.#owners.get(connection);
+    const owner = known ?? { filters: 0 };
     const { maxPerConnection } = this.#options;
-    let count = 0;
-    for (const filter of this.#filters.values()) if (filter.connection === connection) count++;
-    if (count >= maxPerConnection) {
+    if (owner.filters >= maxPerConnection) {
       throw new TooManyError(`too many filters of one connection: ${maxPerConnection}`);
     }
+    if (known === undefined) this.#owners.set(connection, owner);
+    return owner;
   }
 
   #stopSweeping(): void {
@@ -248,22 +258,24 @@ export class Filters {
   }
 
   #readLogs(filter: Filter & { kind: "logs" }): JsonText | Promise<JsonText> {
-    const removed = new LogListWriter();
+    const list = new LogListWriter();
     const { range } = filter;
-    this.#removed.addTo(removed, filter.filter, filter.nextRollback, filter.next);
+    this.#removed.addTo(list, filter.filter, filter.nextRollback, filter.next);
     this.#goBack(filter);
     const from = Math.max(filter.next, range.from);
     const to = Math.min(this.#headNumber(), range.to);
-    if (from > to) return removed.finish();
+    if (from > to) return list.finish();
     const found = findLogs(
       this.#modules.logs,
       filter.filter,
       { from, to },
       this.#options.logLimits,
+      undefined,
+      list,
     );
     const take = (done: Awaited<typeof found>) => {
       filter.next = done.end;
-      return removed.count === 0 ? done.json : joinLists(removed.finish(), done.json);
+      return done.json;
     };
     return found instanceof Promise ? found.then(take) : take(found);
   }
@@ -291,10 +303,4 @@ export class Filters {
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
     return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
   }
-}
-
-/** The entries of both JSON lists. */
-function joinLists(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (second.length === 2) return first;
-  return Buffer.concat([first.subarray(0, -1), Buffer.from(","), second.subarray(1)]);
 }

@@ -13,7 +13,7 @@ import { type Address, addressFromBytes, addressToBytes } from "../../../src/pri
 import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../../../src/primitives/hash.ts";
 import type { Log } from "../../../src/types/receipt.ts";
-import { haltOf } from "./halt.ts";
+import { failureOf, haltOf } from "./halt.ts";
 import { type LoadedLibrary, loadLibrary } from "./library.ts";
 import { createStateManager } from "./state-manager.ts";
 import { attachTracer } from "./trace.ts";
@@ -75,7 +75,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       engine.blockchain = blockchainOf(block) as unknown as EVM["blockchain"];
       const ownPrecompiles = engine.precompiles;
       if (precompiles) setPrecompiles(engine, precompileFunctions(precompiles, library));
-      const detach = tracer && attachTracer(engine, library, tracer, message);
+      const detach = tracer && attachTracer(engine, library, tracer, message, state);
       const { runStep } = library.Interpreter.prototype;
       if (deadlineMs !== undefined) watchDeadline(library, deadlineMs);
       warmUp(engine, message, block);
@@ -157,12 +157,10 @@ function resultOf(
   message: Message,
   { hardfork }: BlockContext,
 ): ExecutionResult {
-  const error = result.exceptionError;
-  // Before Homestead a creation that cannot pay for its code succeeds without code.
-  const failed = error && !(hardfork === "frontier" && error.error === "code store out of gas");
-  if (failed && error.error !== "revert") {
+  const failure = failureOf(result.exceptionError, hardfork);
+  if (failure && failure.error !== "revert") {
     return haltedResult(
-      haltOf(error, {
+      haltOf(failure, {
         opcode: result.runState?.opCode,
         stackLength: result.runState?.stack.length ?? 0,
       }),
@@ -170,7 +168,7 @@ function resultOf(
   }
   const gasLeft = message.gas - result.executionGasUsed;
   const returnData = Uint8Array.from(result.returnValue);
-  if (failed) {
+  if (failure) {
     return {
       outcome: "revert",
       returnData,
@@ -182,7 +180,7 @@ function resultOf(
   }
   return {
     outcome: "success",
-    returnData: error ? EMPTY_BYTES : returnData,
+    returnData: result.exceptionError ? EMPTY_BYTES : returnData,
     gasLeft,
     gasRefund: result.gasRefund ?? 0n,
     logs: (result.logs ?? []).map(logOf),

@@ -12,6 +12,12 @@ const STACK_LIMIT = 1024;
 /** Stack items each opcode takes, for the text of an underflow. */
 const POPS = stackItemsTaken();
 
+/** What made a frame fail. In Frontier a creation that cannot pay for its code succeeds without code. */
+export function failureOf(error: EVMError | undefined, hardfork: string): EVMError | undefined {
+  const isFrontier = hardfork === "frontier" || hardfork === "chainstart";
+  return isFrontier && error?.error === "code store out of gas" ? undefined : error;
+}
+
 /** The reason in our words; `have`, `need` and `limit` hold for the opcode the frame stopped at. */
 export function haltOf(error: EVMError, frame: HaltedFrame): Halt {
   // Where the library itself says more it does so behind the word: "invalid JUMP at …".

@@ -1,11 +1,12 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
-import { InvariantError } from "../../../src/errors.ts";
+import { invariant } from "../../../src/errors.ts";
 import type { Message } from "../../../src/evm/evm.ts";
+import type { State } from "../../../src/evm/state.ts";
 import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
-import { haltOf } from "./halt.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { failureOf, haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
 
 const OP = {
@@ -41,6 +42,11 @@ type Frame = {
   returnData: Uint8Array;
 };
 
+/** A step of which the library told, with what will have changed when it is told to the tracer. */
+type HeldStep = InterpreterStep & {
+  readonly slot: readonly [slot: Hash, value: bigint] | undefined;
+};
+
 /**
  * Turns the library's events into calls of `tracer`; returns what takes the listeners away again.
  * The library has no event for a call that fails before its frame begins (depth, balance), so those are not told, and a step's
@@ -51,10 +57,11 @@ export function attachTracer(
   library: LoadedLibrary,
   tracer: Tracer,
   top: Message,
+  state: State,
 ): () => void {
   const frames: Frame[] = [];
   // Whether an opcode fails is known only after it: a step is told when the next event says so.
-  let held: InterpreterStep | undefined;
+  let held: HeldStep | undefined;
 
   const tellHeldStep = (halt?: Step["halt"]): void => {
     const step = held;
@@ -63,8 +70,14 @@ export function attachTracer(
   };
 
   const onStep = (step: InterpreterStep): void => {
+    const before = held;
     tellHeldStep();
-    held = step;
+    // A call that never became a frame leaves no return data.
+    const frame = frames[step.depth];
+    if (frame && before?.depth === step.depth && FRAME_TYPES[before.opcode.code]) {
+      frame.returnData = EMPTY_BYTES;
+    }
+    held = { ...step, slot: slotOf(step, state) };
     if (tracer.onAccess) tellAccess(step, tracer);
     const affordable = step.gasLeft >= (step.opcode.dynamicFee ?? 0n);
     if (!affordable || frames[step.depth]?.isStatic) return;
@@ -81,9 +94,7 @@ export function attachTracer(
   };
 
   const onExit = ({ execResult }: EVMResult): void => {
-    const frame = frames.pop();
-    const depth = frames.length;
-    const error = execResult.exceptionError;
+    const error = failureOf(execResult.exceptionError, engine.common.hardfork());
     const halt =
       error && error.error !== "revert"
         ? haltOf(error, {
@@ -92,7 +103,11 @@ export function attachTracer(
           })
         : undefined;
     tellHeldStep(halt);
-    const output = Uint8Array.from(halt ? EMPTY_BYTES : execResult.returnValue);
+    const frame = frames.pop();
+    const depth = frames.length;
+    const isWithoutOutput =
+      halt !== undefined || (error === undefined && execResult.exceptionError);
+    const output = Uint8Array.from(isWithoutOutput ? EMPTY_BYTES : execResult.returnValue);
     const parent = frames[depth - 1];
     const isCreation = frame?.start.type === "CREATE" || frame?.start.type === "CREATE2";
     if (parent) parent.returnData = isCreation && !error ? EMPTY_BYTES : output;
@@ -113,7 +128,16 @@ export function attachTracer(
   };
 }
 
-function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"]): Step {
+/** What SLOAD and SSTORE are about to read or overwrite. */
+function slotOf({ opcode, stack, address }: InterpreterStep, state: State): HeldStep["slot"] {
+  const top = stack.at(-1);
+  if (top === undefined || (opcode.code !== OP.sload && opcode.code !== OP.sstore))
+    return undefined;
+  const slot = hashFromBigint(top);
+  return [slot, state.storage(address.toString() as Address, slot)];
+}
+
+function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Step {
   return {
     pc: step.pc,
     opcode: step.opcode.code,
@@ -124,8 +148,9 @@ function stepOf(step: InterpreterStep, returnData: Uint8Array, halt: Step["halt"
     stack: () => step.stack,
     memory: () => memoryOf(step),
     returnData: () => returnData,
-    storage() {
-      throw new InvariantError("this engine tells of a step only when it is over");
+    storage(slot) {
+      invariant(step.slot?.[0] === slot, "only the slot an opcode is about is told of");
+      return step.slot[1];
     },
     refund: step.gasRefund,
     ...(halt ? { halt } : {}),

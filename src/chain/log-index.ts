@@ -105,18 +105,17 @@ export class LogIndex implements LogSource {
   }
 
   candidates(filter: LogFilter, from: number, to: number): readonly number[] {
-    const chunk = chunkOf(from);
     const sets: OffsetSet[] = [];
     for (const alternatives of termsOfFilter(filter)) {
       const found: OffsetSet[] = [];
       for (const term of alternatives) {
-        const set = this.#offsets(term, chunk);
+        const set = this.#offsets(term, from, to);
         if (set !== undefined) found.push(set);
       }
       if (found.length === 0) return [];
       sets.push(unionOffsets(found));
     }
-    const base = chunk * LOG_CHUNK_BLOCKS;
+    const base = chunkOf(from) * LOG_CHUNK_BLOCKS;
     const offsets = commonOffsets(sets, offsetOf(from), offsetOf(to));
     for (let i = 0; i < offsets.length; i++) offsets[i]! += base;
     return offsets;
@@ -228,10 +227,9 @@ export class LogIndex implements LogSource {
   /** Whether block `number` is among the candidates of each of its own terms, for checking the store. */
   holdsEveryTermOf(logs: BlockLogs): { readonly isWhole: boolean; readonly postings: number } {
     const terms = termsOfBlock(logs);
-    const chunk = chunkOf(logs.number);
     let isWhole = true;
     for (const term of terms) {
-      const set = this.#offsets(term, chunk);
+      const set = this.#offsets(term, logs.number, logs.number);
       isWhole &&= set !== undefined && hasOffset(set, offsetOf(logs.number));
     }
     return { isWhole, postings: terms.size };
@@ -245,14 +243,14 @@ export class LogIndex implements LogSource {
     for (const [key] of this.#kv.range(prefixRange(Uint8Array.of(TABLE.logPosting)))) {
       const { term, chunk } = readTermRowKey(key);
       counted.add(`${chunk} ${term}`);
-      count += countOffsets(this.#offsets(term, chunk)!);
+      count += this.#countOf(term, chunk);
     }
     for (const { postings } of waiting) {
       for (const [term, numbers] of postings) {
         for (const chunk of byChunk(numbers).keys()) {
           if (counted.has(`${chunk} ${term}`)) continue;
           counted.add(`${chunk} ${term}`);
-          count += countOffsets(this.#offsets(term, chunk)!);
+          count += this.#countOf(term, chunk);
         }
       }
     }
@@ -271,17 +269,42 @@ export class LogIndex implements LogSource {
     return count + isRowToo.size;
   }
 
-  /** Where in `chunk` there is `term`, in rows and in memory together. */
-  #offsets(term: LogTerm, chunk: number): OffsetSet | undefined {
-    let set: OffsetSet | undefined = this.#kv.get(termRowKey(term, chunk));
+  #countOf(term: LogTerm, chunk: number): number {
+    const from = chunk * LOG_CHUNK_BLOCKS;
+    const set = this.#offsets(term, from, from + LOG_CHUNK_BLOCKS - 1);
+    return set === undefined ? 0 : countOffsets(set);
+  }
+
+  /**
+   * Where from `from` to `to`, in one chunk, there is `term`, in rows and in memory together; other blocks of
+   * the chunk may be there too.
+   */
+  #offsets(term: LogTerm, from: number, to: number): OffsetSet | undefined {
+    // Rows hold nothing newer than the last merge, unless one is under way.
+    const isInRows = from < this.#mergedBlocks || this.#merging !== undefined;
+    let set: OffsetSet | undefined = isInRows
+      ? this.#kv.get(termRowKey(term, chunkOf(from)))
+      : undefined;
     for (const waiting of [this.#merging, this.#recent]) {
       const numbers = waiting?.postings.get(term);
       if (numbers === undefined) continue;
-      const offsets = byChunk(numbers).get(chunk);
-      if (offsets !== undefined) set = withOffsets(set, offsets);
+      const wanted = numbers.slice(indexOf(numbers, from), indexOf(numbers, to + 1));
+      if (wanted.length > 0) set = withOffsets(set, wanted.map(offsetOf));
     }
     return set;
   }
+}
+
+/** Index of the first of `numbers`, which ascend, that is not below `number`. */
+function indexOf(numbers: readonly number[], number: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const MARK_KEY = tableKey(TABLE.meta, Buffer.from(META.logIndexedBlocks, "latin1"));

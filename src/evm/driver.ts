@@ -29,6 +29,7 @@ import {
   WORD,
 } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
+import { Logs } from "./logs.ts";
 import { enterCall } from "./message-call.ts";
 import { opcodesOf } from "./opcodes.ts";
 import { Records, type WarmSet } from "./records.ts";
@@ -133,7 +134,7 @@ export class Driver {
       precompiles,
       tracer: options.tracer,
       deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
-      logs: [],
+      logs: new Logs(memory, options.tracer?.onLog !== undefined),
       depth: -1,
       ending: EMPTY_SUCCESS,
       traced: 0,
@@ -288,14 +289,16 @@ export class Driver {
     const succeeded = outcome === "success";
     if (succeeded) session.records.writeBack();
     if (session.touchedRipemd) session.state.touch(RIPEMD160);
-    const { logs } = session;
+    const logs = succeeded ? session.logs.take() : () => [];
     return {
       outcome,
       ...(halt && { halt }),
       returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
-      logs: succeeded ? logs.map((log) => log.toLog()) : [],
+      get logs() {
+        return logs();
+      },
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
   }

@@ -21,7 +21,7 @@ export function pushFrame(session: Session, snapshot: number): void {
   const floor = align32(memoryEnd(session));
   if (session.depth >= 0) {
     const saved = FRAMES + session.depth * FRAME_STRIDE;
-    memory.bytes.copyWithin(saved, frame.begin, frame.begin + frame.size);
+    session.journal.copyFrame(saved, frame.begin);
   }
   session.depth++;
   if (session.tracer) session.gasAtEntry[session.depth] = memory.get64(request.gas);
@@ -30,7 +30,7 @@ export function pushFrame(session: Session, snapshot: number): void {
   memory.set32(frame.memorySize, 0);
   memory.copy64(frame.gas, request.gas);
   memory.set32(frame.snapshot, snapshot);
-  memory.set32(frame.logCount, session.logs.length);
+  session.logs.markFrame();
   memory.copy64(frame.refund, globals.refund);
   memory.set32(frame.returnDataSize, 0);
   memory.set32(frame.outputTarget, memory.get32(request.output));
@@ -84,7 +84,7 @@ export function popFrame(session: Session, ending: Ending, keepsChanges: boolean
   session.depth--;
   if (session.depth >= 0) {
     const saved = FRAMES + session.depth * FRAME_STRIDE;
-    memory.bytes.copyWithin(frame.begin, saved, saved + frame.size);
+    session.journal.copyFrame(frame.begin, saved);
   }
   hand(session, ending, opcode, created, target, targetSize);
 }
@@ -118,7 +118,7 @@ function hand(
   target: number,
   targetSize: number,
 ): void {
-  const { memory } = session;
+  const { memory, journal } = session;
   if (session.depth < 0) {
     session.ending = ending;
     return;
@@ -129,12 +129,11 @@ function hand(
   const size = isCreation && ending.outcome !== "revert" ? 0 : ending.outputSize;
   memory.set32(frame.returnDataSize, size);
   if (size > 0) {
-    const { bytes } = memory;
     const returnData = memoryEnd(session);
-    bytes.copyWithin(returnData, ending.output, ending.output + size);
+    journal.copy(returnData, ending.output, size);
     memory.set32(frame.returnData, returnData);
     if (targetSize > 0) {
-      bytes.copyWithin(target, returnData, returnData + Math.min(size, targetSize));
+      journal.copy(target, returnData, Math.min(size, targetSize));
     }
   }
   const result = memory.get32(frame.sp);

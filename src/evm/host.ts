@@ -1,7 +1,6 @@
 import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
-import { frame, LOG_TOPICS, record, WORD } from "./layout.ts";
-import { RawLog } from "./raw-log.ts";
+import { record } from "./layout.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
 import { stepOf } from "./step.ts";
 
@@ -39,14 +38,8 @@ export function createHost(current: () => Session): HostFunctions {
     },
     log: (topicCount, data, size) => {
       const session = current();
-      const { memory, records, tracer } = session;
-      const log = new RawLog(
-        records.addressOf(memory.get32(frame.account)),
-        memory.digits(LOG_TOPICS, topicCount * WORD),
-        memory.bytes.slice(data, data + size),
-      );
-      session.logs.push(log);
-      tracer?.onLog?.(log.toLog(), session.depth);
+      const log = session.logs.append(topicCount, data, size);
+      session.tracer?.onLog?.(log, session.depth);
     },
     step: () => {
       const session = current();

@@ -17,6 +17,8 @@ export type Interpreter = {
   hasBalance(record: number, value: number): number;
   isEmpty(record: number): number;
   keccak(bytes: number, size: number, target: number): void;
+  copy(to: number, from: number, size: number): void;
+  copyFrame(to: number, from: number): void;
 };
 
 /** What it imports, as `gen/runtime.ts` declares it. */

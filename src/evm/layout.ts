@@ -11,6 +11,8 @@
  *               index       open-addressing table of record addresses
  *               records     accounts and slots of this execution
  *               undo        journal: cells to put back on a revert
+ *               logs        what LOG wrote in this execution
+ *               hashes      Keccak-256 of pairs of words, kept between executions
  *               code        code by hash with its segment table, kept between executions
  *               memory      input of the top call, then each frame's memory behind its parent's
  */
@@ -57,6 +59,8 @@ export const frame = {
   codeId: FRAME + 92,
   /** First byte of linear memory that belongs to this frame alone */
   floor: FRAME + 96,
+  /** `globals.logTop` before this frame */
+  logTop: FRAME + 100,
   caller: FRAME + 128,
   value: FRAME + 160,
   size: 192,
@@ -92,6 +96,10 @@ export const globals = {
   recordCount: GLOBALS + 80,
   /** Gas that comes back from what a frame called */
   gasBack: GLOBALS + 88,
+  /** Where the next log goes, where the last may end, and how many there are in the log region */
+  logTop: GLOBALS + 96,
+  logEnd: GLOBALS + 100,
+  logCount: GLOBALS + 104,
 } as const;
 
 const REQUEST = GLOBALS + 0x80;
@@ -127,8 +135,17 @@ export const environment = {
   blobBaseFee: ENVIRONMENT + 288,
 } as const;
 
-export const SCRATCH = 0x1000;
-export const KECCAK_STATE = 0x1800;
+/** Operands and results of the long arithmetic, up to 9 limbs each */
+export const NUMERATOR = 0x1000;
+export const NORMALISED_NUMERATOR = 0x1080;
+export const QUOTIENT = 0x1100;
+export const REMAINDER = 0x1180;
+export const POWER = 0x1200;
+export const BASE = 0x1240;
+/** The 25 lanes of Keccak's state, those after every other round, and the parities of their columns */
+export const KECCAK_STATE = 0x1600;
+export const KECCAK_NEXT_STATE = 0x1700;
+export const KECCAK_PARITIES = 0x1800;
 export const KECCAK_ROUND_CONSTANTS = 0x1900;
 /** Key of the account being looked up */
 export const ADDRESS_KEY = 0x1a00;
@@ -156,7 +173,14 @@ export const RECORDS_END = RECORDS + (INDEX_SLOTS_MAX / 2) * RECORD_SIZE;
 export const UNDO = RECORDS_END;
 export const UNDO_SIZE = 48;
 export const UNDO_END = UNDO + 64 * 1024 * 1024;
-export const CODE = UNDO_END;
+export const LOGS = UNDO_END;
+export const LOGS_END = LOGS + 16 * 1024 * 1024;
+/** Hashes of 64 bytes by their input, kept between executions */
+export const HASHES = LOGS_END;
+export const HASH_SLOTS_BITS = 12;
+export const HASH_SLOT_SIZE = 128;
+export const HASHES_END = HASHES + (1 << HASH_SLOTS_BITS) * HASH_SLOT_SIZE;
+export const CODE = HASHES_END;
 export const CODE_END = CODE + 48 * 1024 * 1024;
 export const MEMORY = CODE_END;
 export const MEMORY_PAGES_MIN = Math.ceil(MEMORY / PAGE) + 64;
@@ -180,6 +204,12 @@ export const record = {
 } as const;
 
 export const TRANSIENT = 1;
+
+/**
+ * A log: this header, the address and the topics as 32 big-endian bytes each, the data, and as much as makes the next
+ * begin at a multiple of 16.
+ */
+export const logEntry = { topicCount: 0, dataSize: 4, address: 16, topics: 48 } as const;
 
 /** Bits of `record.flags`. */
 export const flag = {

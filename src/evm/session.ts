@@ -4,7 +4,7 @@ import type { BlockContext, Halt, Precompile } from "./evm.ts";
 import type { Interpreter } from "./interpreters.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
-import type { RawLog } from "./raw-log.ts";
+import type { Logs } from "./logs.ts";
 import type { Records } from "./records.ts";
 import type { Rules } from "./rules.ts";
 import type { State } from "./state.ts";
@@ -48,7 +48,7 @@ export type Session = {
   precompiles: ReadonlyMap<Address, Precompile>;
   tracer: Tracer | undefined;
   deadlineMs: number;
-  logs: RawLog[];
+  logs: Logs;
   /** Depth of the running frame; −1 before the first and after the last */
   depth: number;
   /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
@@ -80,6 +80,6 @@ export function memoryEnd({ memory }: Session): number {
 export function revertFrame(session: Session): void {
   const { memory, journal } = session;
   journal.revert(memory.get32(frame.snapshot));
-  session.logs.length = memory.get32(frame.logCount);
+  session.logs.revert();
   memory.copy64(globals.refund, frame.refund);
 }

@@ -139,7 +139,6 @@ export function beginBlockOn(
   const receipts: Receipt[] = [];
   const senders: Address[] = [];
   const bloom = new Uint8Array(BLOOM_LENGTH);
-  const trieUpdate = () => stateTrie.update(baseRoot, state.changes());
 
   storeAncestry(header, environment);
 
@@ -157,7 +156,7 @@ export function beginBlockOn(
       cumulativeGasUsed: header.gasLimit - gasPool.gas,
       effectiveGasPrice: message.gasPrice,
       blobBaseFee: context.blobBaseFee,
-      stateRoot: () => trieUpdate().root,
+      stateRoot: () => stateTrie.update(baseRoot, state.changes()).root,
     });
     receipts.push(receipt);
     senders.push(message.from);
@@ -180,6 +179,7 @@ export function beginBlockOn(
       const requests = hasRequests ? takeRequests() : [];
       if (withdrawals) applyWithdrawals(withdrawals, state);
       applyRewards(header, uncles, hardfork, state);
+      const changes = state.changes();
       return {
         receipts,
         senders,
@@ -188,8 +188,8 @@ export function beginBlockOn(
         logsBloom: bloom,
         requests,
         ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
-        changes: state.changes(),
-        trie: trieUpdate(),
+        changes,
+        trie: stateTrie.update(baseRoot, changes),
         state: state.asReader(),
       };
     },

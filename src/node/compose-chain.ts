@@ -109,6 +109,7 @@ export function composeChain(
     {
       application,
       onExecutable: (listener) => mempool.onPending(listener),
+      hasExecutable: () => mempool.counts().pending > 0,
       now,
       headTime: () => ({ seconds: chain.head().block.header.timestamp, nanos: 0 }),
     },

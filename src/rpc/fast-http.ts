@@ -41,24 +41,35 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   const connections = new Set<FastConnection>();
   const writeHead = createHeadWriter(options);
   let answered: FastConnection[] = [];
+  let isScheduled = false;
 
   /**
-   * Once everything that came in together is dealt with. A write may have to wake its reader, which takes longer than most
-   * calls; to write one behind the other wakes a process that reads several of the connections once, not for each.
+   * Answers are written once everything that came in together is dealt with. A write may have to wake its reader, which takes
+   * longer than most calls; to write one behind the other wakes a process that reads several of the connections once, not
+   * for each.
    */
-  function writeSoon(connection: FastConnection): void {
-    if (answered.push(connection) === 1) setImmediate(writeAll);
+  function writeThisTurn(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(writeAll);
   }
 
   function writeAll(): void {
+    isScheduled = false;
     const ready = answered;
     answered = [];
     for (const connection of ready) connection.writeAnswer();
   }
 
+  function writeSoon(connection: FastConnection): void {
+    answered.push(connection);
+    writeThisTurn();
+  }
+
+  const writing = { writeHead, writeThisTurn, writeSoon };
   return {
     serve(socket) {
-      const connection = new FastConnection(socket, options, modules, { writeHead, writeSoon });
+      const connection = new FastConnection(socket, options, modules, writing);
       connections.add(connection);
       connection.onGone = () => connections.delete(connection);
     },
@@ -76,6 +87,8 @@ type HeadWriter = (reply: Reply | undefined, length: number) => string;
 /** How connections write. */
 type Writing = {
   readonly writeHead: HeadWriter;
+  /** To be called before a call runs: what that puts off until later in this turn, a block say, then comes behind the answers. */
+  readonly writeThisTurn: () => void;
   /** Has `writeAnswer` called before this turn of the event loop ends. */
   readonly writeSoon: (connection: FastConnection) => void;
 };
@@ -170,6 +183,7 @@ class FastConnection {
         this.#socket.setTimeout(limits.httpIdleTimeoutMs);
       }
       const context = new RequestContext(caller);
+      this.#writing.writeThisTurn();
       const reply = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       if (reply instanceof Promise) {
         this.#running = context;

@@ -50,6 +50,7 @@ function engineOf(blockTime: BlockTime) {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
+      hasExecutable: () => waiting > 0,
       now: () => clock.now,
       headTime: () => clock.head,
     },

@@ -30,6 +30,8 @@ export type SoloEngineModules = {
   readonly application: Application;
   /** Calls back when the pool holds something executable that it did not hold before. */
   readonly onExecutable: (listener: () => void) => () => void;
+  /** False when the pool surely has nothing for a block. */
+  readonly hasExecutable: () => boolean;
   readonly now: () => Time;
   /** Time of the head: blocks never go back behind it. */
   readonly headTime: () => Time;
@@ -57,6 +59,7 @@ export function createSoloEngine(
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
+    if (!allowEmpty && !modules.hasExecutable()) return undefined;
     const proposal = nextProposal();
     const txs = application.prepareProposal({ ...proposal, maxTxBytes: PACKING_LIMITS.bytesMax });
     if (!allowEmpty && txs.length === 1) {

@@ -1,4 +1,5 @@
-import { i32, i64, memory } from "../wasm/code.ts";
+import { frame, WORD } from "../layout.ts";
+import { i32, i64, memory, v128 } from "../wasm/code.ts";
 import { call, type FunctionRef } from "../wasm/function.ts";
 import type { ModuleBuilder } from "../wasm/module.ts";
 import type { GasFunctions } from "./gas.ts";
@@ -8,6 +9,10 @@ import { isSmall, limb } from "./words.ts";
 const COPY_WORD_GAS = 3n;
 
 export type CopyFunctions = {
+  /** copy(to, from, size): the ranges may overlap */
+  readonly copy: FunctionRef;
+  /** copyFrame(to, from): the registers of a frame */
+  readonly copyFrame: FunctionRef;
   /** copyGas(gas, offset, size): for a copy to memory; the arguments are addresses of words */
   readonly copyGas: FunctionRef;
   /** copyPadded(target, source, sourceSize, offset, size): as if zeros followed `source`; `offset` is the address of a word */
@@ -37,5 +42,22 @@ export function defineCopies(module: ModuleBuilder, gas: GasFunctions): CopyFunc
     },
   );
 
-  return { copyGas, copyPadded };
+  // A word, what most calls return, goes by itself: to copy a range is a call into the runtime.
+  const copy = module.define(["i32", "i32", "i32"], [], (f, to, from, size) => {
+    f.if(
+      i32.eq(size!, WORD),
+      () => {
+        const low = f.v128(v128.load(from!));
+        const high = f.v128(v128.load(from!, 16));
+        f.do(v128.store(to!, low), v128.store(to!, high, 16));
+      },
+      () => f.do(memory.copy(to!, from!, size!)),
+    );
+  });
+
+  const copyFrame = module.define(["i32", "i32"], [], (f, to, from) => {
+    for (let at = 0; at < frame.size; at += 16) f.do(v128.store(to!, v128.load(from!, at), at));
+  });
+
+  return { copy, copyFrame, copyGas, copyPadded };
 }

@@ -32,6 +32,8 @@ export function emitInterpreter(
   module.export("hasBalance", journal.hasBalance);
   module.export("isEmpty", journal.isEmpty);
   module.export("keccak", runtime.keccak);
+  module.export("copy", runtime.copies.copy);
+  module.export("copyFrame", runtime.copies.copyFrame);
   return module.bytes();
 }
 

@@ -132,7 +132,12 @@ const keccak256: Emitter = (loop) => {
   loop.charge(i64.mul(words, HASH_WORD_GAS));
   loop.charged();
   const bytes = addressOf(loop, 0);
-  f.do(call(runtime.keccak, bytes, i32.load(sp, WORD), i32.add(sp, WORD)));
+  const size = f.i32(i32.load(sp, WORD));
+  f.if(
+    i32.eq(size, 2 * WORD),
+    () => f.do(call(runtime.keccakOfPair, bytes, i32.add(sp, WORD))),
+    () => f.do(call(runtime.keccak, bytes, size, i32.add(sp, WORD))),
+  );
   loop.drop(1);
   loop.next();
 };

@@ -6,7 +6,8 @@ import { type CallFunctions, defineCalls } from "./calls.ts";
 import { type CopyFunctions, defineCopies } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { defineJournal, type Journal } from "./journal.ts";
-import { defineKeccak } from "./keccak.ts";
+import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
+import { defineAppendLog } from "./logs.ts";
 import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
 import { defineShifts, type Shifts } from "./shifts.ts";
 import { defineStorage, type StorageFunctions } from "./storage.ts";
@@ -42,10 +43,12 @@ export type Runtime = {
   readonly long: LongArithmetic;
   readonly shifts: Shifts;
   readonly keccak: FunctionRef;
+  readonly keccakOfPair: FunctionRef;
   readonly access: AccessFunctions;
   readonly copies: CopyFunctions;
   readonly storage: StorageFunctions;
   readonly calls: CallFunctions;
+  readonly appendLog: FunctionRef;
 };
 
 /**
@@ -70,7 +73,6 @@ export function importHost(module: ModuleBuilder): Imports {
     ...imports,
     blockHash: forward(imports.blockHash),
     extCodeCopy: forward(imports.extCodeCopy),
-    log: forward(imports.log),
     step: forward(imports.step),
   };
 }
@@ -83,6 +85,7 @@ export function defineRuntime(
   const imports = importHost(module);
   const gas = defineGas(module, imports.isOutOfTime);
   const journal = defineJournal(module, imports, seed);
+  const keccak = defineKeccak(module);
   const access = defineAccess(module, rules, imports, gas, journal);
   return {
     rules,
@@ -91,10 +94,12 @@ export function defineRuntime(
     journal,
     long: defineLongArithmetic(module),
     shifts: defineShifts(module),
-    keccak: defineKeccak(module),
+    keccak,
+    keccakOfPair: defineKeccakOfPair(module, keccak),
     access,
     copies: defineCopies(module, gas),
     storage: defineStorage(module, rules, gas, journal),
     calls: defineCalls(module, rules, imports, gas, journal, access),
+    appendLog: defineAppendLog(module, imports),
   };
 }

@@ -1,11 +1,11 @@
 import { haltCode } from "../halts.ts";
-import { frame, globals, LOG_TOPICS, record, TRANSIENT, WORD } from "../layout.ts";
+import { frame, globals, record, TRANSIENT, WORD } from "../layout.ts";
 import { i32, i64, type Local } from "../wasm/code.ts";
 import { call } from "../wasm/function.ts";
 import type { Loop } from "./loop.ts";
 import type { Emitter, Emitters } from "./opcode-emitters.ts";
 import { slotRecord } from "./storage.ts";
-import { bytesFromWord, copyWord, limb, storeSmall, storeZero } from "./words.ts";
+import { copyWord, limb, storeSmall, storeZero } from "./words.ts";
 
 /** LOG's price for a byte of data (G_logdata) */
 const LOG_BYTE_GAS = 8n;
@@ -109,17 +109,13 @@ const tstore: Emitter = (loop) => {
 
 const log: Emitter = (loop, { pops }) => {
   const { f, sp, runtime } = loop;
-  const topics = pops - 2;
   loop.expandTo(loop.operand(0), loop.operand(1));
   const cost = i64.mul(limb(sp, 0, WORD), LOG_BYTE_GAS);
   loop.charge(cost);
   loop.charged();
   loop.haltIf(i32.load(frame.isStatic), haltCode.writeProtection);
-  for (let i = 0; i < topics; i++) {
-    bytesFromWord(f, LOG_TOPICS + i * WORD, sp, (2 + i) * WORD);
-  }
   const data = i32.add(loop.memory, i32.load(sp));
-  f.do(call(runtime.imports.log, topics, data, i32.load(sp, WORD)));
+  f.do(call(runtime.appendLog, pops - 2, loop.operand(2), data, i32.load(sp, WORD)));
   loop.drop(pops);
   loop.nextSegment();
 };

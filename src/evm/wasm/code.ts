@@ -96,6 +96,7 @@ export const i32 = {
   add: binary("i32", 0x6a),
   sub: binary("i32", 0x6b),
   mul: binary("i32", 0x6c),
+  divU: binary("i32", 0x6e),
   and: binary("i32", 0x71),
   or: binary("i32", 0x72),
   xor: binary("i32", 0x73),
@@ -159,6 +160,15 @@ export const v128 = {
     (out) => {
       pushOperand(out, a, "v128");
       out.push(0xfd, 0x4d);
+    },
+  /** The vector of two 64-bit numbers. */
+  pair:
+    (low: Operand, high: Operand): Code =>
+    (out) => {
+      pushOperand(out, low, "i64");
+      out.push(0xfd, 0x12);
+      pushOperand(out, high, "i64");
+      out.push(0xfd, 0x1e, 1);
     },
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),

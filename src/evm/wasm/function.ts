@@ -169,9 +169,7 @@ export class FunctionBuilder {
     const out: number[] = [];
     pushUnsigned(out, this.#types.length);
     for (const type of this.#types) out.push(1, typeByte(type));
-    for (const byte of this.#body) out.push(byte);
-    out.push(0x0b);
-    return out;
+    return out.concat(this.#body, 0x0b);
   }
 
   #open(opcode: number): Label {

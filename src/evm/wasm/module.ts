@@ -1,7 +1,7 @@
 import { invariant } from "../../errors.ts";
 import type { Local, ValueType } from "./code.ts";
 import { FunctionBuilder, type FunctionRef, typeByte } from "./function.ts";
-import { pushUnsigned, unsigned } from "./leb128.ts";
+import { unsigned } from "./leb128.ts";
 
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
@@ -51,14 +51,11 @@ export class ModuleBuilder {
   }
 
   bytes(): Uint8Array<ArrayBuffer> {
-    const out = [...MAGIC_AND_VERSION];
+    // Whole arrays at once: this runs once, too early for a loop over bytes to be compiled.
+    const parts: (readonly number[])[] = [MAGIC_AND_VERSION];
     const section = (id: number, items: readonly (readonly number[])[]) => {
-      const payload: number[] = [];
-      pushUnsigned(payload, items.length);
-      for (const item of items) for (const byte of item) payload.push(byte);
-      out.push(id);
-      pushUnsigned(out, payload.length);
-      for (const byte of payload) out.push(byte);
+      const payload = unsigned(items.length).concat(...items);
+      parts.push([id], unsigned(payload.length), payload);
     };
     section(1, this.#types);
     section(2, [
@@ -82,12 +79,10 @@ export class ModuleBuilder {
       10,
       this.#functions.map(({ body }) => {
         invariant(body, "a declared function has no body");
-        const entry = unsigned(body.length);
-        for (const byte of body) entry.push(byte);
-        return entry;
+        return unsigned(body.length).concat(body);
       }),
     );
-    return Uint8Array.from(out);
+    return new Uint8Array(parts.flat());
   }
 
   #type(params: readonly ValueType[], results: readonly ValueType[]): number {

@@ -1,7 +1,7 @@
 import type { BlockLogs } from "../../chain/block-logs.ts";
 import type { LogFilter } from "../../chain/log-filter.ts";
 
-const FIRST_PART_BYTES = 4 << 10;
+const FIRST_PART_BYTES = 2 << 10;
 /** Larger pieces of memory come from the system each time, and V8 collects garbage on their account. */
 const PART_BYTES = 64 << 10;
 /** More than all of a log's JSON takes without the digits of address, topics and data. */

@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
+import { parseAddress } from "../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
@@ -40,6 +44,20 @@ async function send(nonce: number, fields: object = {}): Promise<string> {
   });
 }
 
+const transfer = (nonce: bigint) =>
+  ({
+    type: 2,
+    chainId: 31_337n,
+    nonce,
+    gasLimit: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    to: parseAddress(DEV_ADDRESSES[1]),
+    value: 1n,
+    data: EMPTY_BYTES,
+    accessList: [],
+  }) as const;
+
 const counts = () => {
   const { pending, queued } = node.node.core.mempool.counts();
   return [pending, queued];
@@ -65,6 +83,24 @@ test("transactions that wait are there after the next start, those behind a gap 
   await node.stop();
   await start();
   assert.deepEqual(counts(), [0, 0]);
+});
+
+test("five thousand of them are all back, in order, none twice", async () => {
+  await start();
+  const keys = devPrivateKeys();
+  for (let nonce = 0n; nonce < 500n; nonce++) {
+    for (const key of keys) await node.node.core.submit(signTransaction(transfer(nonce), key).raw);
+  }
+  assert.deepEqual(counts(), [5_000, 0]);
+  await node.stop();
+  await start();
+  assert.deepEqual(counts(), [5_000, 0]);
+  for (const list of node.node.core.mempool.content().pending.values()) {
+    assert.deepEqual(
+      list.map(({ tx }) => tx.nonce),
+      Array.from({ length: 500 }, (_, nonce) => BigInt(nonce)),
+    );
+  }
 });
 
 test("a start in instant mode puts them into a block", async () => {

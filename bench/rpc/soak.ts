@@ -1,284 +1,264 @@
-import { connect, type Socket } from "node:net";
-import { WebSocket } from "ws";
-import { startTestNode, type TestNode } from "../../test/support/test-node.ts";
+import { join } from "node:path";
+import { call, freePort, type Peer, startEvmint } from "../support/peers.ts";
+import { type Holdings, ProcessProbe } from "../support/process-probe.ts";
 import { printTable, writeResult } from "../support/report.ts";
+import { BlockHashes, placeOf, RestlessClient, StayingClient } from "./soak-clients.ts";
 
 const BLOCK_MS = 50;
 const STAYING = 20;
 const RESTLESS = 40;
+const SAMPLES_MIN = 20;
+const SAMPLE_MS_MAX = 60_000;
 
 /** Init code that logs 8 KiB and then 32 bytes, so that a client that does not read is found out within seconds. */
 const LOUD_CODE = "0x6120006000a060aa60206000a100";
-/** Turns, of two seconds each, during which a client does not read. */
-const STALLED_TURNS = 4;
+
+type Sample = Holdings & { readonly second: number; readonly blocks: number };
 
 /**
  * Twenty blocks a second, subscribers that stay, and clients that come, vanish, stall and come back. Those that stayed must have heard
- * of every block and every log once, in order; memory and open handles must not grow.
+ * of every block and every log once, in order. Memory and handles of the node, a process of its own, are looked at once a minute
+ * after a garbage collection; the slopes are those of the second half.
  *
  *     npm run bench -- soak [seconds]
  */
-export async function run([secondsText = "60"]: readonly string[]): Promise<void> {
+export async function run([secondsText = "1200"]: readonly string[]): Promise<void> {
   const seconds = Number(secondsText);
-  const node = await startTestNode({
-    dev: true,
-    settings: {
-      "consensus.block-time": "manual",
-      "json-rpc.notification-buffer-limit": "262144",
+  const [wsPort, inspectorPort] = [await freePort(), await freePort()];
+  const wsUrl = `ws://127.0.0.1:${wsPort}`;
+  const node = await startEvmint({
+    runtimeArguments: [`--inspect=127.0.0.1:${inspectorPort}`, "--inspect-publish-uid=http"],
+    extraArguments: [
+      ...["--consensus.block-time", `${BLOCK_MS}ms`],
+      ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`],
+      ...["--json-rpc.notification-buffer-limit", "262144"],
       // Caches are to be full long before the end, so that growth can be told from filling.
-      "json-rpc.block-cache-size": "1048576",
-    },
+      ...["--json-rpc.block-cache-size", "1048576"],
+      ...["--state.cache-size", "4194304"],
+      ...["--log.level", "warn"],
+    ],
   });
+  const probe = await ProcessProbe.open(node.pid, inspectorPort);
   const staying: StayingClient[] = [];
   const restless: RestlessClient[] = [];
   try {
-    const [from] = (await rpc(node, "eth_accounts", [])) as [string];
+    const hashes = new BlockHashes();
     for (let i = 0; i < STAYING; i++) {
-      staying.push(await StayingClient.open(i % 4 === 3 ? node.ipcPath : node.wsUrl));
+      const address = i % 4 === 3 ? join(node.home, "evmint.ipc") : wsUrl;
+      staying.push(await StayingClient.open(address, hashes));
     }
-    const poller = (await rpc(node, "eth_newBlockFilter", [])) as string;
-    const logPoller = (await rpc(node, "eth_newFilter", [{}])) as string;
-    const polled: string[] = [];
-    const polledLogs: string[] = [];
-    for (let i = 0; i < RESTLESS; i++) restless.push(new RestlessClient(node.wsUrl, i));
+    const pollers = await Pollers.open(node);
+    const before = await probe.holdings();
+    for (let i = 0; i < RESTLESS; i++) restless.push(new RestlessClient(wsUrl, i));
 
-    const samples: { readonly second: number; readonly bytes: number; readonly handles: number }[] =
-      [];
-    const begin = performance.now();
-    const firstBlock = node.node.core.chain.head().block.header.number + 1;
-    for (let tick = 0; performance.now() - begin < seconds * 1000; tick++) {
-      await rpc(node, "eth_sendTransaction", [{ from, data: LOUD_CODE, gas: "0x100000" }]);
-      node.produceBlock();
-      restless[tick % RESTLESS]!.act(tick);
-      if (tick % 10 === 0) {
-        polled.push(...((await rpc(node, "eth_getFilterChanges", [poller])) as string[]));
-        polledLogs.push(...placesOf(await rpc(node, "eth_getFilterChanges", [logPoller])));
-      }
-      if (tick % 20 === 0) {
-        globalThis.gc?.();
-        samples.push({
-          second: Math.round((performance.now() - begin) / 1000),
-          bytes: process.memoryUsage().heapUsed + process.memoryUsage().external,
-          handles: process.getActiveResourcesInfo().length,
-        });
-      }
-      const due = begin + (tick + 1) * BLOCK_MS;
-      await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())));
-    }
+    const first = (await headNumber(node)) + 1;
+    const samples = await live(node, probe, { seconds, first, restless, pollers });
     for (const client of restless) client.leave();
-    await new Promise((done) => setTimeout(done, 2000));
-    polled.push(...((await rpc(node, "eth_getFilterChanges", [poller])) as string[]));
-    polledLogs.push(...placesOf(await rpc(node, "eth_getFilterChanges", [logPoller])));
+    const last = await headNumber(node);
+    await until(() => staying.every(({ heads }) => heads.at(-1)! > last));
+    await pollers.poll();
+    const after = await probe.holdings();
 
-    const { chain } = node.node.core;
-    const lastBlock = chain.head().block.header.number;
-    const heads: string[] = [];
-    const logs: string[] = [];
-    for (let number = firstBlock; number <= lastBlock; number++) {
-      const { block, receipts } = chain.blockByNumber(number)!;
-      heads.push(block.hash);
-      const count = receipts.reduce((sum, receipt) => sum + receipt.logs.length, 0);
-      for (let index = 0; index < count; index++) logs.push(`${number}/${index}`);
+    const expected = await chainBetween(node, first, last, hashes);
+    const polledHeads = pollers.blocks.map((hash) => hashes.numberOf(hash));
+    for (const { heads, logs } of [...staying, { heads: polledHeads, logs: pollers.logs }]) {
+      assertSame("heads", within(heads, first, last), expected.heads);
+      assertSame("logs", within(logs, placeOf(first), placeOf(last + 1) - 1), expected.logs);
     }
-    for (const client of staying) {
-      assertSame("heads", client.heads, heads);
-      assertSame("logs", client.logs, logs);
-    }
-    assertSame("polled blocks", polled, heads);
-    assertSame("polled logs", polledLogs, logs);
-    const cut = restless.reduce((sum, client) => sum + client.timesCut, 0);
-    const third = Math.floor(samples.length / 3);
-    const mean = (list: typeof samples, of: "bytes" | "handles") =>
-      list.reduce((sum, sample) => sum + sample[of], 0) / list.length;
-    const row = {
-      seconds: String(seconds),
-      blocks: heads.length,
-      "logs heard by each": logs.length,
+    report(samples, {
+      seconds,
+      blocks: expected.heads.length,
+      "logs heard by each": expected.logs.length,
       "subscribers that stayed": STAYING,
-      "clients come and gone": restless.reduce((sum, client) => sum + client.connections, 0),
-      "stalled and cut": cut,
-      "MB, second third": mean(samples.slice(third, 2 * third), "bytes") / 2 ** 20,
-      "MB, last third": mean(samples.slice(2 * third), "bytes") / 2 ** 20,
-      "handles, second third": mean(samples.slice(third, 2 * third), "handles"),
-      "handles, last third": mean(samples.slice(2 * third), "handles"),
-    };
-    for (const [name, value] of Object.entries(row)) console.log(`${name.padEnd(26)} ${value}`);
-    writeResult("soak", [row]);
-    printTable([{ result: "nobody missed anything or heard it twice", blocks: heads.length }]);
+      "open files before they came": before.openFiles,
+      "open files when they had gone": after.openFiles,
+      "clients come and gone": restless.reduce((sum, { connections }) => sum + connections, 0),
+      "did not read and were cut": restless.reduce((sum, { timesCut }) => sum + timesCut, 0),
+    });
   } finally {
     for (const client of [...staying, ...restless]) client.leave();
+    probe.close();
     await node.stop();
   }
 }
 
-/** Where logs stand; the logs themselves are not kept. */
-function placesOf(logs: unknown): string[] {
-  return (logs as { blockNumber: string; logIndex: string }[]).map(
-    ({ blockNumber, logIndex }) => `${Number(blockNumber)}/${Number(logIndex)}`,
-  );
+/** Lets everybody act for `seconds`, and takes samples of the node meanwhile. */
+async function live(
+  node: Peer,
+  probe: ProcessProbe,
+  {
+    seconds,
+    first,
+    restless,
+    pollers,
+  }: {
+    readonly seconds: number;
+    readonly first: number;
+    readonly restless: readonly RestlessClient[];
+    readonly pollers: Pollers;
+  },
+): Promise<Sample[]> {
+  const [from] = await call<string[]>(node.port, "eth_accounts", []);
+  const samples: Sample[] = [];
+  const sampleMs = Math.min(SAMPLE_MS_MAX, (seconds * 1000) / SAMPLES_MIN);
+  const begin = performance.now();
+  const elapsed = () => performance.now() - begin;
+  for (let tick = 0; elapsed() < seconds * 1000; tick++) {
+    await call(node.port, "eth_sendTransaction", [{ from, data: LOUD_CODE, gas: "0x100000" }]);
+    // Pending filters read from a list of the newest 20,000 transactions: it has to be full by half-time too.
+    await call(node.port, "eth_sendTransaction", [{ from, to: from, gas: "0x5208" }]);
+    restless[tick % RESTLESS]!.act();
+    if (tick % 10 === 0) await pollers.poll();
+    if (elapsed() >= (samples.length + 1) * sampleMs) {
+      const sample = {
+        second: Math.round(elapsed() / 1000),
+        blocks: (await headNumber(node)) - first + 1,
+        ...(await probe.holdings()),
+      };
+      samples.push(sample);
+      printSample(sample, samples.length === 1);
+    }
+    await new Promise((done) => setTimeout(done, (tick + 1) * BLOCK_MS - elapsed()));
+  }
+  return samples;
 }
 
-function assertSame(what: string, found: readonly string[], expected: readonly string[]): void {
-  if (found.join() === expected.join()) return;
-  const at = found.findIndex((entry, index) => entry !== expected[index]);
+/** Filters that are polled over HTTP. */
+class Pollers {
+  readonly blocks: string[] = [];
+  readonly logs: number[] = [];
+  readonly #node: Peer;
+  readonly #blockFilter: string;
+  readonly #logFilter: string;
+
+  private constructor(node: Peer, blockFilter: string, logFilter: string) {
+    this.#node = node;
+    this.#blockFilter = blockFilter;
+    this.#logFilter = logFilter;
+  }
+
+  static async open(node: Peer): Promise<Pollers> {
+    return new Pollers(
+      node,
+      await call<string>(node.port, "eth_newBlockFilter", []),
+      await call<string>(node.port, "eth_newFilter", [{}]),
+    );
+  }
+
+  async poll(): Promise<void> {
+    const changes = <T>(filter: string) =>
+      call<T[]>(this.#node.port, "eth_getFilterChanges", [filter]);
+    this.blocks.push(...(await changes<string>(this.#blockFilter)));
+    this.logs.push(...placesOf(await changes<LogPlace>(this.#logFilter)));
+  }
+}
+
+type LogPlace = { readonly blockNumber: string; readonly logIndex: string };
+
+function placesOf(logs: readonly LogPlace[]): number[] {
+  return logs.map(({ blockNumber, logIndex }) => placeOf(Number(blockNumber), Number(logIndex)));
+}
+
+/** What the chain itself says now about the blocks that were told of. */
+async function chainBetween(node: Peer, first: number, last: number, hashes: BlockHashes) {
+  const heads: number[] = [];
+  const logs: number[] = [];
+  for (let number = first; number <= last; number++) {
+    const quantity = `0x${number.toString(16)}`;
+    const { hash } = await call<{ hash: string }>(node.port, "eth_getBlockByNumber", [
+      quantity,
+      false,
+    ]);
+    hashes.check(number, hash);
+    heads.push(number);
+    const found = await call<LogPlace[]>(node.port, "eth_getLogs", [{ blockHash: hash }]);
+    logs.push(...placesOf(found));
+  }
+  return { heads, logs };
+}
+
+function within(told: readonly number[], first: number, last: number): number[] {
+  return told.filter((entry) => entry >= first && entry <= last);
+}
+
+/** @throws Error when something was missed, told twice or out of order */
+function assertSame(what: string, found: readonly number[], expected: readonly number[]): void {
+  const at = expected.findIndex((entry, index) => entry !== found[index]);
+  if (at < 0 && found.length === expected.length) return;
   throw new Error(
     `${what}: ${found.length} instead of ${expected.length}, first difference at ${at}`,
   );
 }
 
-type Notice = {
-  readonly method?: string;
-  readonly params?: {
-    readonly subscription: string;
-    readonly result: {
-      readonly hash?: string;
-      readonly blockNumber: string;
-      readonly logIndex: string;
-    };
-  };
-};
+async function headNumber(node: Peer): Promise<number> {
+  return Number(await call<string>(node.port, "eth_blockNumber", []));
+}
 
-/** Subscribes once, by WebSocket or IPC, and notes everything. */
-class StayingClient {
-  readonly heads: string[] = [];
-  readonly logs: string[] = [];
-  readonly #close: () => void;
-
-  constructor(close: () => void) {
-    this.#close = close;
-  }
-
-  static async open(url: string): Promise<StayingClient> {
-    const isSocketFile = !url.startsWith("ws:");
-    const requests = [["newHeads"], ["logs", {}]].map((params, id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method: "eth_subscribe", params }),
-    );
-    if (isSocketFile) return StayingClient.#openIpc(url, requests);
-    const socket = new WebSocket(url);
-    await new Promise((resolve) => socket.once("open", resolve));
-    const client = new StayingClient(() => socket.terminate());
-    await new Promise<void>((resolve) => {
-      let answers = 0;
-      socket.on("message", (data: Buffer) => {
-        if (!client.#take(data.toString()) && ++answers === requests.length) resolve();
-      });
-      // Both in one batch.
-      for (const request of requests) socket.send(request);
-    });
-    return client;
-  }
-
-  static async #openIpc(path: string, requests: readonly string[]): Promise<StayingClient> {
-    const socket: Socket = connect(path);
-    const client = new StayingClient(() => socket.destroy());
-    await new Promise<void>((resolve) => {
-      let answers = 0;
-      let text = "";
-      socket.on("data", (chunk) => {
-        text += chunk.toString("latin1");
-        const lines = text.split("\n");
-        text = lines.pop()!;
-        for (const line of lines)
-          if (!client.#take(line) && ++answers === requests.length) resolve();
-      });
-      socket.write(requests.join("\n"));
-    });
-    return client;
-  }
-
-  leave(): void {
-    this.#close();
-  }
-
-  /** True when `text` is a notice. */
-  #take(text: string): boolean {
-    const { params } = JSON.parse(text) as Notice;
-    if (params === undefined) return false;
-    const { hash, blockNumber, logIndex } = params.result;
-    if (hash !== undefined) this.heads.push(hash);
-    else this.logs.push(`${Number(blockNumber)}/${Number(logIndex)}`);
-    return true;
+async function until(isDone: () => boolean): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!isDone()) {
+    if (performance.now() > deadline) throw new Error("a subscriber that stayed fell silent");
+    await new Promise((done) => setTimeout(done, 50));
   }
 }
 
-/** Connects, subscribes to everything, and then leaves politely, vanishes, or stops reading. */
-class RestlessClient {
-  readonly #url: string;
-  readonly #habit: number;
-  #socket: WebSocket | undefined;
-  #turnsStalled = 0;
-  connections = 0;
-  timesCut = 0;
+const MB = 2 ** 20;
 
-  constructor(url: string, habit: number) {
-    this.#url = url;
-    this.#habit = habit;
-  }
-
-  act(tick: number): void {
-    if (this.#socket === undefined) this.#connect();
-    else if (this.#habit % 4 === 0) this.#socket.close();
-    else if (this.#habit % 4 === 1) this.#socket.terminate();
-    else if (this.#habit % 4 === 2) this.#stall(this.#socket);
-    // Those that are left install filters and forget them.
-    else if (this.#socket.readyState === WebSocket.OPEN && tick % 3 === 0) {
-      this.#socket.send(
-        '{"jsonrpc":"2.0","id":9,"method":"eth_newPendingTransactionFilter","params":[]}',
-      );
-    } else this.#socket.terminate();
-  }
-
-  leave(): void {
-    this.#socket?.terminate();
-  }
-
-  #stall(socket: WebSocket): void {
-    if (socket.readyState !== WebSocket.OPEN) return;
-    this.#turnsStalled++;
-    if (this.#turnsStalled < STALLED_TURNS) socket.pause();
-    else {
-      this.#turnsStalled = 0;
-      socket.resume();
-    }
-  }
-
-  #connect(): void {
-    const socket = new WebSocket(this.#url);
-    this.#socket = socket;
-    this.connections++;
-    socket.on("error", () => {});
-    socket.on("close", (code) => {
-      if (code === 1008 || (code === 1006 && this.#habit % 4 === 2)) this.timesCut++;
-      if (this.#socket === socket) this.#socket = undefined;
-    });
-    socket.on("open", () => {
-      const calls = [
-        ["newHeads", { includeTransactions: true, transactionDetails: true }],
-        ["logs", {}],
-        ["newPendingTransactions", true],
-        ["transactionReceipts"],
-      ];
-      const batch = calls.map((params, id) => ({
-        jsonrpc: "2.0",
-        id,
-        method: "eth_subscribe",
-        params,
-      }));
-      socket.send(JSON.stringify(batch));
-    });
-  }
+/** One row of the table that grows while the soak runs. */
+function rowOf(sample: Sample): Record<string, number> {
+  const count = (kind: string) => sample.handles[kind] ?? 0;
+  return {
+    second: sample.second,
+    blocks: sample.blocks,
+    "heap MB": sample.heapBytes / MB,
+    "external MB": sample.externalBytes / MB,
+    "anonymous MB": sample.anonymousBytes / MB,
+    "resident MB": sample.residentBytes / MB,
+    "TCP sockets": count("TCPSocketWrap"),
+    "IPC sockets": count("PipeWrap"),
+    timers: count("Timeout"),
+    handles: Object.values(sample.handles).reduce((sum, each) => sum + each, 0),
+    "open files": sample.openFiles,
+  };
 }
 
-async function rpc(node: TestNode, method: string, params: readonly unknown[]): Promise<unknown> {
-  const response = await fetch(node.url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as {
-    result: unknown;
-    error?: { message: string };
-  };
-  if (error) throw new Error(`${method}: ${error.message}`);
-  return result;
+function printSample(sample: Sample, isFirst: boolean): void {
+  const row = rowOf(sample);
+  const widths = Object.keys(row).map((column) => Math.max(column.length, 7));
+  const line = (cells: readonly string[]) =>
+    cells.map((cell, index) => cell.padStart(widths[index]!)).join("  ");
+  if (isFirst) console.log(line(Object.keys(row)));
+  const isWhole = (value: number) => Number.isInteger(value);
+  console.log(
+    line(Object.values(row).map((value) => (isWhole(value) ? `${value}` : value.toFixed(2)))),
+  );
+}
+
+function report(samples: readonly Sample[], about: Readonly<Record<string, number>>): void {
+  const half = samples.slice(Math.floor(samples.length / 2)).map(rowOf);
+  const rows = Object.keys(rowOf(samples[0]!))
+    .slice(2)
+    .map((what) => {
+      const points = half.map((row) => ({ x: row.second! / 3600, y: row[what]! }));
+      const { mean, slope } = fit(points);
+      return {
+        "second half": what,
+        mean,
+        "slope an hour": slope,
+        "% an hour": (slope / mean) * 100,
+      };
+    });
+  printTable(rows);
+  for (const [name, value] of Object.entries(about)) console.log(`${name.padEnd(30)} ${value}`);
+  console.log("nobody who stayed missed anything or heard it twice");
+  writeResult("soak", [about, ...rows, ...samples.map(rowOf)]);
+}
+
+/** The straight line with the least squares. */
+function fit(points: readonly { readonly x: number; readonly y: number }[]) {
+  const meanX = points.reduce((sum, { x }) => sum + x, 0) / points.length;
+  const mean = points.reduce((sum, { y }) => sum + y, 0) / points.length;
+  const covariance = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - mean), 0);
+  const variance = points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+  return { mean, slope: variance === 0 ? 0 : covariance / variance };
 }

@@ -1,10 +1,11 @@
 import { WebSocket } from "ws";
 import { median } from "../support/load.ts";
 import { call, freePort, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
+import { ProcessProbe } from "../support/process-probe.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const ROUNDS = 3;
-const BLOCKS = 20;
+const BLOCKS = 100;
 
 /**
  * `newHeads` to many subscribers: processor time a block beside anvil in the same run, and the memory of sockets that only wait.
@@ -27,6 +28,8 @@ export async function run([
     ...(anvil ? [{ peer: anvil, url: `ws://127.0.0.1:${anvil.port}` }] : []),
   ];
   try {
+    // The first round warms both up and does not count.
+    for (const { peer, url } of peers) await fanout(peer, url, subscribers);
     const costs = peers.map(() => [] as Fanout[]);
     for (let round = 0; round < ROUNDS; round++) {
       for (const [i, { peer, url }] of peers.entries()) {
@@ -46,12 +49,12 @@ export async function run([
       "anvil last delivery ms": theirs?.lastMs ?? "-",
     });
     printTable(rows);
-    const memory = await idleMemory(evmint, `ws://127.0.0.1:${wsPort}`, Number(idleText));
-    printTable([memory]);
-    writeResult("subscribers", [...rows, memory]);
   } finally {
     await Promise.all(peers.map(({ peer }) => peer.stop()));
   }
+  const memory = await idleMemory(Number(idleText));
+  printTable([memory]);
+  writeResult("subscribers", [...rows, memory]);
 }
 
 type Fanout = { readonly cpuMs: number; readonly lastMs: number };
@@ -101,37 +104,48 @@ async function mine(peer: Peer): Promise<void> {
   await call(peer.port, "eth_sendTransaction", [{ from, to: from, value: "0x1", gas: "0x5208" }]);
 }
 
-async function idleMemory(peer: Peer, url: string, count: number) {
-  await new Promise((done) => setTimeout(done, 1000));
-  const before = peer.residentBytes();
-  const sockets = await openSockets(url, count, () => {});
-  await new Promise((done) => setTimeout(done, 2000));
-  const after = peer.residentBytes();
-  const begin = performance.now();
-  let waiting = count;
-  let delivered = () => {};
-  const told = new Promise<void>((resolve) => {
-    delivered = resolve;
+/** What sockets that only wait cost a node that has never had any. */
+async function idleMemory(count: number) {
+  const [wsPort, inspectorPort] = [await freePort(), await freePort()];
+  const node = await startEvmint({
+    runtimeArguments: [`--inspect=127.0.0.1:${inspectorPort}`, "--inspect-publish-uid=http"],
+    extraArguments: ["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
   });
-  await subscribeAll(sockets, ["newHeads"]);
-  for (const socket of sockets) {
-    socket.on("message", () => {
+  const probe = await ProcessProbe.open(node.pid, inspectorPort);
+  try {
+    const before = await probe.holdings();
+    const url = `ws://127.0.0.1:${wsPort}`;
+    let waiting = count;
+    let delivered = () => {};
+    const told = new Promise<void>((resolve) => {
+      delivered = resolve;
+    });
+    const sockets = await openSockets(url, count, () => {
       if (--waiting === 0) delivered();
     });
+    const idle = await probe.holdings();
+    const begin = performance.now();
+    await subscribeAll(sockets, ["newHeads"]);
+    const subscribed = performance.now();
+    await mine(node);
+    await told;
+    const toldMs = performance.now() - subscribed;
+    const subscribing = await probe.holdings();
+    await closeAll(sockets);
+    const kb = (after: number, earlier: number) => (after - earlier) / count / 1024;
+    return {
+      "idle sockets": String(count),
+      "heap KB each": kb(idle.heapBytes, before.heapBytes),
+      "resident KB each": kb(idle.anonymousBytes, before.anonymousBytes),
+      "heap KB each, subscribed": kb(subscribing.heapBytes, before.heapBytes),
+      "resident KB each, subscribed": kb(subscribing.anonymousBytes, before.anonymousBytes),
+      "ms to subscribe all": subscribed - begin,
+      "ms to tell all of a block": toldMs,
+    };
+  } finally {
+    probe.close();
+    await node.stop();
   }
-  const subscribed = performance.now();
-  await mine(peer);
-  await told;
-  const row = {
-    "idle sockets": String(count),
-    "KB a socket": (after - before) / count / 1024,
-    "MB in all": (after - before) / 2 ** 20,
-    "ms to subscribe all": subscribed - begin,
-    "ms to tell all of a block": performance.now() - subscribed,
-    "MB afterwards": peer.residentBytes() / 2 ** 20,
-  };
-  await closeAll(sockets);
-  return row;
 }
 
 async function openSockets(url: string, count: number, onNotice: () => void): Promise<WebSocket[]> {

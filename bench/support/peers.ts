@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 export type Peer = {
   readonly name: string;
   readonly port: number;
+  readonly pid: number;
   /** CPU seconds its process has used, user and system. */
   cpuSeconds(): number;
   /** Resident memory in bytes. */
@@ -22,16 +23,21 @@ export type PeerOptions = {
   /** Seconds between blocks; absent: a block for each transaction. */
   readonly blockTimeSeconds?: number;
   readonly extraArguments?: readonly string[];
+  /** Of Node.js itself; for our own node only. */
+  readonly runtimeArguments?: readonly string[];
 };
 
 /** Our own node with `--dev` in a fresh home. */
-export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
+export async function startEvmint(
+  options: PeerOptions = {},
+): Promise<Peer & { readonly home: string }> {
   const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
   const child = spawn(
     process.execPath,
     [
+      ...(options.runtimeArguments ?? []),
       join(root, "bin/evmintd.js"),
       ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
       ...["--json-rpc.address", `127.0.0.1:${port}`],
@@ -40,7 +46,10 @@ export async function startEvmint(options: PeerOptions = {}): Promise<Peer> {
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
-  return peer("evmint", port, child, () => rmSync(home, { recursive: true, force: true }));
+  const node = await peer("evmint", port, child, () =>
+    rmSync(home, { recursive: true, force: true }),
+  );
+  return { ...node, home };
 }
 
 /** anvil from npm, or undefined where its binary is not installed. */
@@ -108,6 +117,7 @@ async function peer(
   return {
     name,
     port,
+    pid: child.pid!,
     cpuSeconds: () => {
       // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
       const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");

@@ -39,3 +39,8 @@ export function keystorePath(home: string): string {
 export function dataPath(home: string): string {
   return join(home, "data");
 }
+
+/** Journal of the transaction pool. */
+export function poolPath(home: string): string {
+  return join(home, "data", "pool");
+}

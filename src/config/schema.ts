@@ -62,6 +62,10 @@ export const SCHEMA = {
     lifetimeMs: option("mempool.lifetime", duration, DEFAULTS.poolLifetimeMs, {
       description: "How long transactions behind a nonce gap are kept.",
     }),
+    journal: option("mempool.journal", boolean, true, {
+      description:
+        "Keeps waiting transactions on disk, so that they are there after the next start.",
+    }),
   },
   jsonRpc: {
     enable: option("json-rpc.enable", boolean, false, {

@@ -9,7 +9,7 @@ import type { State } from "./state.ts";
 const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;
 
 /**
- * The engine of this project: an interpreter emitted as WebAssembly for each fork at its first use. It keeps some 230 MB
+ * The engine of this project: an interpreter emitted as WebAssembly for each fork at its first use. It keeps some 250 MB
  * of address space, most of it never touched, so make one per thread. Not re-entrant: a tracer must not execute on it.
  */
 export function createEvm(): Evm {

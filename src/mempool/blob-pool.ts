@@ -71,6 +71,12 @@ export class BlobPool {
     return this.#accounts.values();
   }
 
+  /** Those that wait for a nonce too. */
+  *all(): Iterable<BlobEntry> {
+    yield* this.#entries.values();
+    for (const { entry } of this.#gapped) yield entry;
+  }
+
   /** The account's nonce behind its transactions; undefined when nothing of it is pooled. */
   nextNonce(address: Address): bigint | undefined {
     const last = this.#accounts.get(address)?.at(-1);

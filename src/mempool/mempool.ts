@@ -162,6 +162,15 @@ export class Mempool implements PoolReader {
     };
   }
 
+  /** Everything pooled: each account's in order of nonce, then the blob transactions. */
+  *all(): Iterable<PooledTransaction> {
+    for (const address of this.#plain.addresses()) {
+      yield* this.#plain.pendingOf(address);
+      yield* this.#plain.queuedOf(address);
+    }
+    yield* this.#blobs.all();
+  }
+
   counts() {
     return {
       pending: this.#plain.pendingCount + this.#blobs.count,

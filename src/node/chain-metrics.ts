@@ -4,7 +4,12 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  { chain, mempool, stalled }: Pick<ChainCore, "chain" | "mempool" | "stalled">,
+  {
+    chain,
+    mempool,
+    stalled,
+    journalBytes,
+  }: Pick<ChainCore, "chain" | "mempool" | "stalled" | "journalBytes">,
 ): void {
   metrics.gaugeOf({ name: "head_number", help: "Number of the newest block." }, () => {
     return chain.head().block.header.number;
@@ -22,6 +27,10 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "mempool_queued", help: "Transactions behind a nonce gap." }, () => {
     return mempool.counts().queued;
   });
+  metrics.gaugeOf(
+    { name: "mempool_journal_bytes", help: "Size of the journal of waiting transactions." },
+    journalBytes,
+  );
   metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
     return process.memoryUsage.rss();
   });

@@ -1,6 +1,7 @@
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store-errors.ts";
 import type { Config } from "../config/config.ts";
+import { poolPath } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/built-block.ts";
@@ -15,9 +16,11 @@ import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports.ts";
 import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import { LogWriteError } from "../storage/block-log.ts";
+import { openLogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { executionModules } from "./execution-modules.ts";
+import { keepPool } from "./kept-pool.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
@@ -33,6 +36,8 @@ export type ChainCore = OpenChain & {
   readonly engine: SoloEngine;
   /** Why no blocks are made for the time being; undefined while they are. */
   readonly stalled: () => unknown;
+  /** Size of the pool's journal. */
+  readonly journalBytes: () => number;
   /** Who receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
@@ -64,12 +69,15 @@ export function composeChain(
     now: () => performance.now(),
     verifySidecar,
   });
+  const kept = config.mempool.journal
+    ? keepPool(mempool, openLogDirectory(poolPath(config.home)), log.child("mempool"))
+    : undefined;
   const submissionRules: SubmissionRules = {
     txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
     allowUnprotected: config.jsonRpc.allowUnprotected,
   };
   const submit = createSubmit(submissionRules, (submission) => {
-    mempool.add(submission);
+    (kept ?? mempool).add(submission);
     return submission.tx.hash;
   });
   const feeRecipient = { value: config.consensus.feeRecipient };
@@ -139,6 +147,7 @@ export function composeChain(
     application,
     engine,
     stalled: () => stalled,
+    journalBytes: () => kept?.journalBytes() ?? 0,
     submissionRules,
     submit,
     start() {
@@ -148,6 +157,7 @@ export function composeChain(
     stop() {
       engine.stop();
       clearInterval(sweep);
+      kept?.close();
     },
   };
 }

@@ -15,7 +15,10 @@ export type AccessPolicy = {
 
 /** A caller that can be notified: a WebSocket or IPC connection. */
 export interface Connection {
-  /** Sends one message. A peer that does not read is cut. */
+  /**
+   * Sends one message. A peer that does not read is cut.
+   * @param json ASCII, as everything is that we tell of: hex, numbers and names of members
+   */
   notify(json: string): void;
   /** Runs `task` once the connection is gone; at once if it is. */
   onClose(task: () => void): void;

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Authenticate } from "./auth/authenticator.ts";
 import { OWNER } from "./auth/credential.ts";
@@ -330,6 +331,41 @@ test("WebSocket: calls run at the same time and notices follow the answer", asyn
   socket.close();
 });
 
+test("WebSocket: notices, answers, pings and the close frame of a slow reader do not mix", {
+  timeout: 20_000,
+}, async () => {
+  const { server, ws } = await start({ limits: { wsPingIntervalMs: 1_000 } });
+  const socket = await openWs(ws);
+  let pings = 0;
+  let answers = 0;
+  const notices: number[] = [];
+  socket.on("ping", () => pings++);
+  socket.on("message", (data) => {
+    const { id, notice } = JSON.parse(data.toString());
+    if (id !== undefined) answers++;
+    else notices.push(Number(notice.slice(0, 4)));
+  });
+  // Answers beyond what the system takes at once, so that most frames have to wait behind others.
+  const rounds = 40;
+  for (let i = 0; i < rounds; i++) {
+    const text = `${1000 + i}${"x".repeat(97 * i)}`;
+    socket.send(`{"id":1,"method":"test_big","params":["0x${(200_000 + i).toString(16)}"]}`);
+    socket.send(`{"id":1,"method":"test_notify","params":["0x2","${text}"]}`);
+    if (i % 8 === 0) {
+      socket.pause();
+      await setTimeout(10);
+      socket.resume();
+    }
+  }
+  while (answers < 2 * rounds || notices.length < 2 * rounds) await setTimeout(5);
+  const expected = Array.from({ length: 2 * rounds }, (_, i) => 1000 + Math.floor(i / 2));
+  assert.deepEqual(notices, expected);
+  while (pings === 0) await setTimeout(5);
+  const closed = closeCode(socket);
+  await server.close();
+  assert.equal(await closed, 1001);
+});
+
 test("WebSocket: Host and Origin are checked at the upgrade", async () => {
   const { http, ws } = await start({ allowedOrigins: ["https://app.example"] });
   for (const url of [http, ws]) {
@@ -370,7 +406,8 @@ test("WebSocket: a subscriber that does not read is cut", async () => {
     JSON.stringify({ jsonrpc: "2.0", id: 1, method: "test_notify", params: ["0x7d0", text] }),
   );
   const closed = closeCode(socket);
-  setTimeout(() => socket.resume(), 50);
+  await setTimeout(50);
+  socket.resume();
   assert.ok([1008, 1006].includes(await closed));
 });
 

@@ -39,6 +39,8 @@ export type KillReport = {
   /** Blocks that a client saw, each checked after every later start. */
   readonly blocksSeen: number;
   readonly receiptsSeen: number;
+  /** Transactions whose hash a client got, in a block or not. */
+  readonly transactionsTaken: number;
   readonly head: number;
   /** From the start of the process to its first answer. */
   readonly medianStartMs: number;
@@ -52,7 +54,7 @@ export type KillReport = {
  */
 export async function killNode(kills: number): Promise<KillReport> {
   const home = mkdtempSync(join(tmpdir(), "evmint-kill-"));
-  const seen = { blocks: new Map<number, string>(), receipts: new Map<string, string>() };
+  const seen: Seen = { blocks: new Map(), receipts: new Map(), taken: new Set() };
   const startsMs: number[] = [];
   try {
     for (let kill = 0; kill < kills; kill++) {
@@ -73,6 +75,7 @@ export async function killNode(kills: number): Promise<KillReport> {
       kills,
       blocksSeen: seen.blocks.size,
       receiptsSeen: seen.receipts.size,
+      transactionsTaken: seen.taken.size,
       head,
       medianStartMs: startsMs.sort((a, b) => a - b)[startsMs.length >> 1]!,
       slowestStartMs: Math.max(...startsMs),
@@ -82,7 +85,11 @@ export async function killNode(kills: number): Promise<KillReport> {
   }
 }
 
-type Seen = { readonly blocks: Map<number, string>; readonly receipts: Map<string, string> };
+type Seen = {
+  readonly blocks: Map<number, string>;
+  readonly receipts: Map<string, string>;
+  readonly taken: Set<string>;
+};
 
 async function startVictim(home: string, step: string, count: number) {
   const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
@@ -107,6 +114,7 @@ async function load(url: string, seen: Seen): Promise<void> {
     );
     for (;;) {
       const hash = await call<string>(url, "eth_sendRawTransaction", [transfer(nonce++, key)]);
+      seen.taken.add(hash);
       const block = await call<{ number: string; hash: string }>(url, "eth_getBlockByNumber", [
         "latest",
         false,
@@ -123,7 +131,7 @@ async function load(url: string, seen: Seen): Promise<void> {
   }
 }
 
-async function checkSeen(url: string, { blocks, receipts }: Seen): Promise<void> {
+async function checkSeen(url: string, { blocks, receipts, taken }: Seen): Promise<void> {
   // Old ones were checked by starts before; a chain link holds the rest.
   for (const [number, hash] of [...blocks].slice(-50)) {
     const block = await call<{ hash: string } | null>(url, "eth_getBlockByNumber", [
@@ -137,6 +145,10 @@ async function checkSeen(url: string, { blocks, receipts }: Seen): Promise<void>
       hash,
     ]);
     if (receipt?.blockHash !== blockHash) throw new Error(`receipt of ${hash} is lost`);
+  }
+  for (const hash of [...taken].slice(-50)) {
+    const tx = await call<object | null>(url, "eth_getTransactionByHash", [hash]);
+    if (!tx) throw new Error(`transaction ${hash} is lost`);
   }
 }
 

@@ -221,15 +221,13 @@ function chi(plane: readonly Lane[], y: number): Operand[] {
     const c = plane[(x + 2) % 5]!;
     // Whether the term must come out complemented for the result to be held as the next round wants it.
     const wantsComplement = a.isComplement !== COMPLEMENTS.has(x + 5 * y);
-    let term: Operand;
     if (b.isComplement === c.isComplement) {
       const [plain, negated] = b.isComplement === wantsComplement ? [c, b] : [b, c];
-      term = (wantsComplement ? i64.or : i64.and)(plain.value, not(negated.value));
-    } else {
-      // ¬b ∧ c is at hand, or its complement b ∨ ¬c.
-      term = (b.isComplement ? i64.and : i64.or)(b.value, c.value);
-      if (wantsComplement === b.isComplement) term = not(term);
+      const term = (wantsComplement ? i64.or : i64.and)(plain.value, not(negated.value));
+      return i64.xor(a.value, term);
     }
-    return i64.xor(a.value, term);
+    // ¬b ∧ c is at hand, or its complement b ∨ ¬c; that of a is often needed for a neighbour too.
+    const term = (b.isComplement ? i64.and : i64.or)(b.value, c.value);
+    return i64.xor(wantsComplement === b.isComplement ? not(a.value) : a.value, term);
   });
 }

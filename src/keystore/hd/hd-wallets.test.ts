@@ -49,7 +49,7 @@ const secretsOf = (id = "main") => {
 };
 
 test("the keys are those ethers derives from the same phrase", async () => {
-  const phrase = phraseOf(new Uint8Array(32).fill(3));
+  const phrase = await phraseOf(new Uint8Array(32).fill(3));
   assert.equal(phrase.split(" ").length, 24);
   const root = await rootOf(phrase);
   for (const path of ["m/44'/60'/0'/0/0", "m/44'/60'/0'/0/7", "m/0'/1"]) {

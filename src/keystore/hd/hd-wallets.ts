@@ -197,7 +197,7 @@ export class HdWallets {
       masterKey = open.masterKey;
     }
     const entropy = randomBytes(32);
-    const root = await rootOf(phraseOf(entropy));
+    const root = await rootOf(await phraseOf(entropy));
     const { address, privateKey } = childOf(root, FIRST_PATH);
     this.#directory.write(id, {
       ...this.#directory.read(id)!,
@@ -306,7 +306,7 @@ export class HdWallets {
     const entropy = openBox(file.entropy, masterKey);
     if (entropy === undefined) throw new WrongPassphraseError();
     try {
-      return await rootOf(phraseOf(entropy));
+      return await rootOf(await phraseOf(entropy));
     } finally {
       entropy.fill(0);
     }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { InvariantError } from "../../errors.ts";
 import type { Connection } from "../context.ts";
 import { Notifier } from "./notifier.ts";
 import { Subscriber } from "./subscriber.ts";
@@ -66,4 +67,12 @@ test("a connection that fails does not keep others from being told", () => {
   broken.release();
   notifier.publish([broken, ...subscribers(1, told)], '"a"');
   assert.deepEqual([errors.length, told], [1, ["0 a"]]);
+});
+
+test("a notice that is not ASCII is a bug of whoever publishes it", () => {
+  const notifier = new Notifier({ defer: () => {}, onError: () => {} });
+  const list = subscribers(1, []);
+  for (const text of ['"é"', '"\u0080"', '"日本"']) {
+    assert.throws(() => notifier.publish(list, text), InvariantError);
+  }
 });

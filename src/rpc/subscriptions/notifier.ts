@@ -1,9 +1,12 @@
+import { invariant } from "../../errors.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** Notices sent before other work gets its turn: some 5 ms. */
 const SENDS_PER_TURN = 500;
 /** So many wait at most, some 100 bytes each; behind that whoever publishes has to wait. */
 const WAITING_MAX = 500_000;
+
+const IS_ASCII = /^[\0-\x7f]*$/;
 
 type Job = { readonly subscribers: readonly Subscriber[]; readonly result: string };
 
@@ -32,10 +35,14 @@ export class Notifier {
     this.#onError = options.onError;
   }
 
-  /** @param subscribers those of now: who comes later is not told */
+  /**
+   * @param subscribers those of now: who comes later is not told
+   * @param result JSON text in ASCII; looked at here, once for all of them
+   */
   publish(subscribers: Iterable<Subscriber>, result: string): void {
     const list = Array.from(subscribers);
     if (list.length === 0) return;
+    invariant(IS_ASCII.test(result), "a notice is ASCII");
     this.#jobs.push({ subscribers: list, result });
     this.#waiting += list.length;
     if (this.#waiting > WAITING_MAX) this.#send(this.#waiting);

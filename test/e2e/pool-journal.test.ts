@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, test } from "node:test";
+import { createWalletClient, http, type WalletClient } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+let home: string;
+let node: TestNode;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "evmint-journal-"));
+});
+afterEach(async () => {
+  await node.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function start(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+  node = await startTestNode({
+    dev: true,
+    home,
+    settings: { "consensus.block-time": "manual", ...settings },
+  });
+}
+
+async function send(nonce: number, fields: object = {}): Promise<string> {
+  const wallet: WalletClient = createWalletClient({ transport: http(node.url) });
+  return wallet.sendTransaction({
+    account: privateKeyToAccount(DEV_KEYS[0]),
+    chain: null,
+    to: DEV_ADDRESSES[1],
+    value: 1n,
+    gas: 21_000n,
+    nonce,
+    ...fields,
+  });
+}
+
+const counts = () => {
+  const { pending, queued } = node.node.core.mempool.counts();
+  return [pending, queued];
+};
+
+test("transactions that wait are there after the next start, those behind a gap too, none twice", async () => {
+  await start();
+  await send(0, { gasPrice: 3_000_000_000n });
+  await send(0, { gasPrice: 6_000_000_000n });
+  await send(1);
+  await send(3);
+  assert.deepEqual(counts(), [2, 1]);
+  await assert.rejects(send(3));
+
+  await node.stop();
+  await start();
+  assert.deepEqual(counts(), [2, 1]);
+  await send(2);
+  assert.deepEqual(counts(), [4, 0]);
+  node.produceBlock();
+  assert.equal(node.node.core.chain.head().block.transactions.length, 4);
+
+  await node.stop();
+  await start();
+  assert.deepEqual(counts(), [0, 0]);
+});
+
+test("a start in instant mode puts them into a block", async () => {
+  await start();
+  const hash = await send(0);
+  await node.stop();
+  await start({ "consensus.block-time": "instant" });
+  const { chain } = node.node.core;
+  await new Promise<void>((resolve) => {
+    if (chain.head().block.header.number > 0) resolve();
+    else chain.subscribe(() => resolve());
+  });
+  assert.equal(chain.head().block.transactions[0]?.hash, hash);
+});
+
+test("mempool.journal = false keeps none", async () => {
+  await start({ "mempool.journal": "false" });
+  await send(0);
+  assert.ok(!readdirSync(join(home, "data")).includes("pool"));
+  await node.stop();
+  await start();
+  assert.deepEqual(counts(), [0, 0]);
+});

@@ -7,7 +7,7 @@ import { assemble } from "./programs.ts";
 /** Of each program: 10,000 in all. */
 const CALLS = 2000;
 /** Enough to fill caches of bounded size and to have everything compiled. */
-const WARM_UP_CALLS = 200;
+const WARM_UP_CALLS = 300;
 const CONTRACT = `0x${"cc".repeat(20)}`;
 const MEGABYTE = 2 ** 20;
 

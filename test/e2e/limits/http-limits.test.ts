@@ -88,10 +88,11 @@ test("a client that does not read its answer is cut, and the answer given up", (
         params: [{ to: TARGET }, "latest", { [TARGET]: { code: "0x620ffff05ff3" } }],
       })),
     );
+    const cutBefore = await refusals(node, "http", "slowReader");
     const { socket, closed } = await openRaw(node.url);
     socket.pause();
     socket.write(rawPost(batch));
-    await setTimeout(1000);
+    while ((await refusals(node, "http", "slowReader")) === cutBefore) await setTimeout(50);
     socket.resume();
     const text = await closed;
     const length = Number(/content-length: (\d+)/.exec(text)?.[1]);

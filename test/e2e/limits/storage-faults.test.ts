@@ -82,7 +82,7 @@ test("on a full disk the blocks stop and are told to have; reads and the pool go
   await node.stop();
 });
 
-test("a failure of the store that may not be tried again ends the node, and the next start has every block that was told of", async () => {
+test("a failure of the store that may not be tried again ends the node, and the next start has all that was told of", async () => {
   const home = newHome();
   let isBroken = false;
   const node = await startTestNode({
@@ -96,13 +96,18 @@ test("a failure of the store that may not be tried again ends the node, and the 
   });
   await overHttp(node.url, "eth_sendRawTransaction", [transfer(0n)]);
   while (node.node.core.chain.head().block.header.number < 1) await setTimeout(5);
+  const first = await overHttp(node.url, "eth_getBlockByNumber", ["latest", false]);
   isBroken = true;
-  await overHttp(node.url, "eth_sendRawTransaction", [transfer(1n)]);
+  const { result: hash } = await overHttp(node.url, "eth_sendRawTransaction", [transfer(1n)]);
   await node.node.failure;
   assert.equal((await overHttp(node.url, "eth_blockNumber")).result, "0x1");
   await node.stop();
-  const again = await startTestNode({ home, settings: { "consensus.block-time": "instant" } });
+  const again = await startTestNode({ home, settings: { "consensus.block-time": "manual" } });
   assert.equal((await overHttp(again.url, "eth_blockNumber")).result, "0x1");
+  assert.deepEqual(await overHttp(again.url, "eth_getBlockByNumber", ["latest", false]), first);
+  again.produceBlock();
+  const receipt = await overHttp(again.url, "eth_getTransactionReceipt", [hash]);
+  assert.equal((receipt.result as { blockNumber: string }).blockNumber, "0x2");
   await again.stop();
 });
 

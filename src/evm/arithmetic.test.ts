@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
+import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { hashFromBigint } from "../primitives/hash.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
 
 /** Each opcode that computes, against bigint arithmetic. */
 
@@ -80,38 +81,13 @@ function evaluate(code: string, data = EMPTY_BYTES): bigint {
   const codeHash = state.putCode(hexToBytes(`0x${code}`));
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
   const { outcome, returnData } = evm.execute(
-    {
-      to: contract,
-      caller: ZERO_ADDRESS,
-      origin: ZERO_ADDRESS,
-      value: 0n,
-      data,
-      gas: 10_000_000n,
-      gasPrice: 0n,
-      blobVersionedHashes: [],
-      warmAddresses: [],
-      warmSlots: [],
-    },
-    block,
+    testMessage({ to: contract, data, gas: 10_000_000n }),
+    testBlock(),
     state,
   );
   assert.equal(outcome, "success");
   return bytesToBigint(returnData);
 }
-
-const block = {
-  hardfork: "osaka",
-  chainId: 1n,
-  number: 1,
-  timestamp: 1,
-  coinbase: ZERO_ADDRESS,
-  gasLimit: 30_000_000n,
-  difficulty: 0n,
-  prevRandao: ZERO_HASH,
-  baseFeePerGas: 7n,
-  blobBaseFee: 1n,
-  blockHash: () => undefined,
-} as const;
 
 const push = (value: bigint) => `7f${hashFromBigint(value).slice(2)}`;
 const RETURN_TOP = "5f5260205ff3";

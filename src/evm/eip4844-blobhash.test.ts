@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { ZERO_ADDRESS } from "../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
 
 /** Returns BLOBHASH of the index in its calldata. */
 const CODE = hexToBytes("0x6000354960005260206000f3");
@@ -17,31 +16,12 @@ function blobHash(index: bigint): string {
   const to = `0x${"cc".repeat(20)}` as typeof ZERO_ADDRESS;
   const alloc = new Map([[to, { nonce: 0n, balance: 0n, code: CODE, storage: new Map() }]]);
   const { returnData } = createEvm().execute(
-    {
+    testMessage({
       to,
-      caller: ZERO_ADDRESS,
-      origin: ZERO_ADDRESS,
-      value: 0n,
       data: hexToBytes(`0x${index.toString(16).padStart(64, "0")}`),
-      gas: 100_000n,
-      gasPrice: 0n,
       blobVersionedHashes: HASHES,
-      warmAddresses: [],
-      warmSlots: [],
-    },
-    {
-      hardfork: "cancun",
-      chainId: 1n,
-      number: 1,
-      timestamp: 1,
-      coinbase: ZERO_ADDRESS,
-      gasLimit: 30_000_000n,
-      difficulty: 0n,
-      prevRandao: keccak256Hash(EMPTY_BYTES),
-      baseFeePerGas: 0n,
-      blobBaseFee: 0n,
-      blockHash: () => undefined,
-    },
+    }),
+    testBlock({ hardfork: "cancun" }),
     createWorldState(createMemoryState(alloc)),
   );
   return bytesToHex(returnData);

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hardfork } from "../params/hardforks.ts";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
+import type { Address } from "../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import type { BlockContext, ExecuteOptions, Message } from "./evm.ts";
+import type { ExecuteOptions, Message } from "./evm.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
 import type { FrameEnd, FrameStart, Step, Tracer } from "./tracer.ts";
 
 const alice = `0x${"aa".repeat(20)}` as Address;
@@ -18,21 +19,12 @@ const GAS = 1_000_000n;
 
 const evm = createEvm();
 
-function block(hardfork: Hardfork): BlockContext {
-  return {
+const block = (hardfork: Hardfork) =>
+  testBlock({
     hardfork,
-    chainId: 1n,
     number: 300,
-    timestamp: 1,
-    coinbase: ZERO_ADDRESS,
-    gasLimit: 30_000_000n,
-    difficulty: 0n,
-    prevRandao: ZERO_HASH,
-    baseFeePerGas: 7n,
-    blobBaseFee: 1n,
     blockHash: (number) => hashFromBigint(BigInt(number)),
-  };
-}
+  });
 
 type Setup = {
   readonly code: string;
@@ -50,19 +42,11 @@ function run({ code, other: otherCode = "", hardfork = "osaka", message, options
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: put(code) });
   state.setAccount(other, { nonce: 1n, balance: 0n, codeHash: put(otherCode) });
   const result = evm.execute(
-    {
+    testMessage({
       to: contract,
-      caller: alice,
-      origin: alice,
-      value: 0n,
-      data: EMPTY_BYTES,
-      gas: GAS,
-      gasPrice: 7n,
-      blobVersionedHashes: [],
-      warmAddresses: [],
-      warmSlots: [],
+      ...{ caller: alice, origin: alice, gas: GAS, gasPrice: 7n },
       ...message,
-    },
+    }),
     block(hardfork),
     state,
     options,

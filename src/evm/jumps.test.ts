@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { ZERO_HASH } from "../primitives/hash.ts";
+import type { Address } from "../primitives/address.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
-import type { BlockContext, ExecuteOptions } from "./evm.ts";
+import type { ExecuteOptions } from "./evm.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
 
 /**
  * The fast build takes a comparison, ISZERO, PUSH2 and JUMP or JUMPI in one go; the build for tracers runs every opcode
@@ -17,37 +16,13 @@ import type { BlockContext, ExecuteOptions } from "./evm.ts";
 
 const evm = createEvm();
 const contract = `0x${"cc".repeat(20)}` as Address;
-const block: BlockContext = {
-  hardfork: "osaka",
-  chainId: 1n,
-  number: 1,
-  timestamp: 1,
-  coinbase: ZERO_ADDRESS,
-  gasLimit: 30_000_000n,
-  difficulty: 0n,
-  prevRandao: ZERO_HASH,
-  baseFeePerGas: 7n,
-  blobBaseFee: 1n,
-  blockHash: () => undefined,
-};
 
 function run(code: Uint8Array, gas: bigint, options: ExecuteOptions = {}) {
   const state = createWorldState(createMemoryState());
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
   const { outcome, halt, gasLeft, returnData } = evm.execute(
-    {
-      to: contract,
-      caller: ZERO_ADDRESS,
-      origin: ZERO_ADDRESS,
-      value: 0n,
-      data: EMPTY_BYTES,
-      gas,
-      gasPrice: 0n,
-      blobVersionedHashes: [],
-      warmAddresses: [],
-      warmSlots: [],
-    },
-    block,
+    testMessage({ to: contract, gas }),
+    testBlock(),
     state,
     options,
   );

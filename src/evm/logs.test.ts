@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { ZERO_HASH } from "../primitives/hash.ts";
+import type { Address } from "../primitives/address.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import type { Log } from "../types/receipt.ts";
 import { createEvm } from "./engine.ts";
-import type { BlockContext, ExecuteOptions } from "./evm.ts";
+import type { ExecuteOptions } from "./evm.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
 
 const outer = `0x${"aa".repeat(20)}` as Address;
 const inner = `0x${"bb".repeat(20)}` as Address;
@@ -20,19 +19,7 @@ const callInner = (inputSize: string) => `5f 5f 60${inputSize} 5f 5f 73${"bb".re
 /** Emits nine logs of 1 MiB, more than fit with others' into the log region; reverts when it has input. */
 const INNER = `60095b 8062100000 5f a1 600190038060025736 15 601a57 5f5ffd 5b 00`;
 
-const block: BlockContext = {
-  hardfork: "osaka",
-  chainId: 1n,
-  number: 1,
-  timestamp: 1,
-  coinbase: ZERO_ADDRESS,
-  gasLimit: 10n ** 10n,
-  difficulty: 0n,
-  prevRandao: ZERO_HASH,
-  baseFeePerGas: 7n,
-  blobBaseFee: 1n,
-  blockHash: () => undefined,
-};
+const GAS = 10n ** 10n;
 
 function logsOf(code: string, options: ExecuteOptions = {}): readonly Log[] {
   const state = createWorldState(createMemoryState());
@@ -40,19 +27,8 @@ function logsOf(code: string, options: ExecuteOptions = {}): readonly Log[] {
   state.setAccount(outer, { nonce: 1n, balance: 0n, codeHash: put(code) });
   state.setAccount(inner, { nonce: 1n, balance: 0n, codeHash: put(INNER) });
   const { outcome, logs } = evm.execute(
-    {
-      to: outer,
-      caller: ZERO_ADDRESS,
-      origin: ZERO_ADDRESS,
-      value: 0n,
-      data: EMPTY_BYTES,
-      gas: 10n ** 10n,
-      gasPrice: 0n,
-      blobVersionedHashes: [],
-      warmAddresses: [],
-      warmSlots: [],
-    },
-    block,
+    testMessage({ to: outer, gas: GAS }),
+    testBlock({ gasLimit: GAS }),
     state,
     options,
   );

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { BlockContext, ExecuteOptions, Message } from "../../../src/evm/evm.ts";
-import { type Address, ZERO_ADDRESS } from "../../../src/primitives/address.ts";
+import type { ExecuteOptions, Message } from "../../../src/evm/evm.ts";
+import { testBlock, testMessage } from "../../../src/evm/testing/environment.ts";
+import type { Address } from "../../../src/primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
-import { hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
+import { hashFromBigint } from "../../../src/primitives/hash.ts";
 import { hexToBytes } from "../../../src/primitives/hex.ts";
 import { createMemoryState } from "../../../src/state/memory-state.ts";
 import { createWorldState } from "../../../src/state/world-state.ts";
@@ -14,19 +15,7 @@ const contract = `0x${"cc".repeat(20)}` as Address;
 /** CREATE address of `alice` at nonce 0, the nonce before the caller raised it. */
 const created = "0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address;
 
-const block: BlockContext = {
-  hardfork: "prague",
-  chainId: 1n,
-  number: 1,
-  timestamp: 1,
-  coinbase: ZERO_ADDRESS,
-  gasLimit: 30_000_000n,
-  difficulty: 0n,
-  prevRandao: ZERO_HASH,
-  baseFeePerGas: 7n,
-  blobBaseFee: 1n,
-  blockHash: () => undefined,
-};
+const block = testBlock({ hardfork: "prague" });
 
 const evm = createEthereumjsEvm();
 
@@ -35,19 +24,11 @@ function run(code: `0x${string}`, overrides: Partial<Message> = {}, options?: Ex
   state.setAccount(alice, { nonce: 1n, balance: 10n ** 18n, codeHash: state.putCode(EMPTY_BYTES) });
   const codeHash = state.putCode(hexToBytes(code));
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
-  const message: Message = {
+  const message = testMessage({
     to: contract,
-    caller: alice,
-    origin: alice,
-    value: 0n,
-    data: EMPTY_BYTES,
-    gas: 1_000_000n,
-    gasPrice: 7n,
-    blobVersionedHashes: [],
-    warmAddresses: [],
-    warmSlots: [],
+    ...{ caller: alice, origin: alice, gasPrice: 7n },
     ...overrides,
-  };
+  });
   return { state, result: evm.execute(message, block, state, options) };
 }
 

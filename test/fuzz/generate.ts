@@ -58,7 +58,7 @@ export function generateCase(seed: number, fork?: Hardfork): FuzzCase {
   };
 }
 
-function accessList(random: Random, targets: readonly Address[]): AccessListEntry[] {
+export function accessList(random: Random, targets: readonly Address[]): AccessListEntry[] {
   const length = random.chance(0.7) ? 0 : random.int(4);
   return Array.from({ length }, () => ({
     address: random.pick(targets),
@@ -66,7 +66,7 @@ function accessList(random: Random, targets: readonly Address[]): AccessListEntr
   }));
 }
 
-function storage(random: Random): Record<string, string> {
+export function storage(random: Random): Record<string, string> {
   const slots: Record<string, string> = {};
   for (const slot of ["0", "1", "2"]) {
     if (random.chance(0.5))
@@ -79,12 +79,12 @@ function storage(random: Random): Record<string, string> {
   return slots;
 }
 
-function precompileAddresses(random: Random): Address[] {
+export function precompileAddresses(random: Random): Address[] {
   return Array.from({ length: 3 }, () =>
     precompile(random.pick([1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 16, 18, 0x100])),
   );
 }
 
-function precompile(number: number): Address {
+export function precompile(number: number): Address {
   return `0x${number.toString(16).padStart(40, "0")}` as Address;
 }

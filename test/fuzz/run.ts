@@ -16,6 +16,8 @@ import { assemble, type FuzzCase } from "./case.ts";
 export const CALLER = `0x${"ca11".repeat(10)}` as Address;
 export const COINBASE = `0x${"c01b".repeat(10)}` as Address;
 
+const CALLER_ACCOUNT: GenesisAccount = { balance: 10n ** 18n, nonce: 1n };
+
 /** Opcodes of one run that are compared one by one; a loop says nothing new. */
 const STEPS_MAX = 3000;
 const STOP = 0x00;
@@ -44,7 +46,7 @@ export function sceneOf(fuzzCase: FuzzCase): Scene {
   return {
     message: messageOf(fuzzCase),
     block: blockOf(fuzzCase),
-    base: createMemoryState(allocOf(fuzzCase)),
+    base: createMemoryState(allocOf(fuzzCase.accounts).set(CALLER, CALLER_ACCOUNT)),
   };
 }
 
@@ -104,8 +106,9 @@ function isBeforeHalt(steps: readonly string[], index: number): boolean {
   return steps[index + 1]?.startsWith("halt ") ?? false;
 }
 
-function allocOf({ accounts }: FuzzCase): ReadonlyMap<Address, GenesisAccount> {
-  const alloc = new Map<Address, GenesisAccount>([[CALLER, { balance: 10n ** 18n, nonce: 1n }]]);
+/** The world of a case before its execution. */
+export function allocOf(accounts: FuzzCase["accounts"]): Map<Address, GenesisAccount> {
+  const alloc = new Map<Address, GenesisAccount>();
   for (const { address, balance, nonce, code, storage } of accounts) {
     alloc.set(address, {
       balance: BigInt(balance),
@@ -145,7 +148,8 @@ function messageOf(fuzzCase: FuzzCase): Message {
   };
 }
 
-function blockOf({ hardfork }: FuzzCase): BlockContext {
+/** The block every case is executed in. */
+export function blockOf({ hardfork }: Pick<FuzzCase, "hardfork">): BlockContext {
   return {
     hardfork,
     chainId: 1337n,

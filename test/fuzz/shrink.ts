@@ -7,15 +7,15 @@ const TRIES_MAX = 4000;
  * A smaller case that still `fails`: without accounts, pieces of code, storage and call data that do not matter, with small
  * pushes where any will do.
  */
-export function shrink(failing: FuzzCase, fails: (fuzzCase: FuzzCase) => boolean): FuzzCase {
+export function shrink<T extends FuzzCase>(failing: T, fails: (fuzzCase: T) => boolean): T {
   let best = failing;
   let tries = 0;
-  const accept = (candidate: FuzzCase): boolean => {
+  const accept = (candidate: T): boolean => {
     if (tries++ >= TRIES_MAX || !fails(candidate)) return false;
     best = candidate;
     return true;
   };
-  for (let before: FuzzCase | undefined; before !== best && tries < TRIES_MAX; ) {
+  for (let before: T | undefined; before !== best && tries < TRIES_MAX; ) {
     before = best;
     for (const { address } of best.accounts) {
       accept({ ...best, accounts: best.accounts.filter((each) => each.address !== address) });

@@ -50,16 +50,8 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
     const key = `${hardfork} ${chainId}`;
     let engine = engines.get(key);
     if (engine === undefined) {
-      engine = new library.EVM({
-        common: library.createCommon(chainId, hardfork),
-        stateManager: manager,
-        bn254: new library.NobleBN254(),
-      });
-      const given = precompileFunctions(
-        options.precompilesOf?.(hardfork) ?? NO_PRECOMPILES,
-        library,
-      );
-      setPrecompiles(engine, new Map([...engine.precompiles, ...given]));
+      const common = library.createCommon(chainId, hardfork);
+      engine = createLibraryEvm(library, common, manager, options.precompilesOf?.(hardfork));
       engines.set(key, engine);
     }
     return engine;
@@ -72,7 +64,7 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
       begin(state);
       engine.journal.cleanJournal();
       engine.transientStorage.clear();
-      engine.blockchain = blockchainOf(block) as unknown as EVM["blockchain"];
+      engine.blockchain = libraryBlockchain(block) as unknown as EVM["blockchain"];
       const ownPrecompiles = engine.precompiles;
       if (precompiles) setPrecompiles(engine, precompileFunctions(precompiles, library));
       const detach = tracer && attachTracer(engine, library, tracer, message, state);
@@ -98,13 +90,27 @@ export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {
   };
 }
 
+/** The library's EVM on `stateManager`, with `precompiles` in place of its own at the same address. */
+export function createLibraryEvm(
+  library: LoadedLibrary,
+  common: EVM["common"],
+  stateManager: EVM["stateManager"],
+  precompiles: ReadonlyMap<Address, Precompile> = NO_PRECOMPILES,
+): EVM {
+  const engine = new library.EVM({ common, stateManager, bn254: new library.NobleBN254() });
+  const given = precompileFunctions(precompiles, library);
+  setPrecompiles(engine, new Map([...engine.precompiles, ...given]));
+  return engine;
+}
+
 type RunCallOptions = Parameters<EVM["runCall"]>[0];
 
 function callOf(
   { to, createAddress, caller, origin, value, data, gas, gasPrice, blobVersionedHashes }: Message,
   block: BlockContext,
-  { util }: LoadedLibrary,
+  library: LoadedLibrary,
 ): RunCallOptions {
+  const { util } = library;
   const libraryAddress = (address: Address) => new util.Address(addressToBytes(address));
   invariant(to !== null || createAddress, "a creation comes with its address");
   return {
@@ -117,22 +123,28 @@ function callOf(
     gasPrice,
     blobVersionedHashes: [...blobVersionedHashes],
     skipNonceIncrement: true,
-    block: {
-      header: {
-        number: BigInt(block.number),
-        timestamp: BigInt(block.timestamp),
-        coinbase: libraryAddress(block.coinbase),
-        gasLimit: block.gasLimit,
-        difficulty: block.difficulty,
-        prevRandao: hashToBytes(block.prevRandao),
-        baseFeePerGas: block.baseFeePerGas,
-        getBlobGasPrice: () => block.blobBaseFee,
-      },
+    block: libraryBlock(block, library),
+  };
+}
+
+/** What the library's EVM reads of a block. */
+export function libraryBlock(block: BlockContext, { util }: LoadedLibrary) {
+  return {
+    header: {
+      number: BigInt(block.number),
+      timestamp: BigInt(block.timestamp),
+      coinbase: new util.Address(addressToBytes(block.coinbase)),
+      gasLimit: block.gasLimit,
+      difficulty: block.difficulty,
+      prevRandao: hashToBytes(block.prevRandao),
+      baseFeePerGas: block.baseFeePerGas,
+      getBlobGasPrice: () => block.blobBaseFee,
     },
   };
 }
 
-function blockchainOf(block: BlockContext) {
+/** The library's view of the blocks before `block`. */
+export function libraryBlockchain(block: BlockContext) {
   return {
     getBlock(number: number) {
       const hash = block.blockHash(number);
@@ -200,7 +212,8 @@ function haltedResult(halt: Halt): ExecutionResult {
   };
 }
 
-function logOf([address, topics, data]: readonly [
+/** A log in our words. */
+export function logOf([address, topics, data]: readonly [
   Uint8Array,
   readonly Uint8Array[],
   Uint8Array,

@@ -17,6 +17,8 @@ export type LoadedLibrary = {
   readonly NobleBN254: typeof Library.NobleBN254;
   /** Its prototype's `runStep` is called once an opcode. */
   readonly Interpreter: { readonly prototype: { runStep(entry: unknown): Promise<void> } };
+  /** Exports of another package's CommonJS file, beside its entry file, loaded inside the realm. */
+  load(packageName: string, file: string): unknown;
   /** Parameters of one chain under the rules of `hardfork` in every block. */
   createCommon(chainId: bigint, hardfork: Hardfork): CommonClass;
 };
@@ -54,6 +56,7 @@ export function loadLibrary(): LoadedLibrary {
     EVMError,
     NobleBN254,
     Interpreter,
+    load: (packageName, file) => realm.load(join(dirname(require.resolve(packageName)), file)),
     createCommon(chainId, hardfork) {
       return new Common({
         hardfork: libraryName(hardfork),

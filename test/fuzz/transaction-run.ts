@@ -1,0 +1,133 @@
+import { NodeError } from "../../src/errors.ts";
+import type { Evm } from "../../src/evm/evm.ts";
+import { beginBlockOn, isTransactionRejection } from "../../src/execution/block-execution.ts";
+import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
+import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
+import { GAS_PER_BLOB } from "../../src/params/gas.ts";
+import type { GenesisAlloc } from "../../src/params/genesis.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../src/primitives/hash.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import { keccak256Hash } from "../../src/primitives/keccak.ts";
+import { createMemoryState } from "../../src/state/memory-state.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import type { StateChanges } from "../../src/state/reader.ts";
+import { createWorldState } from "../../src/state/world-state.ts";
+import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
+import { decodeTransaction } from "../../src/types/transaction/decode.ts";
+import type {
+  OracleAccount,
+  OracleResult,
+  TransactionOracle,
+} from "../oracle/ethereumjs/transaction.ts";
+import { allocOf, type Outcome } from "./run.ts";
+import { type TransactionCase, transactionBlockOf, transactionOf } from "./transaction-case.ts";
+import { ruleOfCode, ruleOfText } from "./transaction-rules.ts";
+
+/** For the roots in receipts before EIP-658, which are not looked at: they build on nothing. */
+const stateTrie = createStateTrie(createMemoryNodes(), { cachedNodesMax: 256 });
+
+/** What a transaction came to, and what its gas limit had to cover; 0 where it was refused. */
+export type TransactionOutcome = Outcome & { readonly maxUsedGas: bigint };
+
+/** Decodes and executes the transaction as one of a block's. */
+export function runTransaction(fuzzCase: TransactionCase, evm: Evm): TransactionOutcome {
+  const { raw } = transactionOf(fuzzCase);
+  const alloc = allocOf(fuzzCase.accounts);
+  const context = transactionBlockOf(fuzzCase);
+  const state = createWorldState(createMemoryState(alloc));
+  const stateNow = () => stateAfter(alloc, state.changes());
+  const blobGasMax = BigInt(DEFAULT_BLOB_SCHEDULE[context.hardfork]?.max ?? 0) * GAS_PER_BLOB;
+  const block = beginBlockOn(
+    { context, state, baseRoot: EMPTY_TRIE_ROOT, blobGasMax },
+    { ...context, parentHash: ZERO_HASH, mixHash: context.prevRandao },
+    { config: allForksAtGenesis(context.chainId), evm, stateTrie },
+  );
+  try {
+    const { result, receipt } = block.addTransaction(decodeTransaction(raw));
+    const { contractAddress, gasUsed, logs } = receipt;
+    const createdAddress = contractAddress ?? undefined;
+    const { outcome, returnData } = result;
+    const facts = { outcome, returnData, gasUsed, logs, createdAddress };
+    return {
+      ...outcomeOf(facts, stateNow()),
+      maxUsedGas: result.maxUsedGas,
+    };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { ...refusedBy(ruleOfCode(error.code), stateNow()), maxUsedGas: 0n };
+  }
+}
+
+/** A type that cannot create has no way to be encoded without a recipient. */
+function isRefusal(error: unknown): error is NodeError {
+  const isShort = error instanceof NodeError && error.code === "RLP_STRING_TOO_SHORT";
+  return isShort || isTransactionRejection(error);
+}
+
+/** The same on the oracle. */
+export function runOnOracle(fuzzCase: TransactionCase, oracle: TransactionOracle): Outcome {
+  const { raw } = transactionOf(fuzzCase);
+  const block = transactionBlockOf(fuzzCase);
+  const { refusal, result, state } = oracle.apply(raw, allocOf(fuzzCase.accounts), block);
+  return result ? outcomeOf(result, state) : refusedBy(ruleOfText(refusal ?? ""), state);
+}
+
+function refusedBy(rule: string, state: ReadonlyMap<Address, OracleAccount>): Outcome {
+  return { gasUsed: 0n, steps: [], facts: { refused: "yes", state: describe(state), rule } };
+}
+
+function outcomeOf(result: OracleResult, state: ReadonlyMap<Address, OracleAccount>): Outcome {
+  const { outcome, gasUsed, returnData, logs, createdAddress } = result;
+  return {
+    gasUsed,
+    steps: [],
+    facts: {
+      refused: "no",
+      outcome,
+      gasUsed: gasUsed.toString(),
+      returnData: bytesToHex(returnData),
+      logs: logs
+        .map(({ address, topics, data }) => [address, ...topics, bytesToHex(data)].join(" "))
+        .join("\n"),
+      createdAddress: createdAddress ?? "",
+      state: describe(state),
+    },
+  };
+}
+
+/** `alloc` with `changes`. */
+function stateAfter(
+  alloc: GenesisAlloc,
+  { accounts }: StateChanges,
+): ReadonlyMap<Address, OracleAccount> {
+  const state = new Map<Address, OracleAccount>();
+  for (const [address, { balance, nonce = 0n, code = EMPTY_BYTES, storage = new Map() }] of alloc) {
+    state.set(address, { balance, nonce, codeHash: keccak256Hash(code), storage });
+  }
+  for (const { address, account, storage, storageCleared } of accounts) {
+    if (account === null) {
+      state.delete(address);
+      continue;
+    }
+    const before = storageCleared ? [] : (state.get(address)?.storage ?? []);
+    const slots = new Map<Hash, bigint>([...before, ...storage]);
+    state.set(address, { ...account, storage: slots });
+  }
+  return state;
+}
+
+function describe(state: ReadonlyMap<Address, OracleAccount>): string {
+  return [...state]
+    .map(([address, { nonce, balance, codeHash, storage }]) => {
+      const slots = [...storage]
+        .filter(([, value]) => value !== 0n)
+        .map(([slot, value]) => `${BigInt(slot)}=${value}`)
+        .sort();
+      return [address, `nonce ${nonce} balance ${balance} code ${codeHash}`, ...slots].join(" ");
+    })
+    .sort()
+    .join("\n");
+}

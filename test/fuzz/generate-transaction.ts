@@ -16,8 +16,6 @@ const PLAIN = `0x${"ba1a".repeat(10)}` as Address;
 const ETHER = 10n ** 18n;
 const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
-/** EIP-3860 */
-const INIT_CODE_SIZE_MAX = 49_152;
 
 /** Forks are the likelier the newer: they have more rules. */
 const FORKS = HARDFORKS.map(
@@ -42,8 +40,11 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     [1, created],
     [0.5, precompile(3)],
   ]);
+  const delegates = isAtLeast(hardfork, "prague");
+  const type = typeOf(random, hardfork);
   const targets = [
     ...[...CONTRACTS, ...CONTRACTS, ...SENDERS],
+    ...(type === 4 ? [...SENDERS, ...SENDERS] : []),
     ...[coinbase, EMPTY, PLAIN, created, ...precompileAddresses(random)],
   ];
   const code = (length: number) => {
@@ -61,7 +62,6 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   }));
   accounts.push(account(PLAIN, { balance: "5" }));
   const sender = account(SENDERS[0]!, { balance: (100n * ETHER).toString(), nonce });
-  const delegates = isAtLeast(hardfork, "prague");
   accounts.push({
     ...sender,
     code: delegates && random.chance(0.15) ? delegation() : random.chance(0.02) ? ["00"] : [],
@@ -74,7 +74,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
       [0.7, "contract"],
     ] as const);
     accounts.push({
-      ...account(address, { balance: random.pick(["0", "9"]), nonce: BigInt(1 + random.int(2)) }),
+      ...account(address, { balance: "9", nonce: BigInt(random.int(3)) }),
       code: kind === "plain" ? [] : kind === "delegated" ? delegation() : code(5),
       storage: random.chance(0.2) ? storage(random) : {},
     });
@@ -85,9 +85,8 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   // EIP-161: only older forks have accounts that are empty.
   if (!isAtLeast(hardfork, "spuriousDragon") && random.chance(0.5)) accounts.push(account(EMPTY));
   if (random.chance(0.1)) accounts.push(occupant(random, created));
-  const type = typeOf(random, hardfork);
   const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
-  const blobs = type === 3 ? random.pick([1, 1, 1, 2, 3, 6, 7, 9, 10, 0]) : 0;
+  const blobs = type === 3 ? random.pick([1, 1, 1, 2, 3, 6, 6, 7, 7, 9, 10, 0]) : 0;
   const unprotected = isAtLeast(hardfork, "spuriousDragon") ? 0.5 : 0.9;
   const baseFeePerGas = BigInt(random.pick([7, 7, 1_000_000_000, 0]));
   const tip = BigInt(random.pick([0, 1, 1_000_000_007]));
@@ -101,7 +100,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     to: creates ? null : random.pick([...CONTRACTS, ...CONTRACTS, ...targets]),
     initCode: creates ? code(3 + random.int(30)) : [],
     value: random.pick(["0", "0", "1", "1000"]),
-    data: data(random, creates),
+    data: data(random),
     gas: (120_000 + random.int(random.pick([100_000, 1_000_000]))).toString(),
     accessList: type === 0 ? [] : accessListOf(random, targets),
     maxFeePerGas: (baseFeePerGas + BigInt(random.int(3)) * 1_000_000_000n + tip).toString(),
@@ -149,11 +148,8 @@ function typeOf(random: Random, hardfork: Hardfork): TransactionCase["type"] {
   ] as const);
 }
 
-/** Call data short and long, of zeros and others; behind init code also up to where EIP-3860 ends. */
-function data(random: Random, creates: boolean): TransactionCase["data"] {
-  if (creates && random.chance(0.03)) {
-    return bytesToHex(new Uint8Array(INIT_CODE_SIZE_MAX - 300 + random.int(600)));
-  }
+/** Call data short and long, of zeros and others. */
+function data(random: Random): TransactionCase["data"] {
   const length = random.int(random.pick([4, 70, 70, 3000]));
   const bytes = random.bytes(length);
   return bytesToHex(random.chance(0.3) ? bytes.map((byte) => (byte < 128 ? 0 : byte)) : bytes);

@@ -1,5 +1,5 @@
 import { intrinsicGas } from "../../src/execution/intrinsic-gas.ts";
-import { GAS_PER_BLOB, TX_GAS_LIMIT_MAX } from "../../src/params/gas.ts";
+import { GAS_PER_BLOB, INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../../src/params/gas.ts";
 import { isAtLeast } from "../../src/params/hardforks.ts";
 import { effectiveGasPrice } from "../../src/types/transaction/fees.ts";
 import { createRandom } from "./random.ts";
@@ -39,8 +39,19 @@ export function variantsOf(
   const others = otherVariants(fuzzCase);
   return [
     ...[...distinct].map((gas) => ({ ...fuzzCase, gas: gas.toString() })),
+    ...initCodeVariants(fuzzCase, tx.data.length),
     ...Array.from({ length: OTHERS_TRIED }, () => random.pick(others)()),
   ];
+}
+
+/** Some creations with init code as long as may be, and one byte longer (EIP-3860). */
+function initCodeVariants(fuzzCase: TransactionCase, length: number): TransactionCase[] {
+  if (fuzzCase.to !== null || length % 4 !== 0) return [];
+  return [INIT_CODE_SIZE_MAX, INIT_CODE_SIZE_MAX + 1].map((size) => ({
+    ...fuzzCase,
+    data: `${fuzzCase.data}${"00".repeat(size - length)}`,
+    gas: "2000000",
+  }));
 }
 
 /** Balances, fees, nonces and chain ids at their borders. */

@@ -14,6 +14,8 @@ const CONTRACTS = [1, 2, 3].map((i) => `0x${"c0de".repeat(9)}000${i}` as Address
 const EMPTY = `0x${"e0".repeat(20)}` as Address;
 const PLAIN = `0x${"ba1a".repeat(10)}` as Address;
 const ETHER = 10n ** 18n;
+/** Sets slots 0 to 2 to 0: for refunds beyond their cap (EIP-3529). */
+const CLEAR_SLOTS = ["6000", "6000", "55", "6000", "6001", "55", "6000", "6002", "55"];
 const CHAIN_ID = "1337";
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -47,19 +49,23 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     ...(type === 4 ? [...SENDERS, ...SENDERS] : []),
     ...[coinbase, EMPTY, PLAIN, created, ...precompileAddresses(random)],
   ];
+  const delegated = delegates ? [...SENDERS, ...SENDERS] : [];
   const code = (length: number) => {
     const writer = createCodeWriter({ random, targets, hardfork });
     writer.program(length);
     return writer.items;
   };
   const delegation = () => [`ef0100${delegate(random).slice(2)}`];
-  const accounts: FuzzAccount[] = CONTRACTS.map((address) => ({
-    address,
-    balance: random.pick(["0", "1", "1000000"]),
-    nonce: "1",
-    code: code(3 + random.int(30)),
-    storage: storage(random),
-  }));
+  const accounts: FuzzAccount[] = CONTRACTS.map((address) => {
+    const clears = random.chance(0.3);
+    return {
+      address,
+      balance: random.pick(["0", "1", "1000000"]),
+      nonce: "1",
+      code: [...(clears ? CLEAR_SLOTS : []), ...code(random.int(30))],
+      storage: clears ? { "0": "1", "1": "2", "2": "3" } : storage(random),
+    };
+  });
   accounts.push(account(PLAIN, { balance: "5" }));
   const sender = account(SENDERS[0]!, { balance: (100n * ETHER).toString(), nonce });
   accounts.push({
@@ -97,12 +103,12 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
     sender: 0,
     nonce: nonce.toString(),
     chainId: type === 0 && random.chance(unprotected) ? null : CHAIN_ID,
-    to: creates ? null : random.pick([...CONTRACTS, ...CONTRACTS, ...targets]),
+    to: creates ? null : random.pick([...CONTRACTS, ...CONTRACTS, ...targets, ...delegated]),
     initCode: creates ? code(3 + random.int(30)) : [],
     value: random.pick(["0", "0", "1", "1000"]),
     data: data(random),
     gas: (120_000 + random.int(random.pick([100_000, 1_000_000]))).toString(),
-    accessList: type === 0 ? [] : accessListOf(random, targets),
+    accessList: type === 0 ? [] : accessListOf(random, [...CONTRACTS, ...CONTRACTS, ...targets]),
     maxFeePerGas: (baseFeePerGas + BigInt(random.int(3)) * 1_000_000_000n + tip).toString(),
     maxPriorityFeePerGas: tip.toString(),
     maxFeePerBlobGas: random.pick(["3", "4", "1000000000"]),
@@ -157,7 +163,7 @@ function data(random: Random): TransactionCase["data"] {
 
 /** With addresses and slots named twice. */
 function accessListOf(random: Random, targets: readonly Address[]) {
-  const list = accessList(random, targets);
+  const list = [...accessList(random, targets), ...accessList(random, CONTRACTS)];
   if (list.length === 0 || random.chance(0.7)) return list;
   const again = random.pick(list);
   return [...list, { address: again.address, slots: [...again.slots, ...again.slots] }];

@@ -51,4 +51,4 @@ console.log(
   `${findings} differences in ${executions} executions of ${seed - first} transactions, seeds ${first} to ${seed - 1}, ` +
     `${Math.round(executions / seconds)} executions a second`,
 );
-process.exit(findings === 0 ? 0 : 1);
+process.exitCode = findings === 0 ? 0 : 1;

@@ -105,7 +105,8 @@ async function startVictim(home: string, step: string, count: number) {
   });
   try {
     await call(url, "eth_chainId", []);
-  } catch {
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
     await exited;
     return undefined;
   }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { createAccessPolicy } from "./access.ts";
 import { METHODS } from "./methods.ts";
 
-/** What strangers must not call; `docs/adr/0007-authentication.md` says why. */
+/** What strangers must not call; `docs/adr/0010-authentication.md` says why. */
 const PRIVATE = [
   "personal_*",
   "miner_*",

@@ -61,6 +61,7 @@ export async function killNode(kills: number): Promise<KillReport> {
       const step = STEPS[kill % STEPS.length]!;
       const begin = performance.now();
       const victim = await startVictim(home, step, 1 + (kill % 7));
+      if (victim === undefined) continue;
       startsMs.push(performance.now() - begin);
       await checkSeen(victim.url, seen);
       // A history merge is rare, so a victim that waits for one may live on: it too is killed from outside.
@@ -91,6 +92,7 @@ type Seen = {
   readonly taken: Set<string>;
 };
 
+/** A node that answers; undefined when it dies before, in the block of what waited from the last time. */
 async function startVictim(home: string, step: string, count: number) {
   const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [script, home, step, String(count)], {
@@ -101,7 +103,13 @@ async function startVictim(home: string, step: string, count: number) {
     child.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
     child.once("exit", (code) => reject(new Error(`victim did not start: exit code ${code}`)));
   });
-  await call(url, "eth_chainId", []);
+  try {
+    await call(url, "eth_chainId", []);
+  } catch (error) {
+    if (error instanceof RpcError) throw error;
+    await exited;
+    return undefined;
+  }
   return { child, url, exited };
 }
 

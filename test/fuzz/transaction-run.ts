@@ -51,23 +51,20 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
     const createdAddress = contractAddress ?? undefined;
     const { outcome, returnData } = result;
     const facts = { outcome, returnData, gasUsed, logs, createdAddress };
-    return {
-      ...outcomeOf(facts, stateNow()),
-      maxUsedGas: result.maxUsedGas,
-    };
+    return { ...outcomeOf(facts, stateNow()), maxUsedGas: result.maxUsedGas };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     return { ...refusedBy(ruleOfCode(error.code), stateNow()), maxUsedGas: 0n };
   }
 }
 
-/** A type that cannot create has no way to be encoded without a recipient. */
+/** Types 3 and 4 cannot create: without a recipient such a transaction does not decode. */
 function isRefusal(error: unknown): error is NodeError {
   const isShort = error instanceof NodeError && error.code === "RLP_STRING_TOO_SHORT";
   return isShort || isTransactionRejection(error);
 }
 
-/** The same on the oracle. */
+/** The same transaction on the oracle. */
 export function runOnOracle(fuzzCase: TransactionCase, oracle: TransactionOracle): Outcome {
   const { raw } = transactionOf(fuzzCase);
   const block = transactionBlockOf(fuzzCase);

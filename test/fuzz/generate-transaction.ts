@@ -44,6 +44,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   ]);
   const delegates = isAtLeast(hardfork, "prague");
   const type = typeOf(random, hardfork);
+  const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
   const targets = [
     ...[...CONTRACTS, ...CONTRACTS, ...SENDERS],
     ...(type === 4 ? [...SENDERS, ...SENDERS] : []),
@@ -90,8 +91,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   }
   // EIP-161: only older forks have accounts that are empty.
   if (!isAtLeast(hardfork, "spuriousDragon") && random.chance(0.5)) accounts.push(account(EMPTY));
-  if (random.chance(0.1)) accounts.push(occupant(random, created));
-  const creates = type < 3 ? random.chance(0.2) : random.chance(0.02);
+  if (random.chance(creates ? 0.4 : 0.05)) accounts.push(occupant(random, created));
   const blobs = type === 3 ? random.pick([1, 1, 1, 2, 3, 6, 6, 7, 7, 9, 10, 0]) : 0;
   const unprotected = isAtLeast(hardfork, "spuriousDragon") ? 0.5 : 0.9;
   const baseFeePerGas = BigInt(random.pick([7, 7, 1_000_000_000, 0]));

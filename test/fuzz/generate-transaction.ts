@@ -69,6 +69,7 @@ export function generateTransactionCase(seed: number, fork?: Hardfork): Transact
   });
   accounts.push(account(PLAIN, { balance: "5" }));
   const sender = account(SENDERS[0]!, { balance: (100n * ETHER).toString(), nonce });
+  // Before Prague nobody has a delegation: geth would let such a sender pass, the library would not.
   accounts.push({
     ...sender,
     code: delegates && random.chance(0.15) ? delegation() : random.chance(0.02) ? ["00"] : [],

@@ -25,6 +25,8 @@ import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.t
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
+/** The EVM of the newest rules is emitted and compiled this long after the start: behind the first answer, before the first call. */
+const WARM_UP_AFTER_MS = 200;
 
 /** The chain role: everything that owns or changes the chain, without a way in from outside. */
 export type ChainCore = OpenChain & {
@@ -132,6 +134,7 @@ export function composeChain(
     });
   });
   let sweep: NodeJS.Timeout | undefined;
+  let warmUp: NodeJS.Timeout | undefined;
   const blockTester = createBlockTester(
     { gasLimitTarget, minimumTip },
     { chain, mempool, beginBlock },
@@ -153,10 +156,12 @@ export function composeChain(
     start() {
       engine.start();
       sweep = setInterval(() => mempool.removeStale(), STALE_SWEEP_MS);
+      warmUp = setTimeout(pending, WARM_UP_AFTER_MS).unref();
     },
     stop() {
       engine.stop();
       clearInterval(sweep);
+      clearTimeout(warmUp);
       kept?.close();
     },
   };

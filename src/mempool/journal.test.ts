@@ -4,6 +4,7 @@ import fc from "../../test/support/fast-check.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import { PoolJournal } from "./journal.ts";
 
 /** Network forms by their shape alone: a list is a legacy transaction, anything else begins with its type. */
@@ -22,33 +23,6 @@ const arrays = (list: readonly Uint8Array[]) => list.map((bytes) => Array.from(b
 function kept(directory: LogDirectory) {
   const { transactions: found, lostBytes } = new PoolJournal(directory, NONE).read();
   return { transactions: arrays(found), lostBytes };
-}
-
-/** Refuses every write while `isFull`, after half of it was done. */
-function createFullDirectory() {
-  const directory = createMemoryLogDirectory();
-  const disk = { isFull: false };
-  const full: LogDirectory = {
-    ...directory,
-    open(name) {
-      const file = directory.open(name);
-      return {
-        size: () => file.size(),
-        read: (into, position) => file.read(into, position),
-        truncate: (size) => file.truncate(size),
-        sync: () => file.sync(),
-        close: () => file.close(),
-        write(bytes, position) {
-          if (disk.isFull) {
-            file.write(bytes.subarray(0, bytes.length >> 1), position);
-            throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
-          }
-          file.write(bytes, position);
-        },
-      };
-    },
-  };
-  return { directory: full, disk };
 }
 
 describe("PoolJournal", () => {
@@ -102,13 +76,13 @@ describe("PoolJournal", () => {
   });
 
   test("keeps the old file until the new one is whole", () => {
-    const { directory, disk } = createFullDirectory();
+    const { directory, failWriteAfter, heal } = createFaultyDisk();
     const journal = new PoolJournal(directory, () => [Uint8Array.of(1, 1)]);
     journal.append(Uint8Array.of(1, 2));
-    disk.isFull = true;
+    failWriteAfter(0);
     assert.throws(() => journal.rewrite(), { code: "POOL_JOURNAL_WRITE" });
     assert.equal(directory.list().length, 1);
-    disk.isFull = false;
+    heal();
     journal.append(Uint8Array.of(1, 3));
     assert.deepEqual(kept(directory).transactions, [
       [1, 1],
@@ -118,14 +92,14 @@ describe("PoolJournal", () => {
   });
 
   test("refuses what it cannot keep, and goes on once it can", () => {
-    const { directory, disk } = createFullDirectory();
+    const { directory, failWriteAfter, heal } = createFaultyDisk();
     const journal = new PoolJournal(directory, NONE);
     journal.append(Uint8Array.of(1, 2, 3, 4));
-    disk.isFull = true;
+    failWriteAfter(1);
     assert.throws(() => journal.append(new Uint8Array(200).fill(2)), {
       code: "POOL_JOURNAL_WRITE",
     });
-    disk.isFull = false;
+    heal();
     journal.append(Uint8Array.of(4, 3, 2, 1));
     assert.deepEqual(kept(directory).transactions.slice(0, 2), [
       [1, 2, 3, 4],

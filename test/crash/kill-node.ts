@@ -7,6 +7,7 @@ import { createChain } from "../../src/chain/chain.ts";
 import { genesisBlock } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/open-block-store.ts";
+import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { devGenesis } from "../../src/config/genesis.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
@@ -20,19 +21,8 @@ import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 
 /** Every step of a commit at which a node may die, and "random": from outside, at any moment. */
-const STEPS = [
-  "append:begin",
-  "log:write",
-  "log:sync",
-  "log:synced",
-  "append:index",
-  "append:commit",
-  "append:committed",
-  "append:end",
-  "merge:begin",
-  "merge:end",
-  "random",
-] as const;
+// A full segment of the log is too rare to wait for.
+const STEPS = [...FAIL_POINTS.filter((step) => step !== "log:segment"), "random"];
 
 export type KillReport = {
   readonly kills: number;

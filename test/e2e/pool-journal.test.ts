@@ -6,10 +6,9 @@ import { afterEach, beforeEach, test } from "node:test";
 import { createWalletClient, http, type WalletClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
-import { parseAddress } from "../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { transfer } from "../support/made-chain.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 let home: string;
@@ -44,20 +43,6 @@ async function send(nonce: number, fields: object = {}): Promise<string> {
   });
 }
 
-const transfer = (nonce: bigint) =>
-  ({
-    type: 2,
-    chainId: 31_337n,
-    nonce,
-    gasLimit: 21_000n,
-    maxFeePerGas: 10n ** 10n,
-    maxPriorityFeePerGas: 10n ** 9n,
-    to: parseAddress(DEV_ADDRESSES[1]),
-    value: 1n,
-    data: EMPTY_BYTES,
-    accessList: [],
-  }) as const;
-
 const counts = () => {
   const { pending, queued } = node.node.core.mempool.counts();
   return [pending, queued];
@@ -89,7 +74,7 @@ test("five thousand of them are all back, in order, none twice", async () => {
   await start();
   const keys = devPrivateKeys();
   for (let nonce = 0n; nonce < 500n; nonce++) {
-    for (const key of keys) await node.node.core.submit(signTransaction(transfer(nonce), key).raw);
+    for (const key of keys) await node.node.core.submit(hexToBytes(transfer(nonce, 31_337n, key)));
   }
   assert.deepEqual(counts(), [5_000, 0]);
   await node.stop();

@@ -9,6 +9,7 @@ import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "./accounts.ts";
 
 const CHAIN_ID = 9000n;
+const FIRST_KEY = hexToBytes(DEV_KEYS[0]);
 
 /** An empty home of a chain on which the dev accounts own something. @param timestamp of genesis: another one is another chain */
 export function makeHome(timestamp = 1_700_000_000): string {
@@ -20,8 +21,8 @@ export function makeHome(timestamp = 1_700_000_000): string {
   return home;
 }
 
-/** A signed transfer of one wei from the first dev account. */
-export function transfer(nonce: bigint, chainId = CHAIN_ID): string {
+/** A signed transfer of one wei, from the first dev account unless `key` is another's. */
+export function transfer(nonce: bigint, chainId = CHAIN_ID, key: Uint8Array = FIRST_KEY): string {
   const { raw } = signTransaction(
     {
       type: 2,
@@ -35,7 +36,7 @@ export function transfer(nonce: bigint, chainId = CHAIN_ID): string {
       data: new Uint8Array(),
       accessList: [],
     },
-    hexToBytes(DEV_KEYS[0]),
+    key,
   );
   return bytesToHex(raw);
 }

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { TestNode } from "./test-node.ts";
 
 /** Settings that make a test node show its metrics. */
@@ -15,4 +16,16 @@ export async function metricOf(node: TestNode, name: string, labels = ""): Promi
 /** How often `transport` turned something away for `reason`. */
 export function refusals(node: TestNode, transport: string, reason: string): Promise<number> {
   return metricOf(node, "rpc_refused_total", `transport="${transport}",reason="${reason}"`);
+}
+
+/** The count of what `transport` turned away for `reason` goes up while `work` runs. */
+export async function assertRefusalCounted(
+  node: TestNode,
+  transport: string,
+  reason: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const before = await refusals(node, transport, reason);
+  await work();
+  assert.ok((await refusals(node, transport, reason)) > before, `${reason} is not counted`);
 }

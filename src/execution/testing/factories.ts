@@ -1,6 +1,7 @@
 import { createEthereumjsEvm } from "../../../test/oracle/ethereumjs/evm.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import type { BlockContext } from "../../evm/evm.ts";
+import { testBlock } from "../../evm/testing/environment.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
@@ -61,20 +62,7 @@ export function allocWith(
 }
 
 export function blockContext(overrides: Partial<BlockContext> = {}): BlockContext {
-  return {
-    hardfork: "osaka",
-    chainId: 1n,
-    number: 1,
-    timestamp: 1_000,
-    coinbase,
-    gasLimit: 30_000_000n,
-    difficulty: 0n,
-    prevRandao: ZERO_HASH,
-    baseFeePerGas: 7n,
-    blobBaseFee: 1n,
-    blockHash: () => undefined,
-    ...overrides,
-  };
+  return testBlock({ timestamp: 1_000, coinbase, ...overrides });
 }
 
 /** A call of the contract at a price of 10 wei. */

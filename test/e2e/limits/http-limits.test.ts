@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
-import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRefusalCounted, metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, rawPost } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -29,12 +29,8 @@ before(async () => {
 });
 after(() => node.stop());
 
-/** The count for `reason` goes up while `work` runs. */
-async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
-  const before = await refusals(node, "http", reason);
-  await work();
-  assert.ok((await refusals(node, "http", reason)) > before, `${reason} is not counted`);
-}
+const assertCounted = (reason: string, work: () => Promise<void>) =>
+  assertRefusalCounted(node, "http", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");

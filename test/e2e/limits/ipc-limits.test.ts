@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
-import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRefusalCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -29,11 +29,8 @@ before(async () => {
 });
 after(() => node.stop());
 
-async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
-  const before = await refusals(node, "ipc", reason);
-  await work();
-  assert.ok((await refusals(node, "ipc", reason)) > before, `${reason} is not counted`);
-}
+const assertCounted = (reason: string, work: () => Promise<void>) =>
+  assertRefusalCounted(node, "ipc", reason, work);
 
 const open = () => metricOf(node, "rpc_connections", 'transport="ipc"');
 

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
-import { metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRefusalCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -36,11 +36,8 @@ before(async () => {
 });
 after(() => node.stop());
 
-async function assertCounted(reason: string, work: () => Promise<void>): Promise<void> {
-  const before = await refusals(node, "ws", reason);
-  await work();
-  assert.ok((await refusals(node, "ws", reason)) > before, `${reason} is not counted`);
-}
+const assertCounted = (reason: string, work: () => Promise<void>) =>
+  assertRefusalCounted(node, "ws", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");

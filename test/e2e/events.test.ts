@@ -9,21 +9,12 @@ import {
   JsonRpcProvider,
   WebSocketProvider,
 } from "ethers";
-import {
-  createPublicClient,
-  createWalletClient,
-  defineChain,
-  http,
-  type Log,
-  type PublicClient,
-  type Transport,
-  webSocket,
-} from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { http, type Log, type Transport, webSocket } from "viem";
 import { foundryBinary } from "../../bench/support/peers.ts";
-import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const castBinary = foundryBinary("cast");
@@ -39,19 +30,8 @@ before(async () => {
 });
 after(() => node.stop());
 
-function clients(transport: Transport = http(node.url)) {
-  const chain = defineChain({
-    id: 31337,
-    name: "evmint",
-    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-    rpcUrls: { default: { http: [node.url] } },
-  });
-  const account = privateKeyToAccount(DEV_KEYS[0]);
-  return {
-    reader: createPublicClient({ chain, transport, pollingInterval: 20 }) as PublicClient,
-    wallet: createWalletClient({ chain, transport: http(node.url), account, pollingInterval: 20 }),
-  };
-}
+const clients = (transport: Transport = http(node.url)) =>
+  viemClients(node, transport, http(node.url));
 
 /** Sends `count` transfers of 1, 2, … tokens, one block each; their hashes. */
 async function transfers(count: number): Promise<`0x${string}`[]> {

@@ -3,9 +3,7 @@ import { after, before, test } from "node:test";
 import {
   BaseError,
   ContractFunctionRevertedError,
-  createPublicClient,
   createWalletClient,
-  defineChain,
   http,
   type PublicClient,
   parseEther,
@@ -16,6 +14,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 let node: TestNode;
@@ -25,19 +24,7 @@ before(async () => {
 });
 after(() => node.stop());
 
-function clients(transport: Transport = http(node.url)) {
-  const chain = defineChain({
-    id: 31337,
-    name: "evmint",
-    nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
-    rpcUrls: { default: { http: [node.url] } },
-  });
-  const account = privateKeyToAccount(DEV_KEYS[0]);
-  return {
-    reader: createPublicClient({ chain, transport, pollingInterval: 20 }) as PublicClient,
-    wallet: createWalletClient({ chain, transport, account, pollingInterval: 20 }),
-  };
-}
+const clients = (transport: Transport = http(node.url)) => viemClients(node, transport);
 
 /** viem goes on trying to connect for ever otherwise. */
 async function closeSocket({ transport }: PublicClient): Promise<void> {

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
-import { type MethodInfo, namespaceOf } from "../src/rpc/method.ts";
 import { METHODS } from "../src/rpc/methods.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

@@ -149,13 +149,13 @@ class Pollers {
     const changes = <T>(filter: string) =>
       call<T[]>(this.#node.port, "eth_getFilterChanges", [filter]);
     this.blocks.push(...(await changes<string>(this.#blockFilter)));
-    this.logs.push(...placesOf(await changes<LogPlace>(this.#logFilter)));
+    this.logs.push(...placesOf(await changes<LogPosition>(this.#logFilter)));
   }
 }
 
-type LogPlace = { readonly blockNumber: string; readonly logIndex: string };
+type LogPosition = { readonly blockNumber: string; readonly logIndex: string };
 
-function placesOf(logs: readonly LogPlace[]): number[] {
+function placesOf(logs: readonly LogPosition[]): number[] {
   return logs.map(({ blockNumber, logIndex }) => placeOf(Number(blockNumber), Number(logIndex)));
 }
 
@@ -171,7 +171,7 @@ async function chainBetween(node: Peer, first: number, last: number, hashes: Blo
     ]);
     hashes.check(number, hash);
     heads.push(number);
-    const found = await call<LogPlace[]>(node.port, "eth_getLogs", [{ blockHash: hash }]);
+    const found = await call<LogPosition[]>(node.port, "eth_getLogs", [{ blockHash: hash }]);
     logs.push(...placesOf(found));
   }
   return { heads, logs };

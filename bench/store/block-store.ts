@@ -6,8 +6,8 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { BlockRecord } from "../../src/chain/block-store.ts";
-import { openDiskBlockStore } from "../../src/chain/open-block-store.ts";
+import type { BlockRecord } from "../../src/chain/store/block-store.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";

@@ -2,7 +2,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import { MissingTrieNodeError } from "../trie/node-source.ts";
-import type { BlockStore } from "./block-store.ts";
+import type { BlockStore } from "./store/block-store.ts";
 
 /** A trie of an old state is used once or twice: its caches need not be large. */
 const OLD_TRIE_OPTIONS = { cachedNodesMax: 4_096 };

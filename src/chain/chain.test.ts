@@ -5,7 +5,7 @@ import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createChain } from "./chain.ts";
-import { createMemoryBlockStore } from "./open-block-store.ts";
+import { createMemoryBlockStore } from "./store/open-block-store.ts";
 import { RandomChain } from "./testing/random-chain.ts";
 
 function chainOf(seed: number) {

@@ -5,8 +5,8 @@ import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { TrieNode } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
-import type { BlockRecord, BlockStore } from "./block-store.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
+import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 
 /** The canonical chain with its one writer. What it holds of the pending block is somebody else's. */
 export type Chain = Omit<ChainReader, "pending"> & {

@@ -6,7 +6,7 @@ import type { TrieNode } from "../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { genesisHeader } from "../types/genesis-header.ts";
 import { headerHash } from "../types/header-codec.ts";
-import type { BlockRecord } from "./block-store.ts";
+import type { BlockRecord } from "./store/block-store.ts";
 
 /** Block 0 as geth makes it of the same genesis file, with the trie nodes of its state. */
 export function genesisBlock(

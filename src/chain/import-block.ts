@@ -1,8 +1,8 @@
-import type { ExecutionModules } from "../execution/block-execution.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import { executeBlock } from "../execution/block/execute-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
-import { executeBlock } from "../execution/execute-block.ts";
-import { validateBody } from "../execution/validate-body.ts";
-import { validateHeader } from "../execution/validate-header.ts";
+import { validateBody } from "../execution/validation/validate-body.ts";
+import { validateHeader } from "../execution/validation/validate-header.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Block } from "../types/block.ts";
 import type { Chain } from "./chain.ts";

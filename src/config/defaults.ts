@@ -1,7 +1,7 @@
-import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/origin.ts";
+import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 
 /**
- * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself stand in `rpc/limits.ts`.
+ * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself stand in `rpc/server/limits.ts`.
  * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */
 export const DEFAULTS = {

@@ -1,6 +1,6 @@
 import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/limits.ts";
-import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/origin.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";

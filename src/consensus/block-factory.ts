@@ -1,11 +1,11 @@
 import type { Chain } from "../chain/chain.ts";
-import type { BlockHashes } from "../execution/block-context.ts";
-import type { ExecutionModules } from "../execution/block-execution.ts";
+import type { BlockHashes } from "../execution/block/block-context.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import {
   type BlockAttributes,
   type BlockBuilder,
   createBlockBuilder,
-} from "../execution/build-block.ts";
+} from "../execution/block/build-block.ts";
 
 /** Begins a block on the head. */
 export type BeginBlock = (attributes: BlockAttributes) => BlockBuilder;

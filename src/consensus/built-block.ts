@@ -1,6 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import { NodeError } from "../errors.ts";
-import { nextGasLimit, type SealedBlock } from "../execution/build-block.ts";
+import { nextGasLimit, type SealedBlock } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
@@ -18,7 +18,7 @@ import type { BeginBlock } from "./block-factory.ts";
 import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
 
 /** The block somebody wants built on the head. */
-export type BlockWish = {
+export type PayloadAttributes = {
   /** The head, where the caller says on what to build. */
   readonly parentHash?: Hash;
   readonly timestamp: number;
@@ -41,16 +41,16 @@ export type BuiltBlock = {
 };
 
 /** The wish contradicts the head or the rules. The message is geth's. */
-export class BlockWishError extends NodeError {
-  readonly code = "BLOCK_WISH";
+export class PayloadAttributesError extends NodeError {
+  readonly code = "PAYLOAD_ATTRIBUTES";
 }
 
 /** Builds the blocks that tests ask for by name (`testing_*`). */
 export type BlockTester = {
-  /** Builds a block and keeps nothing. @throws BlockWishError, and what the first unfit transaction breaks */
-  build(wish: BlockWish): BuiltBlock;
+  /** Builds a block and keeps nothing. @throws PayloadAttributesError, and what the first unfit transaction breaks */
+  build(wish: PayloadAttributes): BuiltBlock;
   /** Builds a block and makes it the head; its hash. @throws as build */
-  commit(wish: BlockWish): Hash;
+  commit(wish: PayloadAttributes): Hash;
 };
 
 export function createBlockTester(
@@ -59,13 +59,13 @@ export function createBlockTester(
 ): BlockTester {
   const { chain, mempool, beginBlock } = modules;
 
-  function build(wish: BlockWish): BuiltBlock {
+  function build(wish: PayloadAttributes): BuiltBlock {
     const { hash, header: head } = chain.head().block;
     assertFits(wish, { hash, timestamp: head.timestamp });
     const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = wish;
     const point = { number: head.number + 1, timestamp, difficulty: 0n };
     if (withdrawals && !isAtLeast(hardforkAt(chain.config, point), "shanghai")) {
-      throw new BlockWishError("unexpected withdrawals before shanghai");
+      throw new PayloadAttributesError("unexpected withdrawals before shanghai");
     }
     const given = wish.transactions?.map(decodeAt);
     const builder = beginBlock({
@@ -103,14 +103,14 @@ export function createBlockTester(
 }
 
 function assertFits(
-  { parentHash, timestamp }: BlockWish,
+  { parentHash, timestamp }: PayloadAttributes,
   head: { readonly hash: Hash; readonly timestamp: number },
 ): void {
   if (parentHash !== undefined && parentHash !== head.hash) {
-    throw new BlockWishError("parentHash is not current head");
+    throw new PayloadAttributesError("parentHash is not current head");
   }
   if (timestamp <= head.timestamp) {
-    throw new BlockWishError(`invalid timestamp, parent ${head.timestamp} given ${timestamp}`);
+    throw new PayloadAttributesError(`invalid timestamp, parent ${head.timestamp} given ${timestamp}`);
   }
 }
 
@@ -119,7 +119,7 @@ function decodeAt(raw: Uint8Array, index: number): DecodedPooledTransaction {
     return decodePooledTransaction(raw);
   } catch (cause) {
     if (!(cause instanceof NodeError)) throw cause;
-    throw new BlockWishError(`invalid transaction ${index}: ${cause.message}`, {}, { cause });
+    throw new PayloadAttributesError(`invalid transaction ${index}: ${cause.message}`, {}, { cause });
   }
 }
 

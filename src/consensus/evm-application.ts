@@ -5,7 +5,7 @@ import {
   type BlockBuilder,
   nextGasLimit,
   type SealedBlock,
-} from "../execution/build-block.ts";
+} from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, equalBytes } from "../primitives/bytes.ts";

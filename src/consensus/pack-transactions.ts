@@ -1,5 +1,5 @@
-import { isTransactionRejection } from "../execution/block-execution.ts";
-import type { BlockBuilder } from "../execution/build-block.ts";
+import { isTransactionRejection } from "../execution/block/block-execution.ts";
+import type { BlockBuilder } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createBlockBuilder } from "../execution/build-block.ts";
+import { createBlockBuilder } from "../execution/block/build-block.ts";
 import {
   account,
   alice,

@@ -1,6 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
 import type { PendingBlock } from "../chain/reader.ts";
-import { nextGasLimit } from "../execution/build-block.ts";
+import { nextGasLimit } from "../execution/block/build-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";

@@ -1,5 +1,5 @@
 import { NodeError } from "../errors.ts";
-import { intrinsicGas } from "../execution/intrinsic-gas.ts";
+import { intrinsicGas } from "../execution/transaction/intrinsic-gas.ts";
 import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";

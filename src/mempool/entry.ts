@@ -44,7 +44,7 @@ function authoritiesOf(list: readonly Authorization[]): readonly Address[] {
 }
 
 /** True when `next` pays enough more than `old`, the transaction of the same nonce, to take its place. */
-export function outbids(next: Entry, old: Entry, priceBump: number): boolean {
+export function satisfiesPriceBump(next: Entry, old: Entry, priceBump: number): boolean {
   return (
     next.maxFeePerGas > old.maxFeePerGas &&
     next.maxPriorityFeePerGas > old.maxPriorityFeePerGas &&

@@ -33,8 +33,8 @@ describe("PoolJournal", () => {
         const directory = createMemoryLogDirectory();
         const journal = new PoolJournal(directory, NONE);
         for (const [transaction, isTakenBack] of list) {
-          const takeBack = journal.append(transaction);
-          if (isTakenBack) takeBack();
+          const undo = journal.append(transaction);
+          if (isTakenBack) undo();
         }
         const wanted = list.filter(([, isTakenBack]) => !isTakenBack).map(([bytes]) => bytes);
         // The last one taken back may still be read: nobody was told that it is kept.

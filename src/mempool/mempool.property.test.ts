@@ -206,7 +206,7 @@ test("below its limits the pool holds what a plain model says", () => {
         const submission = submissionOf(step);
         const byNonce = model.get(submission.sender!) ?? new Map<bigint, Submission>();
         const old = byNonce.get(submission.tx.nonce);
-        const isTaken = !old || outbids(submission, old);
+        const isTaken = !old || satisfiesPriceBump(submission, old);
         if (isTaken) {
           pool.add(submission);
           byNonce.set(submission.tx.nonce, submission);
@@ -238,7 +238,7 @@ test("below its limits the pool holds what a plain model says", () => {
 });
 
 /** The replacement rule in the words of the documentation: both fees up by 10 %, at least by 1 wei. */
-function outbids({ tx: next }: Submission, { tx: old }: Submission): boolean {
+function satisfiesPriceBump({ tx: next }: Submission, { tx: old }: Submission): boolean {
   if (next.type !== 2 || old.type !== 2) return false;
   return (["maxFeePerGas", "maxPriorityFeePerGas"] as const).every(
     (fee) => next[fee] > old[fee] && next[fee] >= (old[fee] * 11n) / 10n,

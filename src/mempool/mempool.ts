@@ -8,7 +8,7 @@ import { type BlobEntry, BlobPool } from "./blob-pool.ts";
 import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
-import { PlainPool } from "./plain-pool.ts";
+import { LegacyPool } from "./legacy-pool.ts";
 import type {
   BlockOrder,
   HeadUpdate,
@@ -42,7 +42,7 @@ export type MempoolModules = {
 export class Mempool implements PoolReader {
   readonly #config: ChainConfig;
   readonly #verifySidecar: VerifySidecar | undefined;
-  readonly #plain: PlainPool;
+  readonly #plain: LegacyPool;
   readonly #blobs: BlobPool;
   readonly #listeners = new Set<PendingListener>();
   #rules: PoolRules;
@@ -57,7 +57,7 @@ export class Mempool implements PoolReader {
     this.#verifySidecar = modules.verifySidecar;
     this.#minimumTip = settings.minimumTip;
     this.#rules = rulesAt(modules.config, modules.head);
-    this.#plain = new PlainPool(settings, this.#rules, {
+    this.#plain = new LegacyPool(settings, this.#rules, {
       now,
       isReserved: (address) => this.#blobs.owns(address),
     });

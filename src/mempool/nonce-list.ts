@@ -1,4 +1,4 @@
-import { type Entry, outbids } from "./entry.ts";
+import { type Entry, satisfiesPriceBump } from "./entry.ts";
 
 /** Transactions of one account by ascending nonce, one a nonce, gaps allowed. */
 export class NonceList {
@@ -36,14 +36,14 @@ export class NonceList {
   }
 
   /**
-   * Puts `entry` in, in place of the one with its nonce if it outbids that one.
+   * Puts `entry` in, in place of the one with its nonce if it satisfiesPriceBump that one.
    * @returns whether it is in, and which entry left for it
    */
   add(entry: Entry, priceBump: number): { readonly added: boolean; readonly replaced?: Entry } {
     const index = this.#indexOf(entry.tx.nonce);
     const old = this.#entries[index];
     const isReplacement = old?.tx.nonce === entry.tx.nonce;
-    if (isReplacement && !outbids(entry, old, priceBump)) return { added: false };
+    if (isReplacement && !satisfiesPriceBump(entry, old, priceBump)) return { added: false };
     this.#entries.splice(index, isReplacement ? 1 : 0, entry);
     this.#totalCost += entry.cost;
     if (entry.cost > this.#costMax) this.#costMax = entry.cost;

@@ -28,11 +28,11 @@ export function keepPool(mempool: Mempool, directory: LogDirectory, log: Logger)
     add(submission) {
       const { tx, sidecar } = submission;
       // First, because whoever hears of the transaction may ask for it after the next start.
-      const takeBack = journal.append(encodePooledTransaction(tx, sidecar));
+      const undo = journal.append(encodePooledTransaction(tx, sidecar));
       try {
         mempool.add(submission);
       } catch (error) {
-        takeBack();
+        undo();
         throw error;
       }
     },

@@ -3,7 +3,7 @@ import type { Chain } from "../chain/chain.ts";
 import { importBlock } from "../chain/import-block.ts";
 import type { Config } from "../config/config.ts";
 import { NodeError } from "../errors.ts";
-import type { ExecutionModules } from "../execution/block-execution.ts";
+import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { chainFileSize, readChainFile, writeChainFile } from "./chain-file.ts";

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events";
 import { OWNER } from "../rpc/auth/credential.ts";
-import { jsonString } from "../rpc/codec.ts";
-import { type Connection, RequestContext } from "../rpc/context.ts";
-import { toErrorObject } from "../rpc/error-codes.ts";
-import { namespaceOf, type Registry } from "../rpc/method.ts";
+import { type Connection, RequestContext } from "../rpc/dispatch/context.ts";
+import { toErrorObject } from "../rpc/dispatch/error-codes.ts";
+import { namespaceOf, type Registry } from "../rpc/dispatch/method.ts";
 import type { RpcModules } from "../rpc/methods.ts";
+import { jsonString } from "../rpc/params/codec.ts";
 
 export type ProviderRequest = {
   readonly method: string;

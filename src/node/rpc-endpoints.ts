@@ -5,8 +5,8 @@ import { isLoopback } from "../config/dangers.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import { NodeError } from "../errors.ts";
-import type { TlsMaterial } from "../rpc/http.ts";
-import type { EndpointOptions, RpcServer, TcpKind } from "../rpc/server.ts";
+import type { TlsMaterial } from "../rpc/server/http.ts";
+import type { EndpointOptions, RpcServer, TcpKind } from "../rpc/server/server.ts";
 import type { Listener } from "./types.ts";
 
 /** `json-rpc.api` names a namespace that this node has not. */

@@ -1,20 +1,20 @@
 import type { Config } from "../config/config.ts";
 import { clientVersion } from "../config/version.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
+import { HashrateRegistry } from "../rpc/eth/client/hashrate-registry.ts";
+import { KeyedLock } from "../rpc/eth/submit/keyed-lock.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
-import { KeyedLock } from "../rpc/keyed-lock.ts";
 import { METHODS, type RpcModules } from "../rpc/methods.ts";
-import { HashrateRegistry } from "../rpc/mining/hashrate-registry.ts";
-import type { NodeInfo } from "../rpc/node-info.ts";
+import type { NodeInfo } from "../rpc/ports/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createBlobProver } from "./blob-prover.ts";
-import { createCallExecutor } from "./call-executor.ts";
+import { createBlobProver } from "./adapters/blob-prover.ts";
+import { createCallExecutor } from "./adapters/call-executor.ts";
+import { createEventModules } from "./adapters/event-modules.ts";
+import { createFeeReader } from "./adapters/fee-reader.ts";
+import { createSimulator } from "./adapters/simulator.ts";
+import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
+import { createTraceExecutor } from "./adapters/trace-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
-import { createEventModules } from "./event-modules.ts";
-import { createFeeReader } from "./fee-reader.ts";
-import { createSimulator } from "./simulator.ts";
-import { createSolidityCompiler } from "./solidity-compiler.ts";
-import { createTraceExecutor } from "./trace-executor.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;

@@ -6,22 +6,22 @@ import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
-import { namespaceOf } from "../rpc/method.ts";
+import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
-import { type RpcServer, startRpcServer } from "../rpc/server.ts";
+import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createCallerFiles } from "./caller-files.ts";
+import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createMinerSettings } from "./adapters/miner-settings.ts";
+import { createNodeAdmin } from "./adapters/node-admin.ts";
+import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
-import { createMinerSettings } from "./miner-settings.ts";
-import { createNodeAdmin } from "./node-admin.ts";
 import { InProcessProvider } from "./provider.ts";
 import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
-import { createRpcObserver } from "./rpc-observer.ts";
 import type { Listener } from "./types.ts";
 
 /** How long calls that run may go on when the node stops: a node is gone within five seconds. */

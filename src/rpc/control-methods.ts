@@ -13,7 +13,7 @@ import {
 } from "./admin/node.ts";
 import type { NodeAdmin } from "./admin/port.ts";
 import { getHex, getString, putHex, putString } from "./db/db.ts";
-import type { Method } from "./method.ts";
+import type { Method } from "./dispatch/method.ts";
 import type { RpcModules } from "./methods.ts";
 import {
   getHashrate,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { string } from "./codec.ts";
-import { createRegistry, defineMethod } from "./method.ts";
+import { createRegistry, defineMethod } from "./dispatch/method.ts";
 import { createMethodRegistry, METHODS } from "./methods.ts";
+import { string } from "./params/codec.ts";
 
 test("every method has a name of its own", () => {
   assert.equal(createMethodRegistry().size, METHODS.length);

@@ -3,27 +3,51 @@ import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
-import type { ChainEvents } from "./chain-events.ts";
 import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
 import { traceCall } from "./debug/trace-call.ts";
 import { traceTransaction } from "./debug/trace-transaction.ts";
-import { accounts } from "./eth/accounts.ts";
-import { baseFee } from "./eth/base-fee.ts";
-import { blobBaseFee } from "./eth/blob-base-fee.ts";
-import { blockNumber } from "./eth/block-number.ts";
-import { call } from "./eth/call.ts";
-import { callMany } from "./eth/call-many.ts";
-import { capabilities } from "./eth/capabilities.ts";
-import { chainId } from "./eth/chain-id.ts";
-import { coinbase } from "./eth/coinbase.ts";
-import { compileLLL, compileSerpent, compileSolidity, getCompilers } from "./eth/compilers.ts";
-import { config } from "./eth/config.ts";
-import { createAccessList } from "./eth/create-access-list.ts";
-import { estimateGas } from "./eth/estimate-gas.ts";
-import { feeHistory } from "./eth/fee-history.ts";
-import { fillTransaction } from "./eth/fill-transaction.ts";
+import { createRegistry, type Method, type MethodInfo } from "./dispatch/method.ts";
+import { blockNumber } from "./eth/block/block-number.ts";
+import { getBlockByHash } from "./eth/block/get-block-by-hash.ts";
+import { getBlockByNumber } from "./eth/block/get-block-by-number.ts";
+import { getBlockReceipts } from "./eth/block/get-block-receipts.ts";
+import { getBlockTransactionCountByHash } from "./eth/block/get-block-transaction-count-by-hash.ts";
+import { getBlockTransactionCountByNumber } from "./eth/block/get-block-transaction-count-by-number.ts";
+import { getHeaderByHash } from "./eth/block/get-header-by-hash.ts";
+import { getHeaderByNumber } from "./eth/block/get-header-by-number.ts";
+import {
+  getUncleByBlockHashAndIndex,
+  getUncleByBlockNumberAndIndex,
+  getUncleCountByBlockHash,
+  getUncleCountByBlockNumber,
+} from "./eth/block/uncles.ts";
+import { accounts } from "./eth/client/accounts.ts";
+import { capabilities } from "./eth/client/capabilities.ts";
+import { chainId } from "./eth/client/chain-id.ts";
+import { coinbase } from "./eth/client/coinbase.ts";
+import {
+  compileLLL,
+  compileSerpent,
+  compileSolidity,
+  getCompilers,
+} from "./eth/client/compilers.ts";
+import { config } from "./eth/client/config.ts";
+import type { HashrateRegistry } from "./eth/client/hashrate-registry.ts";
+import { getWork, hashrate, mining, submitHashrate, submitWork } from "./eth/client/mining.ts";
+import { protocolVersion } from "./eth/client/protocol-version.ts";
+import { syncing } from "./eth/client/syncing.ts";
+import { call } from "./eth/execute/call.ts";
+import { callMany } from "./eth/execute/call-many.ts";
+import { createAccessList } from "./eth/execute/create-access-list.ts";
+import { estimateGas } from "./eth/execute/estimate-gas.ts";
+import { simulateV1 } from "./eth/execute/simulate-v1.ts";
+import { baseFee } from "./eth/fee-market/base-fee.ts";
+import { blobBaseFee } from "./eth/fee-market/blob-base-fee.ts";
+import { feeHistory } from "./eth/fee-market/fee-history.ts";
+import { gasPrice } from "./eth/fee-market/gas-price.ts";
+import { maxPriorityFeePerGas } from "./eth/fee-market/max-priority-fee-per-gas.ts";
 import {
   getFilterChanges,
   getFilterLogs,
@@ -31,63 +55,43 @@ import {
   newFilter,
   newPendingTransactionFilter,
   uninstallFilter,
-} from "./eth/filters.ts";
-import { gasPrice } from "./eth/gas-price.ts";
-import { getAccount, getAccountInfo } from "./eth/get-account.ts";
-import { getBalance } from "./eth/get-balance.ts";
-import { getBlockByHash } from "./eth/get-block-by-hash.ts";
-import { getBlockByNumber } from "./eth/get-block-by-number.ts";
-import { getBlockReceipts } from "./eth/get-block-receipts.ts";
-import { getBlockTransactionCountByHash } from "./eth/get-block-transaction-count-by-hash.ts";
-import { getBlockTransactionCountByNumber } from "./eth/get-block-transaction-count-by-number.ts";
-import { getCode } from "./eth/get-code.ts";
-import { getHeaderByHash } from "./eth/get-header-by-hash.ts";
-import { getHeaderByNumber } from "./eth/get-header-by-number.ts";
-import { getLogs, type LogModules } from "./eth/get-logs.ts";
-import { getProof } from "./eth/get-proof.ts";
-import { getRawTransactionByBlockHashAndIndex } from "./eth/get-raw-transaction-by-block-hash-and-index.ts";
-import { getRawTransactionByBlockNumberAndIndex } from "./eth/get-raw-transaction-by-block-number-and-index.ts";
-import { getRawTransactionByHash } from "./eth/get-raw-transaction-by-hash.ts";
-import { getStorageAt } from "./eth/get-storage-at.ts";
-import { getStorageValues } from "./eth/get-storage-values.ts";
-import { getTransactionByBlockHashAndIndex } from "./eth/get-transaction-by-block-hash-and-index.ts";
+} from "./eth/filter/filters.ts";
+import { getLogs, type LogModules } from "./eth/filter/get-logs.ts";
+import { ethSubscriptions, type SubscriptionModules } from "./eth/filter/subscriptions.ts";
+import { sign } from "./eth/sign/sign.ts";
+import { signTransaction } from "./eth/sign/sign-transaction.ts";
+import { signTypedData, signTypedDataV4 } from "./eth/sign/sign-typed-data.ts";
+import { getAccount, getAccountInfo } from "./eth/state/get-account.ts";
+import { getBalance } from "./eth/state/get-balance.ts";
+import { getCode } from "./eth/state/get-code.ts";
+import { getProof } from "./eth/state/get-proof.ts";
+import { getStorageAt } from "./eth/state/get-storage-at.ts";
+import { getStorageValues } from "./eth/state/get-storage-values.ts";
+import { getTransactionCount } from "./eth/state/get-transaction-count.ts";
+import { fillTransaction } from "./eth/submit/fill-transaction.ts";
+import type { KeyedLock } from "./eth/submit/keyed-lock.ts";
+import { resend } from "./eth/submit/resend.ts";
+import { sendRawTransaction } from "./eth/submit/send-raw-transaction.ts";
+import { sendRawTransactionSync } from "./eth/submit/send-raw-transaction-sync.ts";
+import { sendTransaction } from "./eth/submit/send-transaction.ts";
+import { getRawTransactionByBlockHashAndIndex } from "./eth/transaction/get-raw-transaction-by-block-hash-and-index.ts";
+import { getRawTransactionByBlockNumberAndIndex } from "./eth/transaction/get-raw-transaction-by-block-number-and-index.ts";
+import { getRawTransactionByHash } from "./eth/transaction/get-raw-transaction-by-hash.ts";
+import { getTransactionByBlockHashAndIndex } from "./eth/transaction/get-transaction-by-block-hash-and-index.ts";
 import {
   getTransactionByBlockNumberAndIndex,
   getTransactionbyBlockNumberAndIndex,
-} from "./eth/get-transaction-by-block-number-and-index.ts";
-import { getTransactionByHash } from "./eth/get-transaction-by-hash.ts";
-import { getTransactionBySenderAndNonce } from "./eth/get-transaction-by-sender-and-nonce.ts";
-import { getTransactionCount } from "./eth/get-transaction-count.ts";
-import { getTransactionReceipt } from "./eth/get-transaction-receipt.ts";
-import { maxPriorityFeePerGas } from "./eth/max-priority-fee-per-gas.ts";
-import { getWork, hashrate, mining, submitHashrate, submitWork } from "./eth/mining.ts";
-import { pendingTransactions } from "./eth/pending-transactions.ts";
-import { protocolVersion } from "./eth/protocol-version.ts";
-import { resend } from "./eth/resend.ts";
-import { sendRawTransaction } from "./eth/send-raw-transaction.ts";
-import { sendRawTransactionSync } from "./eth/send-raw-transaction-sync.ts";
-import { sendTransaction } from "./eth/send-transaction.ts";
-import { sign } from "./eth/sign.ts";
-import { signTransaction } from "./eth/sign-transaction.ts";
-import { signTypedData, signTypedDataV4 } from "./eth/sign-typed-data.ts";
-import { simulateV1 } from "./eth/simulate-v1.ts";
-import { ethSubscriptions, type SubscriptionModules } from "./eth/subscriptions.ts";
-import { syncing } from "./eth/syncing.ts";
-import {
-  getUncleByBlockHashAndIndex,
-  getUncleByBlockNumberAndIndex,
-  getUncleCountByBlockHash,
-  getUncleCountByBlockNumber,
-} from "./eth/uncles.ts";
+} from "./eth/transaction/get-transaction-by-block-number-and-index.ts";
+import { getTransactionByHash } from "./eth/transaction/get-transaction-by-hash.ts";
+import { getTransactionBySenderAndNonce } from "./eth/transaction/get-transaction-by-sender-and-nonce.ts";
+import { getTransactionReceipt } from "./eth/transaction/get-transaction-receipt.ts";
+import { pendingTransactions } from "./eth/transaction/pending-transactions.ts";
 import type { Filters } from "./filters/filters.ts";
 import type { BlockJsonCache } from "./json/block-json-cache.ts";
-import type { KeyedLock } from "./keyed-lock.ts";
-import { createRegistry, type Method, type MethodInfo } from "./method.ts";
-import type { HashrateRegistry } from "./mining/hashrate-registry.ts";
 import { listening } from "./net/listening.ts";
 import { peerCount } from "./net/peer-count.ts";
 import { version } from "./net/version.ts";
-import type { NodeInfo } from "./node-info.ts";
+import type { ChainEvents } from "./ports/chain-events.ts";
 import type {
   BlobProver,
   CallExecutor,
@@ -97,7 +101,8 @@ import type {
   Simulator,
   Submit,
   TraceExecutor,
-} from "./ports.ts";
+} from "./ports/execution.ts";
+import type { NodeInfo } from "./ports/node-info.ts";
 import { discover } from "./rpc/discover.ts";
 import { modules } from "./rpc/modules.ts";
 import type { SubmissionRules } from "./submission.ts";

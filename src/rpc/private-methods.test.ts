@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAccessPolicy } from "./access.ts";
 import { METHODS } from "./methods.ts";
+import { createAccessPolicy } from "./server/access.ts";
 
 /** What strangers must not call; `docs/adr/0010-authentication.md` says why. */
 const PRIVATE = [

@@ -5,8 +5,8 @@ import {
 } from "../types/transaction/decode.ts";
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { FeeCapExceededError, UnprotectedTransactionError } from "./errors.ts";
-import type { Submit } from "./ports.ts";
+import { FeeCapExceededError, UnprotectedTransactionError } from "./dispatch/errors.ts";
+import type { Submit } from "./ports/execution.ts";
 
 export type SubmissionRules = {
   /** Most that one transaction may pay for gas, in wei; 0: no bound. */

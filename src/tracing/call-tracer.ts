@@ -1,5 +1,5 @@
 import { haltText } from "../evm/halt-text.ts";
-import { revertReason } from "../execution/revert-reason.ts";
+import { revertReason } from "../execution/call/revert-reason.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";

@@ -1,6 +1,6 @@
 import { createAddress } from "../evm/create-address.ts";
-import { authorityOf } from "../execution/authorizations.ts";
-import { delegationTarget } from "../execution/delegation.ts";
+import { authorityOf } from "../execution/transaction/authorizations.ts";
+import { delegationTarget } from "../execution/transaction/delegation.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";

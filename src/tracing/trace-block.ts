@@ -1,11 +1,11 @@
 import type { BlockContext, Evm } from "../evm/evm.ts";
 import { precompilesAt } from "../evm/precompiles/index.ts";
-import { applyMessage } from "../execution/apply-message.ts";
-import { type BlockHashes, blockContextOf } from "../execution/block-context.ts";
+import { type BlockHashes, blockContextOf } from "../execution/block/block-context.ts";
+import type { GasPool } from "../execution/block/gas-pool.ts";
+import { storeAncestry } from "../execution/block/system-calls.ts";
 import { InvalidTransactionError } from "../execution/errors.ts";
-import type { GasPool } from "../execution/gas-pool.ts";
-import { messageFromTransaction } from "../execution/message.ts";
-import { storeAncestry } from "../execution/system-calls.ts";
+import { applyMessage } from "../execution/transaction/apply-message.ts";
+import { messageFromTransaction } from "../execution/transaction/message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { StateReader } from "../state/reader.ts";

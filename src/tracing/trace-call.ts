@@ -3,8 +3,8 @@ import {
   type CallOptions,
   type CallTarget,
   prepareCall,
-} from "../execution/call.ts";
-import type { CallArguments } from "../execution/call-arguments.ts";
+} from "../execution/call/call.ts";
+import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { InvalidTransactionError } from "../execution/errors.ts";
 import { TracingFailedError } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";

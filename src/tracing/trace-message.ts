@@ -1,5 +1,5 @@
 import type { Tracer } from "../evm/tracer.ts";
-import type { MessageResult } from "../execution/apply-message.ts";
+import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { BlockForkField, TimeForkField } from "../params/hardfork-at.ts";
 import type { StateChanges } from "../state/reader.ts";

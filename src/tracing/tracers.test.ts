@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createEvm } from "../evm/engine.ts";
-import type { CallArguments } from "../execution/call-arguments.ts";
+import type { CallArguments } from "../execution/call/call-arguments.ts";
 import {
   account,
   alice,

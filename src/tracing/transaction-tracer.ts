@@ -1,7 +1,7 @@
 import type { BlockContext, Precompile } from "../evm/evm.ts";
 import type { Tracer } from "../evm/tracer.ts";
-import type { MessageResult } from "../execution/apply-message.ts";
-import type { TransactionMessage } from "../execution/message.ts";
+import type { MessageResult } from "../execution/transaction/apply-message.ts";
+import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";

@@ -5,8 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { LogBlockStore } from "../../src/chain/log-block-store.ts";
-import { createMemoryBlockStore, openDiskBlockStore } from "../../src/chain/open-block-store.ts";
+import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
+import {
+  createMemoryBlockStore,
+  openDiskBlockStore,
+} from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
 import { genesisBlock } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
-import { createMemoryBlockStore } from "../../src/chain/open-block-store.ts";
+import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { devGenesis } from "../../src/config/genesis.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -7,7 +7,7 @@
  * life ended: the chain of a seed is always the same.
  */
 import { writeSync } from "node:fs";
-import { openDiskBlockStore } from "../../src/chain/open-block-store.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { RandomChain } from "../../src/chain/testing/random-chain.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { STORE_LIMITS } from "./limits.ts";

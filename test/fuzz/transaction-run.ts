@@ -1,6 +1,6 @@
 import { NodeError } from "../../src/errors.ts";
 import type { Evm } from "../../src/evm/evm.ts";
-import { beginBlockOn, isTransactionRejection } from "../../src/execution/block-execution.ts";
+import { beginBlockOn, isTransactionRejection } from "../../src/execution/block/block-execution.ts";
 import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { after, before, test } from "node:test";
 import { readJwtSecret } from "../../src/config/secrets.ts";
-import { namespaceOf } from "../../src/rpc/method.ts";
+import { namespaceOf } from "../../src/rpc/dispatch/method.ts";
 import { METHODS } from "../../src/rpc/methods.ts";
 import { type Answer, bearer, openWs, overHttp, overIpc, overWs } from "../support/clients.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";

@@ -21,7 +21,7 @@ import { headerHash } from "../../types/header-codec.ts";
 import type { Log, Receipt } from "../../types/receipt.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import type { BlockRecord } from "../block-store.ts";
+import type { BlockRecord } from "../store/block-store.ts";
 
 export type RandomBlock = { readonly record: BlockRecord; readonly nodes: readonly TrieNode[] };
 

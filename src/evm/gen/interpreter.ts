@@ -6,7 +6,7 @@ import { i32, i64 } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import { type Build, Loop } from "./loop.ts";
-import { emitOpcode } from "./opcode-emitters.ts";
+import { emitOpcode } from "./opcodes/opcode-emitters.ts";
 import { defineRuntime, type Runtime } from "./runtime.ts";
 
 /**

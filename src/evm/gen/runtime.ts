@@ -1,16 +1,16 @@
 import type { Rules } from "../rules.ts";
 import { call, type FunctionRef } from "../wasm/function.ts";
 import type { ModuleBuilder } from "../wasm/module.ts";
-import { type AccessFunctions, defineAccess } from "./access.ts";
-import { type CallFunctions, defineCalls } from "./calls.ts";
-import { type CopyFunctions, defineCopies } from "./copies.ts";
 import { defineGas, type GasFunctions } from "./gas.ts";
 import { defineJournal, type Journal } from "./journal.ts";
-import { defineKeccak, defineKeccakOfPair } from "./keccak.ts";
-import { defineAppendLog } from "./logs.ts";
-import { defineLongArithmetic, type LongArithmetic } from "./long-arithmetic.ts";
-import { defineShifts, type Shifts } from "./shifts.ts";
-import { defineStorage, type StorageFunctions } from "./storage.ts";
+import { type AccessFunctions, defineAccess } from "./opcodes/access.ts";
+import { type CallFunctions, defineCalls } from "./opcodes/calls.ts";
+import { type CopyFunctions, defineCopies } from "./opcodes/copies.ts";
+import { defineKeccak, defineKeccakOfPair } from "./opcodes/keccak.ts";
+import { defineAppendLog } from "./opcodes/logs.ts";
+import { defineLongArithmetic, type LongArithmetic } from "./opcodes/long-arithmetic.ts";
+import { defineShifts, type Shifts } from "./opcodes/shifts.ts";
+import { defineStorage, type StorageFunctions } from "./opcodes/storage.ts";
 
 /** What the emitted code asks of TypeScript. No 64-bit number crosses, since each would become a bigint. */
 export type Imports = {

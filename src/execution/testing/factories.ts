@@ -27,8 +27,8 @@ import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
-import type { BlockParent, ExecutionModules } from "../block-execution.ts";
-import type { TransactionMessage } from "../message.ts";
+import type { BlockParent, ExecutionModules } from "../block/block-execution.ts";
+import type { TransactionMessage } from "../transaction/message.ts";
 
 /** One engine for all tests of a file: it loads its library once. */
 export const evm = createEthereumjsEvm();

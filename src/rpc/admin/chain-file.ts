@@ -1,6 +1,6 @@
-import { boolean, optional, string } from "../codec.ts";
-import { lenientInteger } from "../lenient-integer.ts";
-import { defineMethod } from "../method.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { boolean, optional, string } from "../params/codec.ts";
+import { lenientInteger } from "../params/lenient-integer.ts";
 import { AdminError } from "./errors.ts";
 import type { NodeAdmin } from "./port.ts";
 

@@ -1,8 +1,8 @@
-import { boolean, optional, string } from "../codec.ts";
-import { InvalidParamsError } from "../errors.ts";
-import { lenientInteger } from "../lenient-integer.ts";
-import { aliasMethod, defineMethod } from "../method.ts";
-import type { TcpKind } from "../server.ts";
+import { InvalidParamsError } from "../dispatch/errors.ts";
+import { aliasMethod, defineMethod } from "../dispatch/method.ts";
+import { boolean, optional, string } from "../params/codec.ts";
+import { lenientInteger } from "../params/lenient-integer.ts";
+import type { TcpKind } from "../server/server.ts";
 import type { NodeAdmin } from "./port.ts";
 
 type Modules = { readonly admin: NodeAdmin };

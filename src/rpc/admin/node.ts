@@ -1,6 +1,6 @@
-import { json, string } from "../codec.ts";
-import { InvalidParamsError } from "../errors.ts";
-import { defineMethod, type Method } from "../method.ts";
+import { InvalidParamsError } from "../dispatch/errors.ts";
+import { defineMethod, type Method } from "../dispatch/method.ts";
+import { json, string } from "../params/codec.ts";
 import { AdminError } from "./errors.ts";
 import type { NodeAdmin } from "./port.ts";
 

@@ -1,4 +1,4 @@
-import type { TcpKind } from "../server.ts";
+import type { TcpKind } from "../server/server.ts";
 
 /** Where and for whom a listener is opened; what is undefined is as configured. */
 export type ListenRequest = {

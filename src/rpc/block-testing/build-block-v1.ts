@@ -1,9 +1,10 @@
-import type { BlockTester, BlockWish, BuiltBlock } from "../../consensus/built-block.ts";
+import type { BlockTester, PayloadAttributes, BuiltBlock } from "../../consensus/built-block.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
-import { withdrawal } from "../call-request.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { withdrawal } from "../params/call-request.ts";
 import {
   address,
   array,
@@ -15,8 +16,7 @@ import {
   type ParamCodec,
   quantity64,
   quantityNumber,
-} from "../codec.ts";
-import { defineMethod } from "../method.ts";
+} from "../params/codec.ts";
 
 const attributes = object(
   "PayloadAttributes",
@@ -43,7 +43,7 @@ const transactionList: ParamCodec<readonly Uint8Array[] | undefined> = {
 /**
  * `testing_buildBlockV1`: a block on the head with exactly these transactions, or with the pool's best; nothing is kept.
  *
- * @throws BlockWishError, InvalidTransactionError of the first transaction that does not fit
+ * @throws PayloadAttributesError, InvalidTransactionError of the first transaction that does not fit
  * @see execution-apis `src/testing/testing_buildBlockV1.yaml`
  */
 export const buildBlockV1 = defineMethod({
@@ -86,7 +86,7 @@ function wishOf(
   { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
   transactions: readonly Uint8Array[] | undefined,
   extraData: Uint8Array | undefined,
-): BlockWish {
+): PayloadAttributes {
   return {
     ...rest,
     timestamp,

@@ -1,8 +1,8 @@
 import { NodeError } from "../../errors.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
-import { boolean, data, string } from "../codec.ts";
-import { InvalidParamsError } from "../errors.ts";
-import { defineMethod } from "../method.ts";
+import { InvalidParamsError } from "../dispatch/errors.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { boolean, data, string } from "../params/codec.ts";
 
 type Modules = { readonly dappDb: DappDb };
 

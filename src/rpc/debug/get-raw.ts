@@ -5,12 +5,12 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import { encodeBlock } from "../../types/block-codec.ts";
 import { encodeHeader } from "../../types/header-codec.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
-import { type BlockSelector, blockSelector } from "../block-selector.ts";
-import { array, data, nullable } from "../codec.ts";
-import { UnknownBlockError } from "../errors.ts";
-import { getRawTransactionByHash } from "../eth/get-raw-transaction-by-hash.ts";
-import { aliasMethod, defineMethod } from "../method.ts";
-import { findByNumber } from "../resolve.ts";
+import { UnknownBlockError } from "../dispatch/errors.ts";
+import { aliasMethod, defineMethod } from "../dispatch/method.ts";
+import { getRawTransactionByHash } from "../eth/transaction/get-raw-transaction-by-hash.ts";
+import { type BlockSelector, blockSelector } from "../params/block-selector.ts";
+import { array, data, nullable } from "../params/codec.ts";
+import { findByNumber } from "../ports/resolve.ts";
 
 type Modules = { chain: ChainReader };
 

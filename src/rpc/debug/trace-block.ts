@@ -2,11 +2,11 @@ import type { ChainReader } from "../../chain/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { decodeBlock } from "../../types/block-codec.ts";
-import { blockNumberOrTag } from "../block-selector.ts";
-import { data, hash, optional, rawJson } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { TraceExecutor, TraceRequest } from "../ports.ts";
-import { findByNumber } from "../resolve.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { blockNumberOrTag } from "../params/block-selector.ts";
+import { data, hash, optional, rawJson } from "../params/codec.ts";
+import type { TraceExecutor, TraceRequest } from "../ports/execution.ts";
+import { findByNumber } from "../ports/resolve.ts";
 import { traceConfig } from "./trace-config.ts";
 
 type TracingModules = { readonly chain: ChainReader; readonly tracing: TraceExecutor };

@@ -1,11 +1,11 @@
 import type { ChainReader } from "../../chain/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
-import { blockSelector } from "../block-selector.ts";
-import { callRequest } from "../call-request.ts";
-import { optional, rawJson } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { TraceExecutor } from "../ports.ts";
-import { resolveState } from "../resolve.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { blockSelector } from "../params/block-selector.ts";
+import { callRequest } from "../params/call-request.ts";
+import { optional, rawJson } from "../params/codec.ts";
+import type { TraceExecutor } from "../ports/execution.ts";
+import { resolveState } from "../ports/resolve.ts";
 import { traceCallConfig } from "./trace-config.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import { blockOverrides, stateOverrides } from "../call-request.ts";
+import { InvalidValueError } from "../dispatch/errors.ts";
+import { blockOverrides, stateOverrides } from "../params/call-request.ts";
 import {
   boolean,
   json,
@@ -12,9 +13,8 @@ import {
   schemaOf,
   string,
   typeFault,
-} from "../codec.ts";
-import { InvalidValueError } from "../errors.ts";
-import type { TraceRequest } from "../ports.ts";
+} from "../params/codec.ts";
+import type { TraceRequest } from "../ports/execution.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   ns: 1e-6,

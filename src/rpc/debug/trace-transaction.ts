@@ -1,8 +1,8 @@
 import type { ChainReader } from "../../chain/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
-import { hash, optional, rawJson } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { TraceExecutor } from "../ports.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { hash, optional, rawJson } from "../params/codec.ts";
+import type { TraceExecutor } from "../ports/execution.ts";
 import { traceConfig } from "./trace-config.ts";
 
 /**

@@ -1,17 +1,17 @@
-import type { LogFilter } from "../../chain/log-filter.ts";
-import type { LogSource } from "../../chain/log-source.ts";
+import type { LogFilter } from "../../chain/logs/log-filter.ts";
+import type { LogSource } from "../../chain/logs/log-source.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import type { ChainEvents } from "../chain-events.ts";
-import type { JsonText } from "../codec.ts";
-import type { Connection } from "../context.ts";
-import { FilterKindError, FilterNotFoundError, TooManyError } from "../errors.ts";
+import type { Connection } from "../dispatch/context.ts";
+import { FilterKindError, FilterNotFoundError, TooManyError } from "../dispatch/errors.ts";
 import { LogListWriter } from "../json/log-list.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainListText } from "../json/write.ts";
-import { type BlockRange, type LogCriteria, resolveFutureRange } from "../log-criteria.ts";
-import { findLogs, type LogLimits } from "../log-search.ts";
-import { randomId } from "../random-id.ts";
+import type { JsonText } from "../params/codec.ts";
+import { type BlockRange, type LogCriteria, resolveFutureRange } from "../params/log-criteria.ts";
+import type { ChainEvents } from "../ports/chain-events.ts";
+import { findLogs, type LogLimits } from "./log-search.ts";
 import { PendingRing } from "./pending-ring.ts";
+import { randomId } from "./random-id.ts";
 import { RemovedLogs } from "./removed-logs.ts";
 
 export type FilterOptions = {

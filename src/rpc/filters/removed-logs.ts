@@ -1,5 +1,5 @@
-import { BlockLogs, encodeBlockLogs } from "../../chain/block-logs.ts";
-import type { LogFilter } from "../../chain/log-filter.ts";
+import { BlockLogs, encodeBlockLogs } from "../../chain/logs/block-logs.ts";
+import type { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { LogListWriter } from "../json/log-list.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
-import { BlockLogs, encodeBlockLogs } from "../../chain/block-logs.ts";
-import { LogFilter } from "../../chain/log-filter.ts";
+import { BlockLogs, encodeBlockLogs } from "../../chain/logs/block-logs.ts";
+import { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";

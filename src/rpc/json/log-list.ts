@@ -1,5 +1,5 @@
-import type { BlockLogs } from "../../chain/block-logs.ts";
-import type { LogFilter } from "../../chain/log-filter.ts";
+import type { BlockLogs } from "../../chain/logs/block-logs.ts";
+import type { LogFilter } from "../../chain/logs/log-filter.ts";
 
 const FIRST_PART_BYTES = 2 << 10;
 /** Larger pieces of memory come from the system each time, and V8 collects garbage on their account. */

@@ -4,7 +4,7 @@ import type { Log } from "../../types/receipt.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
 /** Where a log stands. */
-export type LogPlace = {
+export type LogPosition = {
   readonly blockHash: Hash;
   readonly blockNumber: number;
   readonly blockTimestamp: number;
@@ -15,7 +15,7 @@ export type LogPlace = {
 };
 
 /** JSON text of a log. */
-export function logText(log: Log, place: LogPlace, removed = false): string {
+export function logText(log: Log, place: LogPosition, removed = false): string {
   return (
     `{"address":"${log.address}","topics":${plainListText(log.topics)},"data":${dataText(log.data)}` +
     `,"blockNumber":${quantityText(place.blockNumber)},"transactionHash":"${place.transactionHash}"` +

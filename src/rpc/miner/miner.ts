@@ -1,7 +1,7 @@
 import { NodeError } from "../../errors.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
-import { address, boolean, json, jsonInteger, optional, quantity } from "../codec.ts";
-import { defineMethod, type Method } from "../method.ts";
+import { defineMethod, type Method } from "../dispatch/method.ts";
+import { address, boolean, json, jsonInteger, optional, quantity } from "../params/codec.ts";
 import type { MinerSettings } from "./port.ts";
 
 type Modules = { readonly miner: MinerSettings };

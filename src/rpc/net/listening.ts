@@ -1,6 +1,6 @@
-import { boolean } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { NodeInfo } from "../node-info.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { boolean } from "../params/codec.ts";
+import type { NodeInfo } from "../ports/node-info.ts";
 
 /** `net_listening`: whether the node accepts connections of peers. */
 export const listening = defineMethod({

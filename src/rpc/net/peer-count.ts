@@ -1,6 +1,6 @@
-import { jsonInteger } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { NodeInfo } from "../node-info.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { jsonInteger } from "../params/codec.ts";
+import type { NodeInfo } from "../ports/node-info.ts";
 
 /** `net_peerCount`: connected peers as a JSON integer; geth writes a QUANTITY here, our service does not. */
 export const peerCount = defineMethod({

@@ -1,6 +1,6 @@
-import { string } from "../codec.ts";
-import { defineMethod } from "../method.ts";
-import type { NodeInfo } from "../node-info.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { string } from "../params/codec.ts";
+import type { NodeInfo } from "../ports/node-info.ts";
 
 /** `net_version`: the network id as a decimal string. */
 export const version = defineMethod({

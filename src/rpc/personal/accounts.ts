@@ -1,8 +1,8 @@
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import { checksumAddress } from "../../primitives/address.ts";
-import { address, array, json, optional, string } from "../codec.ts";
-import { InvalidParamsError } from "../errors.ts";
-import { defineMethod } from "../method.ts";
+import { InvalidParamsError } from "../dispatch/errors.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { address, array, json, optional, string } from "../params/codec.ts";
 
 /** What the methods of `personal` work on. */
 export type KeyModules = { readonly keys: AccountManager };

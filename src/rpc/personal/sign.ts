@@ -1,12 +1,12 @@
 import { recoverAddress } from "../../crypto/secp256k1.ts";
 import type { AccountSigner } from "../../keystore/account-signer.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
-import { address, data, json, optional, string } from "../codec.ts";
-import { InvalidSignatureError } from "../errors.ts";
-import { messageHash, signatureBytes } from "../message-hash.ts";
-import { defineMethod } from "../method.ts";
-import type { PassphraseSigner } from "../ports.ts";
-import { typedDataHash } from "../typed-data.ts";
+import { InvalidSignatureError } from "../dispatch/errors.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { messageHash, signatureBytes } from "../eth/sign/message-hash.ts";
+import { typedDataHash } from "../eth/sign/typed-data.ts";
+import { address, data, json, optional, string } from "../params/codec.ts";
+import type { PassphraseSigner } from "../ports/execution.ts";
 
 type SignModules = {
   readonly signer: AccountSigner;

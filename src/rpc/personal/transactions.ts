@@ -1,9 +1,9 @@
-import { callRequest } from "../call-request.ts";
-import { hash, rawJson, string } from "../codec.ts";
-import { TransactionFieldsError } from "../errors.ts";
-import { type SendModules, sendSigned } from "../eth/send-transaction.ts";
-import { type SignTransactionModules, signedTransaction } from "../eth/sign-transaction.ts";
-import { defineMethod } from "../method.ts";
+import { TransactionFieldsError } from "../dispatch/errors.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { type SignTransactionModules, signedTransaction } from "../eth/sign/sign-transaction.ts";
+import { type SendModules, sendSigned } from "../eth/submit/send-transaction.ts";
+import { callRequest } from "../params/call-request.ts";
+import { hash, rawJson, string } from "../params/codec.ts";
 import type { KeyModules } from "./accounts.ts";
 
 /**

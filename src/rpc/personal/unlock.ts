@@ -1,7 +1,7 @@
 import { UNLOCK_SECONDS_DEFAULT } from "../../keystore/account-manager.ts";
-import { address, boolean, optional, string } from "../codec.ts";
-import { lenientInteger } from "../lenient-integer.ts";
-import { defineMethod } from "../method.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { address, boolean, optional, string } from "../params/codec.ts";
+import { lenientInteger } from "../params/lenient-integer.ts";
 import type { KeyModules } from "./accounts.ts";
 
 /**

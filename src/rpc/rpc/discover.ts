@@ -1,6 +1,6 @@
-import { json } from "../codec.ts";
-import { defineMethod, type MethodInfo, namespaceOf } from "../method.ts";
-import type { NodeInfo } from "../node-info.ts";
+import { defineMethod, type MethodInfo, namespaceOf } from "../dispatch/method.ts";
+import { json } from "../params/codec.ts";
+import type { NodeInfo } from "../ports/node-info.ts";
 import { openRpcDocument } from "./open-rpc.ts";
 
 /** `rpc_discover`: the OpenRPC document of the methods enabled where the caller came in. */

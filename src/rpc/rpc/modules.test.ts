@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inProcessContext } from "../context.ts";
+import { inProcessContext } from "../dispatch/context.ts";
 import { modules } from "./modules.ts";
 
 test("rpc_modules lists what is enabled where the caller came in", async () => {

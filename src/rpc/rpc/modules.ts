@@ -1,5 +1,5 @@
-import { json } from "../codec.ts";
-import { defineMethod } from "../method.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { json } from "../params/codec.ts";
 
 /** `rpc_modules`: the namespaces enabled where the caller came in, each with version "1.0". */
 export const modules = defineMethod({

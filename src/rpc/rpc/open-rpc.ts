@@ -1,4 +1,4 @@
-import { type MethodInfo, namespaceOf } from "../method.ts";
+import { type MethodInfo, namespaceOf } from "../dispatch/method.ts";
 
 /** Of the OpenRPC specification. */
 const OPEN_RPC_VERSION = "1.3.2";

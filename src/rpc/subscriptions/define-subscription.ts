@@ -1,7 +1,5 @@
-import type { ParamCodec } from "../codec.ts";
-import { boolean, string } from "../codec.ts";
-import type { CallContext } from "../context.ts";
-import { InvalidParamsError, UnknownSubscriptionError } from "../errors.ts";
+import type { CallContext } from "../dispatch/context.ts";
+import { InvalidParamsError, UnknownSubscriptionError } from "../dispatch/errors.ts";
 import {
   decodeParams,
   defineMethod,
@@ -9,7 +7,9 @@ import {
   type NamedCodecs,
   type ParamCodecs,
   type Params,
-} from "../method.ts";
+} from "../dispatch/method.ts";
+import type { ParamCodec } from "../params/codec.ts";
+import { boolean, string } from "../params/codec.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 

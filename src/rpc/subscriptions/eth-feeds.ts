@@ -1,14 +1,14 @@
 import type { PooledTransaction } from "../../mempool/pool.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { ChainEvents } from "../chain-events.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { absentMembers } from "../json/header-json.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { syncProgressText } from "../json/sync-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainText } from "../json/write.ts";
-import type { NodeInfo, SyncProgress } from "../node-info.ts";
+import type { ChainEvents } from "../ports/chain-events.ts";
+import type { NodeInfo, SyncProgress } from "../ports/node-info.ts";
 import { LogFeed } from "./log-feed.ts";
 import type { Notifier } from "./notifier.ts";
 import type { Subscriber } from "./subscriber.ts";

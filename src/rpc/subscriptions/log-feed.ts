@@ -1,9 +1,9 @@
-import type { LogFilter } from "../../chain/log-filter.ts";
+import type { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
 import { logText } from "../json/receipt-json.ts";
-import type { BlockRange } from "../log-criteria.ts";
+import type { BlockRange } from "../params/log-criteria.ts";
 import type { Notifier } from "./notifier.ts";
 import type { Subscriber } from "./subscriber.ts";
 

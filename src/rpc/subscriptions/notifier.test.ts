@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { InvariantError } from "../../errors.ts";
-import type { Connection } from "../context.ts";
+import type { Connection } from "../dispatch/context.ts";
 import { Notifier } from "./notifier.ts";
 import { Subscriber } from "./subscriber.ts";
 

@@ -1,4 +1,4 @@
-import type { Connection } from "../context.ts";
+import type { Connection } from "../dispatch/context.ts";
 
 /** One subscription of one connection. */
 export class Subscriber {

@@ -1,10 +1,10 @@
-import type { CallContext, Connection } from "../context.ts";
+import type { CallContext, Connection } from "../dispatch/context.ts";
 import {
   NotificationsUnsupportedError,
   SubscriptionNotFoundError,
   TooManyError,
-} from "../errors.ts";
-import { randomId } from "../random-id.ts";
+} from "../dispatch/errors.ts";
+import { randomId } from "../filters/random-id.ts";
 import { Subscriber } from "./subscriber.ts";
 
 type Entry = { readonly subscriber: Subscriber; readonly stop: () => void };

@@ -1,5 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
-import { BlockWishError } from "../../consensus/built-block.ts";
+import { PayloadAttributesError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
@@ -19,10 +19,10 @@ import type { Log, Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice } from "../../types/transaction/fees.ts";
 import { signAuthorization, signTransaction } from "../../types/transaction/sign.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
+import { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
-import { KeyedLock } from "../keyed-lock.ts";
 import type { ChainModules } from "../methods.ts";
-import { HashrateRegistry } from "../mining/hashrate-registry.ts";
 import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
@@ -83,7 +83,7 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     },
     blockTester: {
       build: () => {
-        throw new BlockWishError("parentHash is not current head");
+        throw new PayloadAttributesError("parentHash is not current head");
       },
       commit: () => first.block.hash,
     },

@@ -1,9 +1,9 @@
 import { InvariantError } from "../../errors.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
-import { json, quantity, rawJson, string } from "../codec.ts";
-import { InvalidRequestError } from "../errors.ts";
-import { createRegistry, defineMethod } from "../method.ts";
-import type { NodeInfo } from "../node-info.ts";
+import { InvalidRequestError } from "../dispatch/errors.ts";
+import { createRegistry, defineMethod } from "../dispatch/method.ts";
+import { json, quantity, rawJson, string } from "../params/codec.ts";
+import type { NodeInfo } from "../ports/node-info.ts";
 
 /** Methods that do what a test of the dispatcher or of a transport needs done. */
 export const TEST_METHODS = [

@@ -1,10 +1,10 @@
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import { maxFeePerGasOf } from "../../types/transaction/fees.ts";
-import { address, rawJson } from "../codec.ts";
+import { defineMethod } from "../dispatch/method.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
-import { defineMethod } from "../method.ts";
+import { address, rawJson } from "../params/codec.ts";
 
 type Modules = { pool: PoolReader };
 type BySender = ReadonlyMap<Address, readonly PooledTransaction[]>;

@@ -1,6 +1,6 @@
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { data, hash } from "../codec.ts";
-import { defineMethod } from "../method.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { data, hash } from "../params/codec.ts";
 
 /** `web3_sha3`: Keccak-256 of the bytes; despite the name not the standardised SHA3-256. */
 export const sha3 = defineMethod({

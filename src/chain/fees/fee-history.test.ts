@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { config, GWEI, headerOf, transactionOf } from "../../execution/testing/factories.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { feeHistory } from "./fee-history.ts";
+
+/** A block whose transactions offer `tips` and use 21000 gas each. */
+function block(fields: Partial<Header>, tips: readonly bigint[] = []): ExecutedBlock {
+  const header = headerOf({ gasUsed: BigInt(tips.length) * 21_000n, ...fields });
+  const transactions = tips.map((maxPriorityFeePerGas) =>
+    transactionOf({ maxPriorityFeePerGas, maxFeePerGas: 100n * GWEI }),
+  );
+  return {
+    block: { hash: headerHash(header), header, transactions, uncles: [], withdrawals: [] },
+    senders: [],
+    receipts: tips.map(() => ({ gasUsed: 21_000n }) as Receipt),
+  };
+}
+
+function chainOf(blocks: readonly ExecutedBlock[], pending?: ExecutedBlock) {
+  return {
+    config,
+    head: () => blocks.at(-1)!,
+    blockByNumber: (number: number) => blocks[number],
+    pending: () =>
+      pending && {
+        executed: pending,
+        state: undefined as never,
+        changes: { accounts: [], codes: new Map() },
+      },
+  };
+}
+
+const chain = chainOf([
+  block({ number: 0 }),
+  block({ number: 1, gasUsed: 15_000_000n }),
+  block({ number: 2, blobGasUsed: 9n * 131_072n, excessBlobGas: 0n }, [3n, 1n, 2n]),
+]);
+
+test("feeHistory gives one more base fee than blocks", () => {
+  const history = feeHistory(2, 2, [], chain);
+  assert.equal(history.oldestBlock, 1);
+  assert.deepEqual(history.baseFeePerGas.slice(0, 2), [GWEI, GWEI]);
+  assert.equal(history.baseFeePerGas.length, 3);
+  assert.ok(history.baseFeePerGas[2]! < GWEI);
+  assert.deepEqual(history.gasUsedRatio, [0.5, 63_000 / 30_000_000]);
+  assert.deepEqual(history.blobGasUsedRatio, [0, 1]);
+  assert.deepEqual(history.baseFeePerBlobGas, [1n, 1n, 1n]);
+  assert.equal(history.reward, undefined);
+});
+
+test("feeHistory begins at genesis when more is asked for", () => {
+  const history = feeHistory(1_000_000, 2, [], chain);
+  assert.equal(history.oldestBlock, 0);
+  assert.equal(history.gasUsedRatio.length, 3);
+});
+
+test("feeHistory gives for each percentile of gas the tip that reaches it", () => {
+  const { reward } = feeHistory(2, 2, [0, 33, 34, 67, 100], chain);
+  assert.deepEqual(reward, [
+    [0n, 0n, 0n, 0n, 0n],
+    [1n, 1n, 2n, 3n, 3n],
+  ]);
+});
+
+test("feeHistory can end with the pending block", () => {
+  const pending = block({ number: 3, baseFeePerGas: 5n });
+  const history = feeHistory(2, "pending", [], chainOf([...range(3)], pending));
+  assert.equal(history.oldestBlock, 2);
+  assert.equal(history.baseFeePerGas[1], 5n);
+});
+
+test("feeHistory ends with the head, one block earlier, when there is no pending block", () => {
+  const history = feeHistory(2, "pending", [], chain);
+  assert.equal(history.oldestBlock, 2);
+  assert.equal(history.gasUsedRatio.length, 1);
+  assert.equal(feeHistory(1, "pending", [], chain).gasUsedRatio.length, 0);
+});
+
+test("feeHistory refuses bad percentiles and blocks to come", () => {
+  const refused: readonly (readonly [readonly number[], string])[] = [
+    [new Array(101).fill(0), "invalid reward percentile: over the query limit 100"],
+    [[101], "invalid reward percentile: 101.000000"],
+    [[-1], "invalid reward percentile: -1.000000"],
+    [[20, 10], "invalid reward percentile: #0:20.000000 >= #1:10.000000"],
+    [[10, 10], "invalid reward percentile: #0:10.000000 >= #1:10.000000"],
+  ];
+  for (const [percentiles, message] of refused) {
+    assert.throws(() => feeHistory(1, 2, percentiles, chain), {
+      code: "INVALID_FEE_HISTORY_REQUEST",
+      message,
+    });
+  }
+  assert.throws(() => feeHistory(1, 3, [], chain), {
+    message: "request beyond head block: requested 3, head 2",
+  });
+});
+
+function range(count: number): ExecutedBlock[] {
+  return Array.from({ length: count }, (_, number) => block({ number }));
+}

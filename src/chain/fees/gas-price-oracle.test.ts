@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  alice,
+  coinbase,
+  GWEI,
+  headerOf,
+  transactionOf,
+} from "../../execution/testing/factories.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { createGasPriceOracle, type GasPriceOracleOptions } from "./gas-price-oracle.ts";
+
+function block(number: number, tips: readonly bigint[], sender: Address = alice): ExecutedBlock {
+  const header = headerOf({ number, coinbase });
+  const transactions = tips.map((maxPriorityFeePerGas) =>
+    transactionOf({ maxPriorityFeePerGas, maxFeePerGas: 10_000n * GWEI }),
+  );
+  return {
+    block: { hash: headerHash(header), header, transactions, uncles: [] },
+    senders: tips.map(() => sender),
+    receipts: [],
+  };
+}
+
+function suggest(blocks: readonly ExecutedBlock[], options: Partial<GasPriceOracleOptions> = {}) {
+  const chain = { head: () => blocks.at(-1)!, blockByNumber: (n: number) => blocks[n] };
+  return createGasPriceOracle(options, { chain }).suggestTip();
+}
+
+test("the oracle suggests the start price for an empty chain", () => {
+  assert.equal(suggest([block(0, [])]), 1_000_000n);
+  assert.equal(suggest([block(0, []), block(1, [])]), 1_000_000n);
+});
+
+test("the oracle takes the 60th percentile of the three lowest tips of each block", () => {
+  // Sorted samples: 10 20 30 40 50 60, index 5 × 60 / 100 = 3.
+  const blocks = [block(0, [99n]), block(1, [50n, 30n, 10n, 90n]), block(2, [60n, 20n, 40n])];
+  assert.equal(suggest(blocks), 40n);
+});
+
+test("the oracle leaves out tiny tips and the miner's own transactions", () => {
+  const own = block(2, [7n, 7n, 7n], coinbase);
+  assert.equal(suggest([block(0, []), block(1, [0n, 1n, 10n, 10n])]), 10n);
+  // The miner's block counts once, with the price suggested last.
+  assert.equal(suggest([block(0, []), block(1, [10n, 10n, 10n]), own], { startPrice: 5n }), 10n);
+});
+
+test("the oracle asks an older block for each one that gives a single tip", () => {
+  const blocks = [block(0, []), block(1, [100n, 100n]), block(2, [100n]), block(3, [5n])];
+  // Block 3 and, for it, block 2 and, for that, block 1.
+  assert.equal(suggest(blocks, { blocks: 2 }), 100n);
+  assert.equal(suggest(blocks, { blocks: 1 }), 5n);
+});
+
+test("the oracle never suggests more than its maximum", () => {
+  assert.equal(suggest([block(0, []), block(1, [900n * GWEI])]), 500n * GWEI);
+});
+
+test("the oracle answers from memory until the head changes", () => {
+  const blocks = [block(0, []), block(1, [10n, 10n])];
+  let asked = 0;
+  const chain = {
+    head: () => blocks.at(-1)!,
+    blockByNumber(number: number) {
+      asked++;
+      return blocks[number];
+    },
+  };
+  const oracle = createGasPriceOracle({}, { chain });
+  oracle.suggestTip();
+  const before = asked;
+  assert.equal(oracle.suggestTip(), 10n);
+  assert.equal(asked, before);
+  blocks.push(block(2, [20n, 20n, 20n]));
+  assert.equal(oracle.suggestTip(), 20n);
+});

@@ -1,0 +1,96 @@
+import type { Hash } from "../../primitives/hash.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import { effectiveTip } from "../../types/transaction/fees.ts";
+import type { ChainReader } from "../reader.ts";
+
+/** geth's settings; prices in wei. */
+export type GasPriceOracleOptions = {
+  /** Blocks looked at. */
+  readonly blocks: number;
+  /** Which of the sorted tips is suggested, 0 to 100. */
+  readonly percentile: number;
+  readonly maxPrice: bigint;
+  /** Tips below this are not looked at. */
+  readonly ignorePrice: bigint;
+  /** Suggested as long as there is nothing to learn from: the least tip the miner takes. */
+  readonly startPrice: bigint;
+};
+
+const GAS_PRICE_ORACLE_DEFAULTS: GasPriceOracleOptions = {
+  blocks: 20,
+  percentile: 60,
+  maxPrice: 500_000_000_000n,
+  ignorePrice: 2n,
+  startPrice: 1_000_000n,
+};
+
+/** The lowest tips of a block that count. */
+const SAMPLES_PER_BLOCK = 3;
+
+export interface GasPriceOracle {
+  /** A tip with which a transaction should be mined soon, in wei. Found anew once a head. */
+  suggestTip(): bigint;
+}
+
+/** An oracle that learns from the tips in the newest blocks, as geth's does. */
+export function createGasPriceOracle(
+  options: Partial<GasPriceOracleOptions>,
+  { chain }: { readonly chain: Pick<ChainReader, "head" | "blockByNumber"> },
+): GasPriceOracle {
+  const settings = { ...GAS_PRICE_ORACLE_DEFAULTS, ...options };
+  let lastHead: Hash | undefined;
+  let lastPrice = settings.startPrice;
+  return {
+    suggestTip() {
+      const head = chain.head();
+      if (head.block.hash === lastHead) return lastPrice;
+      const tips = collectTips(head, chain, lastPrice, settings);
+      tips.sort(compare);
+      const index = Math.floor(((tips.length - 1) * settings.percentile) / 100);
+      const price = tips[index] ?? lastPrice;
+      lastPrice = price > settings.maxPrice ? settings.maxPrice : price;
+      lastHead = head.block.hash;
+      return lastPrice;
+    },
+  };
+}
+
+/** Tips of the newest blocks; for each block with no more than one of them an older one is asked too, up to twice as many. */
+function collectTips(
+  head: ExecutedBlock,
+  chain: Pick<ChainReader, "blockByNumber">,
+  lastPrice: bigint,
+  { blocks, ignorePrice }: GasPriceOracleOptions,
+): bigint[] {
+  const tips: bigint[] = [];
+  let number = head.block.header.number;
+  let waiting = Math.min(blocks, number);
+  /** The next block to ask beyond those that are asked anyway. */
+  let beyond = number - waiting;
+  for (; waiting > 0; number--) {
+    waiting--;
+    const executed = chain.blockByNumber(number);
+    const found = executed ? lowestTips(executed, ignorePrice) : [];
+    const values = found.length === 0 ? [lastPrice] : found;
+    if (values.length === 1 && tips.length + 1 + waiting < blocks * 2 && beyond > 0) {
+      waiting++;
+      beyond--;
+    }
+    tips.push(...values);
+  }
+  return tips;
+}
+
+function lowestTips({ block, senders }: ExecutedBlock, ignorePrice: bigint): bigint[] {
+  const { coinbase, baseFeePerGas = 0n } = block.header;
+  return block.transactions
+    .map((tx, index) => ({ tip: effectiveTip(tx, baseFeePerGas), sender: senders[index] }))
+    .filter(({ tip, sender }) => tip >= ignorePrice && sender !== coinbase)
+    .map(({ tip }) => tip)
+    .sort(compare)
+    .slice(0, SAMPLES_PER_BLOCK);
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,109 @@
+import { ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+
+const ADDRESS_BYTES = 20;
+const TOPIC_BYTES = 32;
+const HASH_BYTES = 32;
+
+/**
+ * The logs of a block with all that `eth_getLogs` says of them, in the order of the block; undefined
+ * when there are none.
+ *
+ *     row           block hash 32 ‖ timestamp ‖ transaction*
+ *     transaction   index ‖ hash 32 ‖ count ‖ log*            only those with logs
+ *     log           address 20 ‖ number of topics u8 ‖ topic 32* ‖ length ‖ data
+ *
+ * Numbers are varints. Finding a log in a record of the block log would mean to decode all its
+ * transactions; this takes a microsecond a block.
+ */
+export function encodeBlockLogs(
+  executed: Pick<ExecutedBlock, "block" | "receipts">,
+): Uint8Array | undefined {
+  const { block, receipts } = executed;
+  let writer: ByteWriter | undefined;
+  for (const [index, { logs }] of receipts.entries()) {
+    if (logs.length === 0) continue;
+    if (writer === undefined) {
+      writer = new ByteWriter(512);
+      writer.hex(block.hash);
+      writer.varint(block.header.timestamp);
+    }
+    writer.varint(index);
+    writer.hex(block.transactions[index]!.hash);
+    writer.varint(logs.length);
+    for (const { address, topics, data } of logs) {
+      writer.hex(address);
+      writer.byte(topics.length);
+      for (const topic of topics) writer.hex(topic);
+      writer.block(data);
+    }
+  }
+  // Copied, because the writer's buffer is larger than what is in it.
+  return writer && Uint8Array.from(writer.finish());
+}
+
+/**
+ * The logs of block `number`, one after the other without making an object of each: `next()` goes to
+ * the following one, and the other members say where in `bytes` its parts are.
+ */
+export class BlockLogs {
+  readonly number: number;
+  readonly bytes: Buffer;
+  readonly timestamp: number;
+  /** Of the byte to be read next. */
+  #offset = HASH_BYTES;
+  #leftInTransaction = 0;
+  /** of the transaction, in the block */
+  transactionIndex = 0;
+  transactionHashOffset = 0;
+  /** in the block; -1 before the first `next()` */
+  logIndex = -1;
+  addressOffset = 0;
+  topicsOffset = 0;
+  topicCount = 0;
+  dataOffset = 0;
+  dataLength = 0;
+
+  /** @param row as `encodeBlockLogs` made it */
+  constructor(number: number, row: Uint8Array) {
+    this.number = number;
+    this.bytes =
+      row instanceof Buffer ? row : Buffer.from(row.buffer, row.byteOffset, row.byteLength);
+    this.timestamp = this.#varint();
+  }
+
+  /** Goes to the next log; false when there is none. @throws MalformedBytesError */
+  next(): boolean {
+    if (this.#leftInTransaction === 0) {
+      if (this.#offset >= this.bytes.length) return false;
+      this.transactionIndex = this.#varint();
+      this.transactionHashOffset = this.#offset;
+      this.#offset += HASH_BYTES;
+      this.#leftInTransaction = this.#varint();
+    }
+    this.#leftInTransaction--;
+    this.logIndex++;
+    this.addressOffset = this.#offset;
+    this.topicCount = this.bytes[this.#offset + ADDRESS_BYTES]!;
+    this.topicsOffset = this.#offset + ADDRESS_BYTES + 1;
+    this.#offset = this.topicsOffset + this.topicCount * TOPIC_BYTES;
+    this.dataLength = this.#varint();
+    this.dataOffset = this.#offset;
+    this.#offset += this.dataLength;
+    if (this.#offset <= this.bytes.length) return true;
+    throw new MalformedBytesError("logs of a block end early");
+  }
+
+  /** As `ByteReader.varint`, without an object for each block. */
+  #varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const next = this.bytes[this.#offset++];
+      if (next === undefined) throw new MalformedBytesError("logs of a block end early");
+      value += (next & 0x7f) * scale;
+      if (next < 0x80) return value;
+      scale *= 0x80;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { type Address, addressToBytes } from "../../primitives/address.ts";
+import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import type { Log } from "../../types/receipt.ts";
+import type { BlockLogs } from "./block-logs.ts";
+
+export type LogFilterOptions = {
+  /** Empty: any address. */
+  readonly addresses?: readonly Address[];
+  /** By position; an empty one matches any topic, but a topic has to be there. */
+  readonly topics?: readonly (readonly Hash[])[];
+};
+
+/**
+ * Which logs a caller wants: the address is one of `addresses`, and for each position given the log
+ * has a topic there that is one of those named (execution-apis, `Filter`).
+ */
+export class LogFilter {
+  /** undefined: any */
+  readonly addresses: ReadonlySet<Address> | undefined;
+  readonly topics: readonly (ReadonlySet<Hash> | undefined)[];
+  readonly #addressBytes: ByteStrings | undefined;
+  readonly #topicBytes: readonly (ByteStrings | undefined)[];
+
+  constructor({ addresses = [], topics = [] }: LogFilterOptions = {}) {
+    this.addresses = addresses.length === 0 ? undefined : new Set(addresses);
+    this.topics = topics.map((terms) => (terms.length === 0 ? undefined : new Set(terms)));
+    this.#addressBytes =
+      this.addresses && new ByteStrings(Array.from(this.addresses, addressToBytes));
+    this.#topicBytes = this.topics.map(
+      (terms) => terms && new ByteStrings(Array.from(terms, hashToBytes)),
+    );
+  }
+
+  matches({ address, topics }: Log): boolean {
+    if (this.addresses !== undefined && !this.addresses.has(address)) return false;
+    return (
+      topics.length >= this.topics.length &&
+      this.topics.every((terms, position) => terms === undefined || terms.has(topics[position]!))
+    );
+  }
+
+  /** Whether the log at which `logs` stands matches. */
+  matchesAt(logs: BlockLogs): boolean {
+    const { bytes, topicsOffset } = logs;
+    if (this.#addressBytes !== undefined && !this.#addressBytes.has(bytes, logs.addressOffset)) {
+      return false;
+    }
+    const topics = this.#topicBytes;
+    if (logs.topicCount < topics.length) return false;
+    for (let position = 0; position < topics.length; position++) {
+      const terms = topics[position];
+      if (terms !== undefined && !terms.has(bytes, topicsOffset + position * 32)) return false;
+    }
+    return true;
+  }
+}
+
+/** Byte strings of one length, to be found inside larger ones without cutting those up. */
+class ByteStrings {
+  /** By their last four bytes: numbers and addresses in topics begin with zeros. */
+  readonly #byTail = new Map<number, Uint8Array[]>();
+  readonly #length: number;
+
+  constructor(strings: readonly Uint8Array[]) {
+    this.#length = strings[0]!.length;
+    for (const string of strings) {
+      const tail = tailAt(string, this.#length);
+      const known = this.#byTail.get(tail);
+      if (known === undefined) this.#byTail.set(tail, [string]);
+      else known.push(string);
+    }
+  }
+
+  has(bytes: Uint8Array, offset: number): boolean {
+    const candidates = this.#byTail.get(tailAt(bytes, offset + this.#length));
+    return candidates?.some((string) => isAt(bytes, offset, string)) ?? false;
+  }
+}
+
+function tailAt(bytes: Uint8Array, end: number): number {
+  return (
+    bytes[end - 1]! | (bytes[end - 2]! << 8) | (bytes[end - 3]! << 16) | (bytes[end - 4]! << 24)
+  );
+}
+
+function isAt(bytes: Uint8Array, offset: number, string: Uint8Array): boolean {
+  for (let i = 0; i < string.length; i++) if (bytes[offset + i] !== string[i]) return false;
+  return true;
+}

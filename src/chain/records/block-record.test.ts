@@ -1,0 +1,279 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "../../../test/support/fast-check.ts";
+import type { Address } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import type { BlockRecord } from "../store/block-store.ts";
+import { plain } from "../testing/plain.ts";
+import { RandomChain } from "../testing/random-chain.ts";
+import {
+  decodeBlockRecord,
+  decodeChangeRows,
+  encodeBlockRecord,
+  recordBlockHash,
+} from "./block-record.ts";
+import {
+  ACCOUNT_ENTRY_BYTES_MAX,
+  accountEntryValue,
+  decodeAccount,
+  encodeAccount,
+  SLOT_ENTRY_BYTES_MAX,
+  slotEntryValue,
+} from "./changes-record.ts";
+
+const NONE: ReadonlySet<Address> = new Set();
+const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const hash = bytesOf(32).map((bytes) => bytesToHex(bytes) as Hash);
+const address = bytesOf(20).map((bytes) => bytesToHex(bytes) as Address);
+const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const gas = fc.bigInt({ min: 0n, max: 2n ** 63n });
+const bloom = fc.oneof(
+  fc.constant(new Uint8Array(256)),
+  bytesOf(256),
+  fc.array(fc.nat(2047), { maxLength: 30 }).map((bits) => {
+    const bytes = new Uint8Array(256);
+    for (const bit of bits) bytes[bit >> 3]! |= 1 << (bit & 7);
+    return bytes;
+  }),
+);
+
+const header: fc.Arbitrary<Header> = fc.record(
+  {
+    parentHash: hash,
+    sha3Uncles: fc.oneof(hash, fc.constant(EMPTY_UNCLES_HASH)),
+    coinbase: address,
+    stateRoot: hash,
+    transactionsRoot: fc.oneof(hash, fc.constant(EMPTY_TRIE_ROOT)),
+    receiptsRoot: fc.oneof(hash, fc.constant(EMPTY_TRIE_ROOT)),
+    logsBloom: bloom,
+    difficulty: word,
+    number: fc.maxSafeNat(),
+    gasLimit: gas,
+    gasUsed: gas,
+    timestamp: fc.maxSafeNat(),
+    extraData: fc.uint8Array({ maxLength: 32 }),
+    mixHash: fc.oneof(hash, fc.constant(ZERO_HASH)),
+    nonce: bytesOf(8),
+    baseFeePerGas: word,
+    withdrawalsRoot: fc.oneof(hash, fc.constant(EMPTY_TRIE_ROOT)),
+    blobGasUsed: gas,
+    excessBlobGas: gas,
+    parentBeaconBlockRoot: fc.oneof(hash, fc.constant(ZERO_HASH)),
+    requestsHash: hash,
+  },
+  {
+    requiredKeys: [
+      "parentHash",
+      "sha3Uncles",
+      "coinbase",
+      "stateRoot",
+      "transactionsRoot",
+      "receiptsRoot",
+      "logsBloom",
+      "difficulty",
+      "number",
+      "gasLimit",
+      "gasUsed",
+      "timestamp",
+      "extraData",
+      "mixHash",
+      "nonce",
+    ],
+  },
+);
+
+const receipt = fc
+  .record(
+    {
+      status: fc.constantFrom(0 as const, 1 as const),
+      postState: hash,
+      cumulativeGasUsed: gas,
+      gasUsed: gas,
+      logsBloom: bloom,
+      logs: fc.array(
+        fc.record({
+          address,
+          topics: fc.array(hash, { maxLength: 4 }),
+          data: fc.uint8Array({ maxLength: 300 }),
+        }),
+        { maxLength: 3 },
+      ),
+      contractAddress: fc.option(address),
+      effectiveGasPrice: word,
+      blobGasUsed: gas,
+      blobGasPrice: word,
+    },
+    {
+      requiredKeys: [
+        "cumulativeGasUsed",
+        "gasUsed",
+        "logsBloom",
+        "logs",
+        "contractAddress",
+        "effectiveGasPrice",
+      ],
+    },
+  )
+  .map((fields) => fields as Omit<Receipt, "type">);
+
+const account: fc.Arbitrary<Account> = fc.record({
+  nonce: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  balance: word,
+  codeHash: fc.oneof(hash, fc.constant(EMPTY_CODE_HASH)),
+});
+const slot = fc.oneof(
+  hash,
+  fc.nat(300).map((n) => `0x${n.toString(16).padStart(64, "0")}` as Hash),
+);
+const change = fc.record({
+  address,
+  account: fc.option(account),
+  storage: fc
+    .array(fc.tuple(slot, fc.oneof(word, fc.constant(0n))), { maxLength: 5 })
+    .map((e) => new Map(e)),
+  storageCleared: fc.boolean(),
+});
+const withdrawal = fc.record({ index: gas, validatorIndex: gas, address, amount: gas });
+
+/** Transactions come from a real chain: their encoding is tested where it is made. */
+const transactions = fc.nat(1_000).map((seed) => {
+  const chain = new RandomChain(seed);
+  chain.next();
+  return chain.next().record.block.transactions;
+});
+
+const record: fc.Arbitrary<BlockRecord> = fc
+  .tuple(
+    fc.record({ hash, header, transactions, uncles: fc.array(header, { maxLength: 2 }) }),
+    fc.option(fc.array(withdrawal, { maxLength: 3 }), { nil: undefined }),
+    fc.array(address, { minLength: 4, maxLength: 4 }),
+    fc.array(receipt, { minLength: 4, maxLength: 4 }),
+    fc.array(change, { maxLength: 5 }),
+    fc.array(fc.tuple(hash, fc.uint8Array({ maxLength: 500 })), { maxLength: 2 }),
+    fc.uint8Array({ maxLength: 40 }),
+  )
+  .map(([block, withdrawals, senders, receipts, accounts, codes, consensusData]) => ({
+    block: { ...block, ...(withdrawals && { withdrawals }) },
+    senders: senders.slice(0, block.transactions.length),
+    receipts: block.transactions.map(({ type }, i) => ({ ...receipts[i]!, type })),
+    changes: { accounts, codes: new Map(codes) },
+    consensusData,
+  }));
+
+describe("block record", () => {
+  test("comes back from its bytes", () => {
+    fc.assert(
+      fc.property(record, (record) => {
+        const payload = encodeBlockRecord(record, NONE);
+        assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
+        assert.equal(bytesToHex(recordBlockHash(payload)), record.block.hash);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("gives each change as a row, whose value stands at its offset under its key alone", () => {
+    fc.assert(
+      fc.property(record, fc.nat(), (record, turned) => {
+        const payload = encodeBlockRecord(record, NONE);
+        const { accounts, slots, codes } = decodeChangeRows(payload);
+        assert.deepEqual(
+          accounts.map(({ key, value }) => [bytesToHex(key), value && plain(decodeAccount(value))]),
+          record.changes.accounts.map(({ address, account }) => [
+            address,
+            account === null ? undefined : plain(account),
+          ]),
+        );
+        assert.deepEqual(
+          slots.map(({ key, value }) => [bytesToHex(key), value ? BigInt(bytesToHex(value)) : 0n]),
+          record.changes.accounts.flatMap(({ address, storage }) =>
+            Array.from(storage, ([slot, value]) => [`${address}${slot.slice(2)}`, value]),
+          ),
+        );
+        assert.deepEqual(
+          codes.map(({ hash, code }) => [bytesToHex(hash), bytesToHex(code)]),
+          Array.from(record.changes.codes, ([hash, code]) => [hash, bytesToHex(code)]),
+        );
+        for (const [rows, entryValue, length] of [
+          [accounts, accountEntryValue, ACCOUNT_ENTRY_BYTES_MAX],
+          [slots, slotEntryValue, SLOT_ENTRY_BYTES_MAX],
+        ] as const) {
+          for (const { key, value, offset } of rows) {
+            const bytes = Uint8Array.from(payload.subarray(offset, offset + length));
+            assert.deepEqual(plain(entryValue(bytes, key)), plain(value));
+            const other = key.slice();
+            other[turned % key.length]! ^= 1;
+            assert.equal(entryValue(bytes, other), null);
+            assert.equal(entryValue(bytes.subarray(0, 4), key), null);
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("an entry with any bit turned over is refused", () => {
+    const change = {
+      address: "0x00000000000000000000000000000000000000aa" as Address,
+      account: { nonce: 3n, balance: 10n ** 18n, codeHash: EMPTY_CODE_HASH },
+      storage: new Map([[`0x${"00".repeat(31)}07` as Hash, 12345n]]),
+      storageCleared: false,
+    };
+    const base = new RandomChain(1).next().record;
+    const changes = { accounts: [change], codes: new Map() };
+    const payload = encodeBlockRecord({ ...base, changes }, NONE);
+    const { accounts, slots } = decodeChangeRows(payload);
+    const entryLengths = [25 + encodeAccount(change.account).length, 6 + 1 + 2];
+    for (const [i, row] of [...accounts, ...slots].entries()) {
+      const entryValue = i === 0 ? accountEntryValue : slotEntryValue;
+      for (let bit = 0; bit < entryLengths[i]! * 8; bit++) {
+        const bytes = Uint8Array.from(payload.subarray(row.offset));
+        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        assert.equal(entryValue(bytes, row.key), null, `bit ${bit}`);
+      }
+    }
+  });
+
+  test("accounts that are there for their slots alone give no row of their own", () => {
+    const { record } = new RandomChain(3).next();
+    const [first] = record.changes.accounts;
+    const payload = encodeBlockRecord(record, new Set([first!.address]));
+    assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
+    const keys = decodeChangeRows(payload).accounts.map(({ key }) => bytesToHex(key));
+    assert.deepEqual(
+      keys,
+      record.changes.accounts.slice(1).map(({ address }) => address),
+    );
+  });
+
+  test("an account comes back from its bytes; an empty one is still an account", () => {
+    fc.assert(
+      fc.property(account, (account) => {
+        assert.deepEqual(plain(decodeAccount(encodeAccount(account))), plain(account));
+        assert.ok(encodeAccount(account).length > 0);
+      }),
+    );
+    assert.deepEqual(encodeAccount(null), EMPTY_BYTES);
+  });
+
+  test("bytes that end early are refused", () => {
+    const payload = encodeBlockRecord(new RandomChain(5).next().record, NONE);
+    for (let length = 0; length < payload.length; length += 7) {
+      assert.throws(() => decodeBlockRecord(payload.subarray(0, length)));
+    }
+  });
+
+  test("an empty block is small", () => {
+    const base = new RandomChain(1).next().record;
+    const changes = { accounts: [], codes: new Map() };
+    const payload = encodeBlockRecord({ ...base, changes, consensusData: EMPTY_BYTES }, NONE);
+    assert.ok(payload.length < 220, `${payload.length} bytes`);
+    assert.equal(hexToBytes(base.block.hash).length, 32);
+  });
+});

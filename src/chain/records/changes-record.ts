@@ -1,0 +1,227 @@
+import { crc32 } from "node:zlib";
+import { invariant } from "../../errors.ts";
+import type { Address } from "../../primitives/address.ts";
+import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { AccountChange, StateChanges } from "../../state/reader.ts";
+import { ByteReader, type ByteWriter } from "../../storage/byte-io.ts";
+
+/**
+ * State changes in the block log. An entry is read alone when the state of its block is asked for,
+ * so each carries its key and a checksum of its own.
+ *
+ *     changes   count ‖ account* ‖ count ‖ (code hash 32 ‖ length ‖ code)*
+ *     account   flags ‖ account entry ‖ count ‖ slot entry*
+ *     flags     1: storage cleared, 2: the account's own fields are as before the block
+ *     account entry   crc32 of the rest ‖ value length ‖ address 20 ‖ account value
+ *     slot entry      crc32 of address and the rest ‖ slot length ‖ value length ‖ slot ‖ value
+ *
+ * Slots and their values have no leading zeros. An empty value says: the account is gone, the slot is 0.
+ */
+const CLEARED = 1;
+const UNCHANGED = 2;
+
+const ADDRESS_LENGTH = 20;
+const SLOT_LENGTH = 32;
+
+/** No account entry is longer: 25 bytes, then 1 ‖ nonce 8 ‖ code hash 32 ‖ balance 32. */
+export const ACCOUNT_ENTRY_BYTES_MAX = 98;
+/** No slot entry is longer. */
+export const SLOT_ENTRY_BYTES_MAX = 70;
+
+/** One entry as the rows of the index want it. */
+export type ChangeRow = {
+  /** address, or address ‖ slot */
+  readonly key: Uint8Array;
+  /** undefined: gone */
+  readonly value: Uint8Array | undefined;
+  /** of the entry, from the front of the payload */
+  readonly offset: number;
+};
+
+export type ChangeRows = {
+  /** without accounts whose own fields are as before */
+  readonly accounts: readonly ChangeRow[];
+  readonly slots: readonly ChangeRow[];
+  readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
+};
+
+/** @param unchanged accounts that stand in `changes` for their slots alone */
+export function writeChanges(
+  writer: ByteWriter,
+  changes: StateChanges,
+  unchanged: ReadonlySet<Address>,
+): void {
+  writer.varint(changes.accounts.length);
+  for (const change of changes.accounts) {
+    writer.byte(
+      (change.storageCleared ? CLEARED : 0) | (unchanged.has(change.address) ? UNCHANGED : 0),
+    );
+    const address = Buffer.from(change.address.slice(2), "hex");
+    writeAccountEntry(writer, address, encodeAccount(change.account));
+    writer.varint(change.storage.size);
+    const seed = crc32(address);
+    for (const [slot, value] of change.storage) writeSlotEntry(writer, seed, slot, value);
+  }
+  writer.varint(changes.codes.size);
+  for (const [hash, code] of changes.codes) {
+    writer.hex(hash);
+    writer.block(code);
+  }
+}
+
+/** @throws MalformedBytesError */
+export function readChanges(reader: ByteReader): StateChanges {
+  const accounts: AccountChange[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    const flags = reader.byte();
+    const entry = readAccountEntry(reader);
+    const storage = new Map<Hash, bigint>();
+    for (let slots = reader.varint(); slots > 0; slots--) {
+      const { slot, value } = readSlotEntry(reader);
+      storage.set(`0x${slot.toString("hex").padStart(64, "0")}` as Hash, bytesToBigint(value));
+    }
+    accounts.push({
+      address: bytesToHex(entry.address) as Address,
+      account: entry.value.length === 0 ? null : decodeAccount(entry.value),
+      storage,
+      storageCleared: (flags & CLEARED) !== 0,
+    });
+  }
+  const codes = new Map<Hash, Uint8Array>();
+  for (let left = reader.varint(); left > 0; left--) {
+    codes.set(reader.hex(32) as Hash, reader.block());
+  }
+  return { accounts, codes };
+}
+
+/** The same entries for the index, without making accounts and numbers of them. */
+export function readChangeRows(reader: ByteReader): ChangeRows {
+  const accounts: ChangeRow[] = [];
+  const slots: ChangeRow[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    const flags = reader.byte();
+    const offset = reader.offset;
+    const { address, value } = readAccountEntry(reader);
+    if ((flags & UNCHANGED) === 0) accounts.push({ key: address, value: present(value), offset });
+    for (let count = reader.varint(); count > 0; count--) {
+      const offset = reader.offset;
+      const { slot, value } = readSlotEntry(reader);
+      slots.push({ key: slotKey(address, slot), value: present(value), offset });
+    }
+  }
+  const codes: { hash: Uint8Array; code: Uint8Array }[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    codes.push({ hash: reader.bytes(32), code: reader.block() });
+  }
+  return { accounts, slots, codes };
+}
+
+/**
+ * The value in the account entry at the front of `bytes`, undefined when the account is gone;
+ * null when these bytes are not an undamaged entry of `address`.
+ */
+export function accountEntryValue(
+  bytes: Uint8Array,
+  address: Uint8Array,
+): Uint8Array | undefined | null {
+  const length = bytes[4]!;
+  const end = 25 + length;
+  if (!(end <= bytes.length)) return null;
+  const entry = Buffer.from(bytes.buffer, bytes.byteOffset, end);
+  if (entry.readUInt32LE(0) !== crc32(entry.subarray(4))) return null;
+  if (entry.compare(address, 0, ADDRESS_LENGTH, 5, 25) !== 0) return null;
+  return present(entry.subarray(25));
+}
+
+/** The same for the slot entry of `key`, address ‖ slot. */
+export function slotEntryValue(bytes: Uint8Array, key: Uint8Array): Uint8Array | undefined | null {
+  const slotLength = bytes[4]!;
+  const end = 6 + slotLength + bytes[5]!;
+  if (!(end <= bytes.length)) return null;
+  const entry = Buffer.from(bytes.buffer, bytes.byteOffset, end);
+  const address = key.subarray(0, ADDRESS_LENGTH);
+  if (entry.readUInt32LE(0) !== crc32(entry.subarray(4), crc32(address))) return null;
+  if (Buffer.compare(slotKey(address, entry.subarray(6, 6 + slotLength)), key) !== 0) return null;
+  return present(entry.subarray(6 + slotLength));
+}
+
+/**
+ * Account as bytes: nonce length, plus 128 for an account with code ‖ nonce ‖ code hash if it has
+ * code ‖ balance. Numbers are big-endian without leading zeros. No account at all: no bytes.
+ */
+export function encodeAccount(account: Account | null): Uint8Array {
+  if (account === null) return EMPTY_BYTES;
+  const hasCode = account.codeHash !== EMPTY_CODE_HASH;
+  const nonce = bigintToBytes(account.nonce);
+  const balance = bigintToBytes(account.balance);
+  const bytes = Buffer.allocUnsafe(1 + nonce.length + (hasCode ? 32 : 0) + balance.length);
+  bytes[0] = nonce.length | (hasCode ? 0x80 : 0);
+  bytes.set(nonce, 1);
+  if (hasCode) bytes.write(account.codeHash.slice(2), 1 + nonce.length, "hex");
+  bytes.set(balance, bytes.length - balance.length);
+  return bytes;
+}
+
+/** @throws MalformedBytesError */
+export function decodeAccount(value: Uint8Array): Account {
+  const reader = new ByteReader(value);
+  const head = reader.byte();
+  const nonce = bytesToBigint(reader.bytes(head & 0x7f));
+  const codeHash = head & 0x80 ? (reader.hex(32) as Hash) : EMPTY_CODE_HASH;
+  return { nonce, balance: bytesToBigint(value.subarray(reader.offset)), codeHash };
+}
+
+function writeAccountEntry(writer: ByteWriter, address: Uint8Array, value: Uint8Array): void {
+  const entry = Buffer.allocUnsafe(25 + value.length);
+  entry[4] = value.length;
+  entry.set(address, 5);
+  entry.set(value, 25);
+  entry.writeUInt32LE(crc32(entry.subarray(4)));
+  writer.bytes(entry);
+}
+
+function writeSlotEntry(writer: ByteWriter, seed: number, slot: Hash, value: bigint): void {
+  const slotBytes = withoutLeadingZeros(Buffer.from(slot.slice(2), "hex"));
+  const valueBytes = bigintToBytes(value);
+  const entry = Buffer.allocUnsafe(6 + slotBytes.length + valueBytes.length);
+  entry[4] = slotBytes.length;
+  entry[5] = valueBytes.length;
+  entry.set(slotBytes, 6);
+  entry.set(valueBytes, 6 + slotBytes.length);
+  entry.writeUInt32LE(crc32(entry.subarray(4), seed));
+  writer.bytes(entry);
+}
+
+function readAccountEntry(reader: ByteReader): { address: Buffer; value: Buffer } {
+  reader.u32();
+  const length = reader.byte();
+  return { address: reader.bytes(ADDRESS_LENGTH), value: reader.bytes(length) };
+}
+
+function readSlotEntry(reader: ByteReader): { slot: Buffer; value: Buffer } {
+  reader.u32();
+  const slotLength = reader.byte();
+  const valueLength = reader.byte();
+  return { slot: reader.bytes(slotLength), value: reader.bytes(valueLength) };
+}
+
+function slotKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
+  invariant(slot.length <= SLOT_LENGTH, "a slot must have at most 32 bytes");
+  const key = new Uint8Array(ADDRESS_LENGTH + SLOT_LENGTH);
+  key.set(address);
+  key.set(slot, key.length - slot.length);
+  return key;
+}
+
+function withoutLeadingZeros(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < bytes.length && bytes[start] === 0) start++;
+  return bytes.subarray(start);
+}
+
+function present(value: Uint8Array): Uint8Array | undefined {
+  return value.length === 0 ? undefined : value;
+}

@@ -1,0 +1,165 @@
+import type { Address } from "../../primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { type ByteReader, type ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
+import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+
+/** Shared by all blocks and receipts without logs; never written to. */
+const EMPTY_BLOOM = new Uint8Array(BLOOM_LENGTH);
+/** A bloom with more bits than this is stored as it is. */
+const BLOOM_BITS_MAX = 200;
+const BLOOM_WHOLE = 0xff;
+
+const ABSENT = 0;
+const USUAL = 1;
+const STORED = 2;
+
+/**
+ * A header in the block log: its fields in wire order, in about 170 bytes for an empty block where
+ * RLP needs 610. A hash that has its usual value is one byte.
+ */
+export function writeHeader(writer: ByteWriter, header: Header): void {
+  writer.hex(header.parentHash);
+  writeHash(writer, header.sha3Uncles, EMPTY_UNCLES_HASH);
+  writer.hex(header.coinbase);
+  writer.hex(header.stateRoot);
+  writeHash(writer, header.transactionsRoot, EMPTY_TRIE_ROOT);
+  writeHash(writer, header.receiptsRoot, EMPTY_TRIE_ROOT);
+  writeBloom(writer, header.logsBloom);
+  writer.bigint(header.difficulty);
+  writer.varint(header.number);
+  writer.bigint(header.gasLimit);
+  writer.bigint(header.gasUsed);
+  writer.varint(header.timestamp);
+  writer.block(header.extraData);
+  writeHash(writer, header.mixHash, ZERO_HASH);
+  writer.bytes(header.nonce);
+  writeOptionalBigint(writer, header.baseFeePerGas);
+  writeHash(writer, header.withdrawalsRoot, EMPTY_TRIE_ROOT);
+  writeOptionalBigint(writer, header.blobGasUsed);
+  writeOptionalBigint(writer, header.excessBlobGas);
+  writeHash(writer, header.parentBeaconBlockRoot, ZERO_HASH);
+  writeHash(writer, header.requestsHash, EMPTY_REQUESTS_HASH);
+}
+
+/** @throws MalformedBytesError */
+export function readHeader(reader: ByteReader): Header {
+  const parentHash = reader.hex(32) as Hash;
+  const sha3Uncles = readHash(reader, EMPTY_UNCLES_HASH);
+  const coinbase = reader.hex(20) as Address;
+  const stateRoot = reader.hex(32) as Hash;
+  const transactionsRoot = readHash(reader, EMPTY_TRIE_ROOT);
+  const receiptsRoot = readHash(reader, EMPTY_TRIE_ROOT);
+  const logsBloom = readBloom(reader);
+  const difficulty = reader.bigint();
+  const number = reader.varint();
+  const gasLimit = reader.bigint();
+  const gasUsed = reader.bigint();
+  const timestamp = reader.varint();
+  const extraData = reader.block();
+  const mixHash = readHash(reader, ZERO_HASH);
+  const nonce = reader.bytes(8);
+  const baseFeePerGas = readOptionalBigint(reader);
+  const withdrawalsRoot = readOptionalHash(reader, EMPTY_TRIE_ROOT);
+  const blobGasUsed = readOptionalBigint(reader);
+  const excessBlobGas = readOptionalBigint(reader);
+  const parentBeaconBlockRoot = readOptionalHash(reader, ZERO_HASH);
+  const requestsHash = readOptionalHash(reader, EMPTY_REQUESTS_HASH);
+  return {
+    parentHash,
+    sha3Uncles,
+    coinbase,
+    stateRoot,
+    transactionsRoot,
+    receiptsRoot,
+    logsBloom,
+    difficulty,
+    number,
+    gasLimit,
+    gasUsed,
+    timestamp,
+    extraData,
+    mixHash,
+    nonce,
+    ...(baseFeePerGas !== undefined && { baseFeePerGas }),
+    ...(withdrawalsRoot !== undefined && { withdrawalsRoot }),
+    ...(blobGasUsed !== undefined && { blobGasUsed }),
+    ...(excessBlobGas !== undefined && { excessBlobGas }),
+    ...(parentBeaconBlockRoot !== undefined && { parentBeaconBlockRoot }),
+    ...(requestsHash !== undefined && { requestsHash }),
+  };
+}
+
+/** A bloom as the distances between its set bits: one receipt sets a handful of 2,048. */
+export function writeBloom(writer: ByteWriter, bloom: Uint8Array): void {
+  const bits = setBits(bloom);
+  if (bits.length > BLOOM_BITS_MAX) {
+    writer.byte(BLOOM_WHOLE);
+    writer.bytes(bloom);
+    return;
+  }
+  writer.byte(bits.length);
+  let last = 0;
+  for (const bit of bits) {
+    writer.varint(bit - last);
+    last = bit;
+  }
+}
+
+/** @throws MalformedBytesError */
+export function readBloom(reader: ByteReader): Uint8Array {
+  const count = reader.byte();
+  if (count === 0) return EMPTY_BLOOM;
+  if (count === BLOOM_WHOLE) return reader.bytes(BLOOM_LENGTH);
+  const bloom = new Uint8Array(BLOOM_LENGTH);
+  let bit = 0;
+  for (let i = 0; i < count; i++) {
+    bit += reader.varint();
+    if (bit >= BLOOM_LENGTH * 8) throw new MalformedBytesError("bit beyond the end of a bloom");
+    bloom[bit >> 3]! |= 1 << (bit & 7);
+  }
+  return bloom;
+}
+
+function setBits(bloom: Uint8Array): number[] {
+  const bits: number[] = [];
+  for (let i = 0; i < BLOOM_LENGTH; i++) {
+    const byte = bloom[i]!;
+    if (byte === 0) continue;
+    for (let bit = 0; bit < 8; bit++) if (byte & (1 << bit)) bits.push(i * 8 + bit);
+  }
+  return bits;
+}
+
+function writeHash(writer: ByteWriter, hash: Hash | undefined, usual: Hash): void {
+  if (hash === undefined) writer.byte(ABSENT);
+  else if (hash === usual) writer.byte(USUAL);
+  else {
+    writer.byte(STORED);
+    writer.hex(hash);
+  }
+}
+
+function readHash(reader: ByteReader, usual: Hash): Hash {
+  const hash = readOptionalHash(reader, usual);
+  if (hash === undefined) throw new MalformedBytesError("header lacks a field every header has");
+  return hash;
+}
+
+function readOptionalHash(reader: ByteReader, usual: Hash): Hash | undefined {
+  const form = reader.byte();
+  if (form === ABSENT) return undefined;
+  if (form === USUAL) return usual;
+  if (form === STORED) return reader.hex(32) as Hash;
+  throw new MalformedBytesError(`unknown form of a hash: ${form}`);
+}
+
+function writeOptionalBigint(writer: ByteWriter, value: bigint | undefined): void {
+  writer.byte(value === undefined ? ABSENT : STORED);
+  if (value !== undefined) writer.bigint(value);
+}
+
+function readOptionalBigint(reader: ByteReader): bigint | undefined {
+  return reader.byte() === ABSENT ? undefined : reader.bigint();
+}

@@ -1,0 +1,335 @@
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { BlockLog, LogCorruptionError } from "../../storage/block-log.ts";
+import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
+import type { Kv, KvReader, KvWriter } from "../../storage/kv.ts";
+import {
+  assertKnownFormat,
+  INDEX_FORMAT,
+  META,
+  NUMBER_MAX,
+  numberFromKey,
+  numberKey,
+  TABLE,
+  tableKey,
+} from "../../storage/schema.ts";
+import { VersionedTable } from "../../storage/versioned-table.ts";
+import type { TrieNode } from "../../trie/node-store.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import { LogIndex, type LogMergeLimits } from "../logs/log-index.ts";
+import {
+  ACCOUNT_ENTRY_BYTES_MAX,
+  accountEntryValue,
+  type ChangeRow,
+  type ChangeRows,
+  SLOT_ENTRY_BYTES_MAX,
+  slotEntryValue,
+} from "../records/changes-record.ts";
+import { TrieNodeTable } from "./trie-node-table.ts";
+
+/** The last block whose rows are in the index. */
+export type Applied = {
+  readonly number: number;
+  readonly hash: Hash;
+  /** log position behind its record */
+  readonly end: number;
+};
+
+/** One block as the index takes it. */
+export type IndexedBlock = {
+  readonly executed: Pick<ExecutedBlock, "block" | "receipts">;
+  readonly rows: ChangeRows;
+  /** of its record in the log */
+  readonly position: number;
+  /** behind its record */
+  readonly end: number;
+};
+
+/** When history and trie nodes, which wait in memory, go to their rows. */
+export type MergeLimits = {
+  /** A merge begins when this many versions wait; twice as many hold up the next block. */
+  readonly versionsMin: number;
+  /** The same for the bytes of trie nodes. */
+  readonly nodeBytesMin: number;
+  /** Or when this many blocks wait, so that a restart has few records to read again. */
+  readonly blocksMin: number;
+  /** Keys merged in one transaction, during which nothing else runs. */
+  readonly keysMax: number;
+  /** Those of the log index, where they are not its own. */
+  readonly logs?: LogMergeLimits;
+};
+
+/**
+ * 50,000 versions take about 10 MB. 2,000 keys take some 10 ms. 16 MB of nodes are those of 40 blocks
+ * of 200 transfers, computed again in less than a second.
+ */
+const MERGE_LIMITS: MergeLimits = {
+  versionsMin: 50_000,
+  nodeBytesMin: 16 << 20,
+  blocksMin: 1_000,
+  keysMax: 2_000,
+};
+
+/** Codes kept in memory: at most 24 MB, as a code has at most 24 kB. */
+const CODES_MAX = 1_000;
+
+/** So much of a state root names it. */
+const STATE_ROOT_LENGTH = 16;
+
+/** Everything that can be looked up without reading the log from its beginning. */
+export class BlockIndex {
+  readonly #kv: Kv;
+  readonly #limits: MergeLimits;
+  readonly accounts: VersionedTable;
+  readonly slots: VersionedTable;
+  readonly trieNodes: TrieNodeTable;
+  /** Codes read lately. Nothing ever replaces one. */
+  readonly #codes = new Map<Hash, Uint8Array>();
+  readonly logs: LogIndex;
+  /** Blocks from genesis of which nothing waits for a merge. */
+  #mergedBlocks: number;
+  /** Blocks that will be when the merge under way ends; undefined when there is none. */
+  #mergingBlocks: number | undefined;
+
+  /** @throws UnknownFormatError */
+  constructor(kv: Kv, log: BlockLog, limits: MergeLimits = MERGE_LIMITS) {
+    this.#kv = kv;
+    this.#limits = limits;
+    const format = kv.get(metaKey(META.format));
+    if (format !== undefined) {
+      assertKnownFormat("index", new ByteReader(format).varint(), INDEX_FORMAT);
+    }
+    const valueAt =
+      (length: number, valueIn: typeof accountEntryValue) =>
+      (key: Uint8Array, position: number): Uint8Array | undefined => {
+        const value = valueIn(log.read(position, length), key);
+        if (value === null) {
+          throw new LogCorruptionError({ position, reason: `no entry of ${bytesToHex(key)}` });
+        }
+        return value;
+      };
+    this.accounts = new VersionedTable({
+      kv,
+      latestTable: TABLE.account,
+      historyTable: TABLE.accountHistory,
+      keyLength: 20,
+      valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
+    });
+    this.slots = new VersionedTable({
+      kv,
+      latestTable: TABLE.slot,
+      historyTable: TABLE.slotHistory,
+      keyLength: 52,
+      valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
+    });
+    this.trieNodes = new TrieNodeTable(kv);
+    this.logs = new LogIndex(kv, limits.logs);
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+  }
+
+  /** undefined: no block yet */
+  applied(): Applied | undefined {
+    return readApplied(this.#kv);
+  }
+
+  /** Blocks from genesis of which nothing has to be remembered after a restart. */
+  get mergedBlocks(): number {
+    return this.#mergedBlocks;
+  }
+
+  /** The last checkpoint of at most `blocks` blocks: the trie nodes of its state are all in rows. */
+  checkpointUpTo(blocks: number): number {
+    const range = {
+      from: tableKey(TABLE.checkpoint),
+      to: tableKey(TABLE.checkpoint, numberKey(blocks + 1)),
+    };
+    for (const [key] of this.#kv.range({ ...range, reverse: true, limit: 1 })) {
+      return numberFromKey(key, 1);
+    }
+    return 0;
+  }
+
+  /** Position of a block's record. */
+  position(number: number): number | undefined {
+    return readVarint(this.#kv.get(tableKey(TABLE.position, numberKey(number))));
+  }
+
+  numberOf(blockHash: Hash): number | undefined {
+    return readVarint(this.#kv.get(tableKey(TABLE.blockByHash, hashToBytes(blockHash))));
+  }
+
+  /** A block that has this state root. */
+  numberOfState(stateRoot: Hash): number | undefined {
+    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
+  }
+
+  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    const row = this.#kv.get(tableKey(TABLE.transaction, hashToBytes(hash)));
+    if (row === undefined) return undefined;
+    const reader = new ByteReader(row);
+    return { number: reader.varint(), index: reader.varint() };
+  }
+
+  code(codeHash: Hash): Uint8Array | undefined {
+    const known = this.#codes.get(codeHash);
+    if (known !== undefined) return known;
+    const code = this.#kv.get(tableKey(TABLE.code, hashToBytes(codeHash)));
+    if (code !== undefined) {
+      if (this.#codes.size >= CODES_MAX) this.#codes.clear();
+      this.#codes.set(codeHash, code);
+    }
+    return code;
+  }
+
+  /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
+  write(writer: KvWriter, block: IndexedBlock): void {
+    const { executed, position, end, rows } = block;
+    const { hash, header, transactions } = executed.block;
+    const { number } = header;
+    const rootKey = stateRootKey(header.stateRoot);
+    writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
+    writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
+    for (const [index, tx] of transactions.entries()) {
+      writer.put(tableKey(TABLE.transaction, hashToBytes(tx.hash)), varints(number, index));
+    }
+    for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
+    for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
+    for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
+    if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
+    if (number === 0) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
+    writeApplied(writer, { number, hash, end });
+  }
+
+  /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
+  remember({ executed, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
+    const { number } = executed.block.header;
+    this.logs.remember(executed);
+    this.trieNodes.remember(nodes);
+    for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
+    for (const row of rows.slots) this.slots.remember(number, placed(row, position));
+  }
+
+  /**
+   * Makes `last` the last block; `removed` are all behind it. Afterwards the trie nodes of the blocks
+   * since the last checkpoint have to be remembered again. After an exception the index must be
+   * opened again.
+   */
+  rollback(last: Applied, removed: readonly IndexedBlock[]): void {
+    while (this.#mergingBlocks !== undefined) this.mergeSome(last.number);
+    this.#kv.transaction((writer) => {
+      const accountKeys = new Map<string, Uint8Array>();
+      const slotKeys = new Map<string, Uint8Array>();
+      for (const { executed, rows } of removed) {
+        const { hash, header, transactions } = executed.block;
+        const rootKey = stateRootKey(header.stateRoot);
+        if (readVarint(writer.get(rootKey)) === header.number) writer.remove(rootKey);
+        writer.remove(tableKey(TABLE.position, numberKey(header.number)));
+        writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
+        for (const { hash } of transactions) {
+          writer.remove(tableKey(TABLE.transaction, hashToBytes(hash)));
+        }
+        for (const { key } of rows.accounts) accountKeys.set(bytesToHex(key), key);
+        for (const { key } of rows.slots) slotKeys.set(bytesToHex(key), key);
+      }
+      this.accounts.rollback(writer, last.number, accountKeys.values());
+      this.slots.rollback(writer, last.number, slotKeys.values());
+      this.logs.rollback(
+        writer,
+        last.number,
+        removed.map(({ executed }) => executed),
+      );
+      writeApplied(writer, last);
+      const later = {
+        from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
+        to: tableKey(TABLE.checkpoint + 1),
+      };
+      for (const [key] of Array.from(writer.range(later))) writer.remove(key);
+    });
+    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+    this.trieNodes.reset();
+  }
+
+  /** True when `mergeSome` has something to do; `number` is the last block. */
+  needsMerge(number: number): boolean {
+    const { blocksMin } = this.#limits;
+    const blocks = number + 1 - this.#mergedBlocks;
+    if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
+    return this.#waits(1) || blocks >= blocksMin;
+  }
+
+  /** True when so much waits that the next block has to as well. */
+  isMergeLate(): boolean {
+    return this.#waits(2) || this.logs.isMergeLate();
+  }
+
+  /** True when what no merge has begun with is `times` the limit. */
+  #waits(times: number): boolean {
+    const { versionsMin, nodeBytesMin } = this.#limits;
+    const versions = this.accounts.recentVersions + this.slots.recentVersions;
+    return versions >= times * versionsMin || this.trieNodes.recentBytes >= times * nodeBytesMin;
+  }
+
+  /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
+  mergeSome(number: number): boolean {
+    if (this.logs.needsMerge()) {
+      this.logs.mergeSome();
+      return true;
+    }
+    if (this.#mergingBlocks === undefined) {
+      this.accounts.beginMerge();
+      this.slots.beginMerge();
+      this.trieNodes.beginMerge();
+      this.#mergingBlocks = number + 1;
+    }
+    const { keysMax } = this.#limits;
+    for (const table of [this.accounts, this.slots, this.trieNodes]) {
+      if (table.mergeSome(keysMax)) return true;
+    }
+    const blocks = this.#mergingBlocks;
+    this.#kv.transaction((writer) =>
+      writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES),
+    );
+    this.#mergedBlocks = blocks;
+    this.#mergingBlocks = undefined;
+    return false;
+  }
+}
+
+/** What `kv` says about the last block in its index. */
+export function readApplied(kv: KvReader): Applied | undefined {
+  const row = kv.get(metaKey(META.applied));
+  if (row === undefined) return undefined;
+  const reader = new ByteReader(row);
+  return { number: reader.varint(), hash: reader.hex(32) as Hash, end: reader.varint() };
+}
+
+function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
+  const row = new ByteWriter(64);
+  row.varint(number);
+  row.hex(hash);
+  row.varint(end);
+  writer.put(metaKey(META.applied), row.finish());
+}
+
+function placed({ key, value, offset }: ChangeRow, position: number) {
+  return { key, value, position: BlockLog.payloadPosition(position, offset) };
+}
+
+function stateRootKey(root: Hash): Uint8Array {
+  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
+}
+
+function metaKey(name: string): Uint8Array {
+  return tableKey(TABLE.meta, Buffer.from(name, "latin1"));
+}
+
+function varints(...values: readonly number[]): Uint8Array {
+  const writer = new ByteWriter(16);
+  for (const value of values) writer.varint(value);
+  return writer.finish();
+}
+
+function readVarint(row: Uint8Array | undefined): number | undefined {
+  return row === undefined ? undefined : new ByteReader(row).varint();
+}

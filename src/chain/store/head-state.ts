@@ -1,0 +1,98 @@
+import { type Address, addressToBytes } from "../../primitives/address.ts";
+import { bytesToBigint } from "../../primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import type { Account } from "../../state/account.ts";
+import type { StateChanges } from "../../state/reader.ts";
+import { decodeAccount } from "../records/changes-record.ts";
+
+/** Both together take some 15 MB. Beyond either limit everything is forgotten and read again. */
+const ACCOUNTS_MAX = 20_000;
+const SLOTS_MAX = 50_000;
+
+/** Newest values by key, encoded. */
+type Latest = { latest(key: Uint8Array): Uint8Array | undefined };
+type LatestState = { readonly accounts: Latest; readonly slots: Latest };
+
+/**
+ * The state after the newest block, with what was read of it or written lately kept decoded: nearly every call reads the same
+ * few accounts. Whoever moves the head has to tell with `apply` or `forget`, or the answers are those of another block.
+ */
+export class HeadState {
+  readonly #index: LatestState;
+  readonly #accountsMax: number;
+  readonly #slotsMax: number;
+  /** undefined: known not to exist */
+  readonly #accounts = new Map<Address, Account | undefined>();
+  readonly #slots = new Map<Address, Map<Hash, bigint>>();
+  #slotCount = 0;
+
+  constructor(index: LatestState, { accountsMax = ACCOUNTS_MAX, slotsMax = SLOTS_MAX } = {}) {
+    this.#index = index;
+    this.#accountsMax = accountsMax;
+    this.#slotsMax = slotsMax;
+  }
+
+  account(address: Address): Account | undefined {
+    const known = this.#accounts.get(address);
+    if (known !== undefined || this.#accounts.has(address)) return known;
+    const value = this.#index.accounts.latest(addressToBytes(address));
+    const account = value && decodeAccount(value);
+    this.#keepAccount(address, account);
+    return account;
+  }
+
+  storage(address: Address, slot: Hash): bigint {
+    const known = this.#slots.get(address)?.get(slot);
+    if (known !== undefined) return known;
+    const bytes = this.#index.slots.latest(slotKey(address, slot));
+    const value = bytes === undefined ? 0n : bytesToBigint(bytes);
+    this.#keepSlot(address, slot, value);
+    return value;
+  }
+
+  /** The block with these changes is the newest now. */
+  apply({ accounts }: StateChanges): void {
+    for (const { address, account, storage, storageCleared } of accounts) {
+      this.#keepAccount(address, account ?? undefined);
+      if (storageCleared) this.#forgetSlots(address);
+      for (const [slot, value] of storage) this.#keepSlot(address, slot, value);
+    }
+  }
+
+  /** Another block is the newest now. */
+  forget(): void {
+    this.#accounts.clear();
+    this.#slots.clear();
+    this.#slotCount = 0;
+  }
+
+  #keepAccount(address: Address, account: Account | undefined): void {
+    if (this.#accounts.size >= this.#accountsMax) this.forget();
+    this.#accounts.set(address, account);
+  }
+
+  #keepSlot(address: Address, slot: Hash, value: bigint): void {
+    if (this.#slotCount >= this.#slotsMax) this.forget();
+    let slots = this.#slots.get(address);
+    if (slots === undefined) {
+      slots = new Map();
+      this.#slots.set(address, slots);
+    }
+    this.#slotCount -= slots.size;
+    slots.set(slot, value);
+    this.#slotCount += slots.size;
+  }
+
+  #forgetSlots(address: Address): void {
+    this.#slotCount -= this.#slots.get(address)?.size ?? 0;
+    this.#slots.delete(address);
+  }
+}
+
+/** address ‖ slot, as the index has it. */
+export function slotKey(address: Address, slot: Hash): Uint8Array {
+  const key = new Uint8Array(52);
+  key.set(addressToBytes(address));
+  key.set(hashToBytes(slot), 20);
+  return key;
+}

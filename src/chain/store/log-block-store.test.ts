@@ -1,0 +1,441 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "../../../test/support/fast-check.ts";
+import { InvariantError } from "../../errors.ts";
+import type { Address } from "../../primitives/address.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { createMemoryState, type MemoryState } from "../../state/memory-state.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { BlockLog } from "../../storage/block-log.ts";
+import { prefixRange } from "../../storage/kv.ts";
+import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
+import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+import { META, TABLE, tableKey } from "../../storage/schema.ts";
+import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
+import { createChainStateTrie } from "../chain-state-trie.ts";
+import { decodeChangeRows, encodeBlockRecord } from "../records/block-record.ts";
+import { FAIL_POINTS } from "../testing/fail-points.ts";
+import { plain } from "../testing/plain.ts";
+import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
+import type { BlockRecord } from "./block-store.ts";
+import {
+  type LogBlockStore,
+  type LogBlockStoreOptions,
+  openLogBlockStore,
+} from "./log-block-store.ts";
+
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
+
+/** A memory whose contents outlive the store, as a disk's do. */
+function createDisk() {
+  const log = createMemoryLogDirectory();
+  const index = createMemoryKv();
+  const deferred: (() => void)[] = [];
+  return {
+    log,
+    index,
+    deferred,
+    open: (options: Partial<LogBlockStoreOptions> = {}) => {
+      deferred.length = 0;
+      return openLogBlockStore({
+        log,
+        index,
+        createTrie,
+        defer: (work) => deferred.push(work),
+        segmentBytesMax: 4_000,
+        mergeLimits: {
+          versionsMin: 40,
+          nodeBytesMin: 20_000,
+          blocksMin: 12,
+          keysMax: 3,
+          logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
+        },
+        ...options,
+      });
+    },
+  };
+}
+
+/** Every block of a chain and every state of it, the simple way. */
+class Model {
+  readonly blocks: RandomBlock[] = [];
+  readonly #addresses = new Set<Address>();
+  readonly #slots = new Map<Address, Set<Hash>>();
+
+  add(block: RandomBlock): void {
+    this.blocks.push(block);
+    for (const { address, storage } of block.record.changes.accounts) {
+      this.#addresses.add(address);
+      const slots = this.#slots.get(address) ?? new Set();
+      this.#slots.set(address, slots);
+      for (const slot of storage.keys()) slots.add(slot);
+    }
+  }
+
+  assertEqual(store: LogBlockStore): void {
+    assert.equal(store.head(), this.blocks.length === 0 ? undefined : this.blocks.length - 1);
+    const state = createMemoryState();
+    for (const [number, { record, nodes }] of this.blocks.entries()) {
+      state.apply(record.changes);
+      this.#assertBlock(store, number, record);
+      this.#assertState(store, number, state);
+      const known = store.trieNodesAt(number);
+      for (const { owner, path, hash, rlp } of nodes) {
+        assert.ok(Buffer.compare(known.node(owner, path, hash)!, rlp) === 0);
+      }
+    }
+    assert.equal(store.block(this.blocks.length), undefined);
+    assert.deepEqual(store.check().faults, []);
+  }
+
+  #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {
+    const { changes, consensusData, ...executed } = record;
+    const { block, senders, receipts } = store.block(number)!;
+    assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
+    assert.deepEqual(plain(store.changes(number)), plain(changes));
+    assert.deepEqual(plain(store.consensusData(number)), plain(consensusData));
+    assert.equal(store.numberOf(record.block.hash), number);
+    for (const [index, tx] of record.block.transactions.entries()) {
+      assert.deepEqual(store.transaction(tx.hash), { number, index });
+    }
+  }
+
+  #assertState(store: LogBlockStore, number: number, state: MemoryState): void {
+    const stored = store.stateAt(number);
+    for (const address of this.#addresses) {
+      const account = state.account(address);
+      assert.deepEqual(stored.account(address), account);
+      if (account !== undefined) {
+        assert.deepEqual(plain(stored.code(account.codeHash)), plain(state.code(account.codeHash)));
+      }
+      for (const slot of this.#slots.get(address)!) {
+        assert.equal(stored.storage(address, slot), state.storage(address, slot));
+      }
+      assert.deepEqual(
+        new Map(stored.storageEntries(address)),
+        new Map(state.storageEntries(address)),
+      );
+    }
+  }
+}
+
+describe("LogBlockStore", () => {
+  test("gives back every block and every state of a chain", () => {
+    const store = createDisk().open();
+    const chain = new RandomChain(1);
+    const model = new Model();
+    for (let i = 0; i < 60; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    model.assertEqual(store);
+  });
+
+  test("is equal to a naive list of states, whatever is appended, merged, rolled back and reopened", () => {
+    const operation = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },
+      { weight: 4, arbitrary: fc.record({ merge: fc.integer({ min: 1, max: 8 }) }) },
+      { weight: 1, arbitrary: fc.record({ rollback: fc.double({ min: 0, max: 1, noNaN: true }) }) },
+      { weight: 2, arbitrary: fc.constant({ reopen: true as const }) },
+      { weight: 1, arbitrary: fc.constant({ reindex: true as const }) },
+    );
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 30 }), fc.nat(), (operations, seed) => {
+        const disk = createDisk();
+        let store = disk.open();
+        let model = new Model();
+        let chain = new RandomChain(seed);
+        for (const step of operations) {
+          if ("append" in step) {
+            for (let i = 0; i < step.append; i++) {
+              const block = chain.next();
+              store.append(block.record, block.nodes);
+              model.add(block);
+            }
+          } else if ("merge" in step) {
+            for (let i = 0; i < step.merge; i++) disk.deferred.shift()?.();
+          } else if ("reopen" in step) {
+            store = disk.open();
+          } else if ("reindex" in step) {
+            disk.index.transaction((writer) => {
+              for (const [key] of Array.from(writer.range({}))) writer.remove(key);
+            });
+            store = disk.open();
+          } else if (model.blocks.length > 0) {
+            const number = Math.floor(step.rollback * (model.blocks.length - 1));
+            store.rollbackTo(number);
+            // The chain branches here: the same blocks up to `number`, then others.
+            const kept = model.blocks.slice(0, number + 1);
+            model = new Model();
+            for (const block of kept) model.add(block);
+            chain = RandomChain.from(
+              seed + operations.length,
+              kept.map(({ record }) => record),
+            );
+          }
+        }
+        model.assertEqual(store);
+        model.assertEqual(disk.open());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("dying at any step of an append leaves the block whole or not there, and all before it", () => {
+    for (const point of [...FAIL_POINTS, "rollback:log"]) {
+      for (const dyingAt of [1, 2, 9]) {
+        const disk = createDisk();
+        let hits = 0;
+        const store = disk.open({
+          failPoint(name) {
+            if (name === point && ++hits === dyingAt) throw new Error("dead");
+          },
+        });
+        const chain = new RandomChain(dyingAt);
+        let model = new Model();
+        let unsure: RandomBlock | undefined;
+        const step = (): void => {
+          unsure = chain.next();
+          store.append(unsure.record, unsure.nodes);
+          model.add(unsure);
+          unsure = undefined;
+          disk.deferred.shift()?.();
+        };
+        try {
+          for (let i = 0; i < 40; i++) step();
+          for (let number = 38; number > 20; number--) {
+            store.rollbackTo(number);
+            const kept = model.blocks.slice(0, -1);
+            model = new Model();
+            for (const block of kept) model.add(block);
+          }
+        } catch (error) {
+          // A merge has no caller to throw at: the append after it says so.
+          const { message, code } = error as { message: string; code?: string };
+          assert.ok(message === "dead" || code === "STORE_BROKEN", message);
+        }
+        const again = disk.open();
+        if (unsure !== undefined && again.head() === model.blocks.length) model.add(unsure);
+        model.assertEqual(again);
+      }
+    }
+  });
+
+  test("a block that the index could not take is taken back, and may be tried again", () => {
+    const disk = createDisk();
+    let failing = false;
+    const store = disk.open({
+      failPoint(name) {
+        if (failing && name === "append:commit") throw new Error("no space left");
+      },
+    });
+    const chain = new RandomChain(4);
+    const model = new Model();
+    for (let i = 0; i < 30; i++) {
+      const block = chain.next();
+      failing = i % 3 === 0;
+      if (failing) {
+        assert.throws(() => store.append(block.record, block.nodes), { message: "no space left" });
+      }
+      failing = false;
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    model.assertEqual(store);
+    model.assertEqual(disk.open());
+  });
+
+  test("an index without the tables of logs gets them when it is opened", () => {
+    const disk = createDisk();
+    const store = disk.open();
+    const chain = new RandomChain(8);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    for (let work = disk.deferred.shift(); work; work = disk.deferred.shift()) work();
+    disk.index.transaction((writer) => {
+      const mark = tableKey(TABLE.meta, Buffer.from(META.logIndexedBlocks, "latin1"));
+      assert.ok(writer.get(mark));
+      writer.remove(mark);
+      for (const table of [TABLE.logPosting, TABLE.blockLogs]) {
+        for (const [key] of Array.from(writer.range(prefixRange(Uint8Array.of(table))))) {
+          writer.remove(key);
+        }
+      }
+    });
+    model.assertEqual(disk.open());
+  });
+
+  test("a failed sync stops the store until it is opened again", () => {
+    const disk = createFaultyDisk();
+    const index = createMemoryKv();
+    const open = () => openLogBlockStore({ log: disk.directory, index, createTrie });
+    const store = open();
+    const chain = new RandomChain(5);
+    const model = new Model();
+    for (let i = 0; i < 5; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    const { record, nodes } = chain.next();
+    disk.failSync();
+    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_BROKEN" });
+    disk.heal();
+    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_BROKEN" });
+    model.assertEqual(store);
+    const again = open();
+    if (again.head() === 5) model.add({ record, nodes });
+    model.assertEqual(again);
+  });
+
+  test("a merge that fails is told to the next append", () => {
+    const disk = createDisk();
+    const store = disk.open({
+      failPoint(name) {
+        if (name === "merge:begin") throw new Error("no space left");
+      },
+    });
+    const chain = new RandomChain(6);
+    const next = () => {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    };
+    while (disk.deferred.length === 0) next();
+    disk.deferred.shift()!();
+    assert.throws(next, { code: "STORE_BROKEN" });
+    assert.throws(() => store.rollbackTo(0), { code: "STORE_BROKEN" });
+  });
+
+  test("takes nothing but a child of its head, and gives no state of a block it has not", () => {
+    const store = createDisk().open();
+    const chain = new RandomChain(7);
+    const genesis = chain.next();
+    const first = chain.next();
+    const second = chain.next();
+    const append = ({ record, nodes }: RandomBlock) => store.append(record, nodes);
+    assert.throws(() => append(first), InvariantError);
+    assert.throws(() => store.stateAt(0), InvariantError);
+    append(genesis);
+    append(first);
+    assert.throws(() => append(first), InvariantError);
+    const stranger = new RandomChain(8);
+    stranger.next();
+    stranger.next();
+    assert.throws(() => append(stranger.next()), InvariantError);
+    append(second);
+    assert.throws(() => store.stateAt(3), InvariantError);
+    assert.throws(() => store.changes(3), InvariantError);
+    assert.throws(() => store.rollbackTo(3), InvariantError);
+    assert.deepEqual([store.block(3), store.block(-1)], [undefined, undefined]);
+    assert.equal(store.transaction(ZERO_HASH), undefined);
+    assert.equal(store.numberOf(ZERO_HASH), undefined);
+  });
+
+  test("a state stays the same while blocks are added", () => {
+    const store = createDisk().open();
+    const chain = new RandomChain(9);
+    const states: { state: StateReader; expected: unknown }[] = [];
+    const addresses = new Set<Address>();
+    const read = (state: StateReader) =>
+      Array.from(addresses, (address) => [
+        address,
+        state.account(address),
+        new Map(state.storageEntries(address)),
+      ]);
+    const genesis = chain.next();
+    for (const { address } of genesis.record.changes.accounts) addresses.add(address);
+    store.append(genesis.record, genesis.nodes);
+    for (let i = 0; i < 40; i++) {
+      const state = store.stateAt(store.head()!);
+      states.push({ state, expected: read(state) });
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    }
+    for (const { state, expected } of states) assert.deepEqual(read(state), expected);
+  });
+
+  test("a changed byte in the log is refused where a state is read from it", () => {
+    const disk = createDisk();
+    const store = disk.open();
+    const chain = new RandomChain(10);
+    const { record, nodes } = chain.next();
+    store.append(record, nodes);
+    const { key, offset } = decodeChangeRows(encodeBlockRecord(record, new Set())).accounts[0]!;
+    const address = bytesToHex(key) as Address;
+    for (let isChanged = false; !isChanged; ) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      const { account } = block.record.changes.accounts.find((c) => c.address === address) ?? {};
+      isChanged =
+        account !== undefined && account?.nonce !== store.stateAt(0).account(address)?.nonce;
+    }
+    const file = disk.log.open(disk.log.list()[0]!);
+    const at = BlockLog.payloadPosition(SEGMENT_HEADER_LENGTH, offset) + 25;
+    const byte = new Uint8Array(1);
+    file.read(byte, at);
+    byte[0]! ^= 1;
+    file.write(byte, at);
+    assert.throws(() => store.stateAt(0).account(address), { code: "STORE_CORRUPT_LOG" });
+  });
+
+  test("proofs can be had, and tries be built, on every state of the chain", () => {
+    const disk = createDisk();
+    const store = disk.open();
+    const chain = new RandomChain(13);
+    const nodes = createMemoryNodes();
+    const all = createStateTrie(nodes);
+    const roots: { root: Hash; address: Address; slots: Hash[] }[] = [];
+    for (let i = 0; i < 80; i++) {
+      const block = chain.next();
+      store.append(block.record, block.nodes);
+      nodes.keep(block.nodes);
+      disk.deferred.shift()?.();
+      const { address, storage } = block.record.changes.accounts[0]!;
+      const root = block.record.block.header.stateRoot;
+      roots.push({ root, address, slots: Array.from(storage.keys()) });
+    }
+    const { changes } = chain.next().record;
+    for (const trie of [createChainStateTrie(store), createChainStateTrie(disk.open())]) {
+      for (const { root, address, slots } of roots) {
+        assert.deepEqual(
+          plain(trie.prove(root, address, slots)),
+          plain(all.prove(root, address, slots)),
+        );
+        assert.equal(trie.update(root, changes).root, all.update(root, changes).root);
+      }
+      assert.throws(() => trie.prove(ZERO_HASH, roots[0]!.address, []), {
+        name: "MissingTrieNodeError",
+      });
+    }
+  });
+
+  test("takes no block without space on the disk, reads on, and goes on once there is some", () => {
+    const disk = createDisk();
+    let freeBytes = Infinity;
+    const store = disk.open({ freeBytes: () => freeBytes });
+    const chain = new RandomChain(14);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) {
+      const block = chain.next();
+      freeBytes = 1_000_000;
+      assert.throws(() => store.append(block.record, block.nodes), { code: "STORE_DISK_FULL" });
+      disk.deferred.shift()?.();
+      freeBytes = 1_000_000_000;
+      store.append(block.record, block.nodes);
+      model.add(block);
+    }
+    freeBytes = 0;
+    model.assertEqual(store);
+    model.assertEqual(disk.open());
+  });
+});

@@ -1,0 +1,437 @@
+import { invariant } from "../../errors.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { sameAccount } from "../../state/account.ts";
+import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { StateTrie } from "../../state/state-trie.ts";
+import {
+  type BlockLog,
+  LogCorruptionError,
+  type LogRecord,
+  openBlockLog,
+} from "../../storage/block-log.ts";
+import type { Kv } from "../../storage/kv.ts";
+import type { LogDirectory } from "../../storage/log-file.ts";
+import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { Block, ExecutedBlock } from "../../types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import type { LogSource } from "../logs/log-source.ts";
+import {
+  decodeBlockRecord,
+  decodeChangeRows,
+  encodeBlockRecord,
+  recordBlockHash,
+} from "../records/block-record.ts";
+import {
+  type Applied,
+  BlockIndex,
+  type IndexedBlock,
+  type MergeLimits,
+  readApplied,
+} from "./block-index.ts";
+import type { BlockRecord, BlockStore } from "./block-store.ts";
+import { checkStore, type StoreReport } from "./check-store.ts";
+import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
+import { DecodedBlocks } from "./decoded-blocks.ts";
+import { HeadState } from "./head-state.ts";
+import { DiskFullError, IndexMismatchError, StoreBrokenError } from "./store-errors.ts";
+import { createStoredState } from "./stored-state.ts";
+
+/** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
+const DECODED_BYTES_MAX = 16 << 20;
+/** A replay commits its rows whenever it has read this much of the log. */
+const REPLAY_BYTES_MAX = 8 << 20;
+
+/**
+ * Below this much space no block is taken. The index is a writable memory map of a file with holes:
+ * where the disk has no page to fill one with, the system ends the process.
+ */
+const FREE_BYTES_MIN = 64 << 20;
+
+export type LogBlockStoreOptions = {
+  /** holds the block log */
+  readonly log: LogDirectory;
+  /** holds the index; an empty one is filled from the log */
+  readonly index: Kv;
+  /** Makes the trie that computes nodes again for blocks that the log has and the index has not. */
+  readonly createTrie: CreateTrie;
+  /** Called by name before and after every step of `append`, for tests that die there. */
+  readonly failPoint?: (name: string) => void;
+  /** Runs work once nothing else is to be done; setImmediate if not given. */
+  readonly defer?: (work: () => void) => void;
+  readonly segmentBytesMax?: number;
+  readonly mergeLimits?: MergeLimits;
+  /** Space left where the store is; without limit if not given. */
+  readonly freeBytes?: () => number;
+  /** Called once everything is closed. */
+  readonly onClosed?: () => void;
+};
+
+/**
+ * Opens the store and brings its index up to the end of the log.
+ * @throws LogCorruptionError, UnknownFormatError, KvCorruptionError
+ */
+export function openLogBlockStore(options: LogBlockStoreOptions): LogBlockStore {
+  return new LogBlockStore(options);
+}
+
+/** Blocks in an append-only log, found through an index that can be made from it at any time. */
+export class LogBlockStore implements BlockStore {
+  readonly #kv: Kv;
+  readonly #log: BlockLog;
+  readonly #index: BlockIndex;
+  readonly #failPoint: (name: string) => void;
+  readonly #defer: (work: () => void) => void;
+  readonly #onClosed: () => void;
+  readonly #freeBytes: () => number;
+  readonly #createTrie: CreateTrie;
+  readonly #computed: ComputedTrieNodes;
+  readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
+  readonly #headState: HeadState;
+  #head: Applied | undefined;
+  #mergeIsDeferred = false;
+  #broken: unknown;
+  #closed = false;
+  /** Blocks that opening had to put into the index. */
+  readonly replayedBlocks: number;
+
+  constructor(options: LogBlockStoreOptions) {
+    const { failPoint = () => {}, defer = deferToImmediate, segmentBytesMax } = options;
+    this.#kv = options.index;
+    this.#failPoint = failPoint;
+    this.#defer = defer;
+    this.#createTrie = options.createTrie;
+    this.#computed = new ComputedTrieNodes(options.createTrie, (number) => this.#record(number));
+    this.#freeBytes = options.freeBytes ?? (() => Infinity);
+    this.#onClosed = options.onClosed ?? (() => {});
+    const applied = readApplied(options.index);
+    this.#log = openBlockLog({
+      directory: options.log,
+      durableEnd: applied?.end ?? 0,
+      failPoint,
+      ...(segmentBytesMax !== undefined && { segmentBytesMax }),
+    });
+    try {
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      this.#headState = new HeadState(this.#index);
+      if (applied !== undefined) this.#assertIndexIsOfLog(applied);
+      this.#head = applied;
+      this.replayedBlocks = this.#replay();
+    } catch (error) {
+      this.#log.close();
+      throw error;
+    }
+  }
+
+  get trieNodes(): TrieNodeReader {
+    return this.#index.trieNodes;
+  }
+
+  /** The logs of all blocks up to the head. */
+  get logs(): LogSource {
+    return this.#index.logs;
+  }
+
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  trieNodesAt(number: number): TrieNodeReader {
+    const first = this.#index.checkpointUpTo(number + 1);
+    if (number === this.head() || first === number + 1) return this.trieNodes;
+    return this.#computed.over(this.trieNodes, first, number);
+  }
+
+  head(): number | undefined {
+    return this.#head?.number;
+  }
+
+  /** @throws DiskFullError, LogWriteError: it may be tried again; LogBrokenError, StoreBrokenError */
+  append(record: BlockRecord, nodes: readonly TrieNode[]): void {
+    this.#assertUsable();
+    this.#assertSpace();
+    const { number, parentHash } = record.block.header;
+    invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
+    invariant(
+      number === 0 || parentHash === this.#head?.hash,
+      `block ${number} must be a child of the head`,
+    );
+    this.#failPoint("append:begin");
+    const payload = encodeBlockRecord(record, this.#unchangedAccounts(record.changes));
+    const position = this.#log.append(payload);
+    const block = indexedBlock(record, { position, payload, end: this.#log.end });
+    this.#failPoint("append:index");
+    try {
+      this.#kv.transaction((writer) => {
+        this.#index.write(writer, block);
+        this.#failPoint("append:commit");
+      });
+    } catch (error) {
+      // Nobody has been told of this block, so it can still be taken back.
+      this.#orBreak(() => this.#log.truncateTo(position));
+      throw error;
+    }
+    this.#failPoint("append:committed");
+    this.#index.remember(block, nodes);
+    this.#head = { number, hash: record.block.hash, end: block.end };
+    this.#headState.apply(record.changes);
+    this.#decoded.addHead(number, record, payload.length);
+    this.#scheduleMerge();
+    this.#failPoint("append:end");
+  }
+
+  block(number: number): ExecutedBlock | undefined {
+    return this.#record(number);
+  }
+
+  changes(number: number): StateChanges {
+    return this.#knownRecord(number).changes;
+  }
+
+  consensusData(number: number): Uint8Array {
+    return this.#knownRecord(number).consensusData;
+  }
+
+  numberOf(blockHash: Hash): number | undefined {
+    return this.#index.numberOf(blockHash);
+  }
+
+  numberOfState(stateRoot: Hash): number | undefined {
+    return this.#index.numberOfState(stateRoot);
+  }
+
+  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    return this.#index.transaction(hash);
+  }
+
+  stateAt(number: number): StateReader {
+    invariant(
+      number >= 0 && number < this.#nextNumber(),
+      `block ${number} must be known to read its state`,
+    );
+    return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
+  }
+
+  /**
+   * Takes the blocks from the index first: a crash before the log is cut brings them all back, one
+   * the other way round would leave an index of blocks that nothing can describe any more.
+   */
+  rollbackTo(number: number): void {
+    this.#assertUsable();
+    invariant(number >= 0 && number < this.#nextNumber(), `block ${number} must be known`);
+    if (number === this.head()) return;
+    const kept = this.#log.record(this.#position(number));
+    const removed: IndexedBlock[] = [];
+    for (const record of this.#log.records(kept.end)) {
+      removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
+    }
+    const last = lastBlock(number, kept);
+    this.#headState.forget();
+    this.#orBreak(() => {
+      this.#index.rollback(last, removed);
+      this.#failPoint("rollback:log");
+      this.#log.truncateTo(kept.end);
+    });
+    this.#decoded.forgetAfter(number);
+    this.#head = last;
+    const { trieNodes, mergedBlocks } = this.#index;
+    this.#orBreak(() =>
+      this.#computed.compute(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+    );
+  }
+
+  /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
+  check(): StoreReport {
+    this.#assertUsable();
+    return checkStore(this.#log, this.#index, this.#kv);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
+      const head = this.head();
+      const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
+      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
+      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
+    } finally {
+      this.#log.close();
+      this.#kv.close();
+      this.#onClosed();
+    }
+  }
+
+  #nextNumber(): number {
+    return this.#head === undefined ? 0 : this.#head.number + 1;
+  }
+
+  #record(number: number): BlockRecord | undefined {
+    if (number < 0 || number >= this.#nextNumber()) return undefined;
+    const known = this.#decoded.get(number);
+    if (known !== undefined) return known;
+    const { payload } = this.#log.record(this.#position(number));
+    const record = decodeBlockRecord(payload);
+    this.#decoded.addOlder(number, record, payload.length);
+    return record;
+  }
+
+  #knownRecord(number: number): BlockRecord {
+    const record = this.#record(number);
+    invariant(record !== undefined, `block ${number} must be known`);
+    return record;
+  }
+
+  #position(number: number): number {
+    const position = this.#index.position(number);
+    invariant(position !== undefined, `block ${number} must be in the index`);
+    return position;
+  }
+
+  /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
+  #unchangedAccounts({ accounts }: StateChanges): ReadonlySet<Address> {
+    const unchanged = new Set<Address>();
+    for (const { address, account, storage } of accounts) {
+      // One without slots is there because it changed: no need to look.
+      if (storage.size === 0 || account === null) continue;
+      if (sameAccount(account, this.#headState.account(address))) unchanged.add(address);
+    }
+    return unchanged;
+  }
+
+  /**
+   * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
+   * memory again what waited there for a merge. How many blocks had to be indexed.
+   */
+  #replay(): number {
+    const applied = this.#head?.number ?? -1;
+    const first = this.#index.mergedBlocks;
+    this.#replayLogs(first);
+    const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
+    const records = this.#log.records(before?.end ?? 0);
+    let trie: Pick<StateTrie, "update"> | undefined;
+    this.#head = before && lastBlock(first - 1, before);
+    let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
+    for (let next = records.next(); !next.done; ) {
+      this.#kv.transaction((writer) => {
+        for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
+          const { position, payload } = next.value;
+          const record = decodeBlockRecord(payload);
+          const { block } = record;
+          const { number, stateRoot } = block.header;
+          this.#assertFollows(block, position);
+          trie ??= this.#createTrie(this.trieNodes);
+          const nodes = trieNodesOf(record, trie, root);
+          root = stateRoot;
+          const indexed = indexedBlock(record, next.value);
+          if (number > applied) this.#index.write(writer, indexed);
+          this.#index.remember(indexed, nodes);
+          this.#head = lastBlock(number, next.value);
+          bytes += payload.length;
+        }
+      });
+      while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
+    }
+    return this.#nextNumber() - 1 - applied;
+  }
+
+  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  #replayLogs(end: number): void {
+    const { logs } = this.#index;
+    if (logs.mergedBlocks >= end) return;
+    for (const { payload } of this.#log.records(this.#position(logs.mergedBlocks))) {
+      const record = decodeBlockRecord(payload);
+      if (record.block.header.number >= end) break;
+      logs.remember(record);
+      while (logs.needsMerge()) logs.mergeSome();
+    }
+  }
+
+  #assertIndexIsOfLog({ number, hash, end }: Applied): void {
+    const position = this.#index.position(number);
+    const record = position === undefined ? undefined : this.#log.recordAt(position);
+    if (record?.end === end && hashOf(record) === hash) return;
+    const details = { number, hash };
+    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
+  }
+
+  #assertFollows({ header }: Block, position: number): void {
+    const expected = this.#nextNumber();
+    if (header.number !== expected) {
+      const reason = `block ${header.number} where ${expected} was expected`;
+      throw new LogCorruptionError({ position, reason });
+    }
+    if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
+      throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
+    }
+  }
+
+  #assertUsable(): void {
+    invariant(!this.#closed, "the store must be open");
+    if (this.#broken === undefined) return;
+    throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
+  }
+
+  #hasSpace(): boolean {
+    return this.#freeBytes() >= FREE_BYTES_MIN;
+  }
+
+  #assertSpace(): void {
+    if (this.#hasSpace()) return;
+    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
+  }
+
+  #orBreak(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#broken = error;
+      throw error;
+    }
+  }
+
+  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
+  #scheduleMerge(): void {
+    const head = this.head()!;
+    while (this.#index.isMergeLate()) this.#orBreak(() => this.#index.mergeSome(head));
+    if (this.#mergeIsDeferred || !this.#index.needsMerge(head)) return;
+    this.#mergeIsDeferred = true;
+    this.#defer(() => {
+      this.#mergeIsDeferred = false;
+      // Without space the merge waits: the next append that finds some begins it again.
+      if (this.#closed || this.#broken !== undefined || !this.#hasSpace()) return;
+      try {
+        this.#failPoint("merge:begin");
+        const isMoreLeft = this.#index.mergeSome(this.head()!);
+        this.#failPoint("merge:end");
+        if (isMoreLeft) this.#scheduleMerge();
+      } catch (error) {
+        // There is no caller to tell: the next append does.
+        this.#broken = error;
+      }
+    });
+  }
+}
+
+function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
+  return {
+    executed,
+    rows: decodeChangeRows(record.payload),
+    position: record.position,
+    end: record.end,
+  };
+}
+
+function lastBlock(number: number, record: LogRecord): Applied {
+  return { number, hash: hashOf(record), end: record.end };
+}
+
+function stateRootOf({ payload }: LogRecord): Hash {
+  return decodeBlockRecord(payload).block.header.stateRoot;
+}
+
+function hashOf({ payload }: LogRecord): Hash {
+  return bytesToHex(recordBlockHash(payload)) as Hash;
+}
+
+function deferToImmediate(work: () => void): void {
+  setImmediate(work).unref();
+}

@@ -1,0 +1,233 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { openLmdbKv } from "../../storage/lmdb-kv.ts";
+import { META, TABLE, tableKey } from "../../storage/schema.ts";
+import { RandomChain } from "../testing/random-chain.ts";
+import { openDiskBlockStore } from "./open-block-store.ts";
+
+const BLOCKS = 40;
+
+/** A directory with a closed store of a random chain in it. */
+function withStore(use: (directory: string, chain: RandomChain) => void): void {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-store-"));
+  try {
+    const chain = new RandomChain(11);
+    const store = open(directory);
+    for (let i = 0; i < BLOCKS; i++) {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    }
+    store.close();
+    use(directory, chain);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function open(directory: string, reindex = false) {
+  return openDiskBlockStore({
+    directory,
+    reindex,
+    createTrie: createStateTrie,
+    segmentBytesMax: 10_000,
+    mergeLimits: { versionsMin: 20, nodeBytesMin: 20_000, blocksMin: 5, keysMax: 100 },
+  });
+}
+
+/** Opens, and asserts that all blocks are there, how many had to be indexed, and that nothing is wrong. */
+function assertOpens(directory: string, replayed: number, reindex = false): void {
+  const store = open(directory, reindex);
+  assert.deepEqual([store.head(), store.replayedBlocks], [BLOCKS - 1, replayed]);
+  const { blocks, faults } = store.check();
+  assert.deepEqual([blocks, faults], [BLOCKS, []]);
+  store.close();
+}
+
+describe("openDiskBlockStore", () => {
+  test("keeps a store over close and open, without reading the log again", () =>
+    withStore((directory, chain) => {
+      assertOpens(directory, 0);
+      const store = open(directory);
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+      store.close();
+      const again = open(directory);
+      assert.deepEqual([again.head(), again.replayedBlocks], [BLOCKS, 0]);
+      again.close();
+    }));
+
+  test("makes the index anew when it is missing, and when told to", () =>
+    withStore((directory) => {
+      rmSync(join(directory, "index"), { recursive: true });
+      assertOpens(directory, BLOCKS);
+      assertOpens(directory, BLOCKS, true);
+      assertOpens(directory, 0);
+    }));
+
+  test("makes the index anew after a power cut, not after a kill", () =>
+    withStore((directory) => {
+      const state = join(directory, "index.state");
+      assert.equal(readFileSync(state, "latin1"), "clean");
+      writeFileSync(state, "open 00000000-another-boot");
+      assertOpens(directory, BLOCKS);
+      rmSync(state);
+      assertOpens(directory, BLOCKS);
+      if (process.platform !== "linux") return;
+      const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+      writeFileSync(state, `open ${boot}`);
+      assertOpens(directory, 0);
+    }));
+
+  test("makes the index anew when LMDB cannot open it", () =>
+    withStore((directory) => {
+      const file = join(directory, "index", "data.mdb");
+      writeFileSync(file, Buffer.alloc(statSync(file).size, 7));
+      assertOpens(directory, BLOCKS);
+    }));
+
+  test("makes the index anew when the last start died while it was opened", () =>
+    withStore((directory) => {
+      writeFileSync(join(directory, "index.state"), "opening");
+      assertOpens(directory, BLOCKS);
+    }));
+
+  test("makes the index anew when it is of another log", () =>
+    withStore((directory) => {
+      rmSync(join(directory, "log"), { recursive: true });
+      const other = new RandomChain(12);
+      const elsewhere = mkdtempSync(join(tmpdir(), "evmint-store-"));
+      const store = open(elsewhere);
+      for (let i = 0; i < BLOCKS * 2; i++) {
+        const { record, nodes } = other.next();
+        store.append(record, nodes);
+      }
+      store.close();
+      spawnSync("cp", ["-r", join(elsewhere, "log"), directory]);
+      rmSync(elsewhere, { recursive: true });
+      const mixed = open(directory);
+      assert.deepEqual([mixed.head(), mixed.replayedBlocks], [BLOCKS * 2 - 1, BLOCKS * 2]);
+      assert.deepEqual(mixed.check().faults, []);
+      mixed.close();
+    }));
+
+  test("refuses an index or a log of a newer format by name, and leaves both alone", () =>
+    withStore((directory) => {
+      const kv = openLmdbKv(join(directory, "index"));
+      const key = tableKey(TABLE.meta, Buffer.from(META.format));
+      kv.transaction((writer) => writer.put(key, Uint8Array.of(99)));
+      kv.close();
+      assert.throws(() => open(directory), {
+        code: "STORE_FORMAT_TOO_NEW",
+        details: { what: "index", found: 99, known: 1 },
+      });
+      assert.throws(() => open(directory), { code: "STORE_FORMAT_TOO_NEW" });
+      const again = openLmdbKv(join(directory, "index"));
+      again.transaction((writer) => writer.put(key, Uint8Array.of(1)));
+      again.close();
+      assertOpens(directory, 0);
+    }));
+
+  test("refuses a log that lost acknowledged blocks, and one that is damaged in the middle", () =>
+    withStore((directory) => {
+      const files = readdirSync(join(directory, "log")).sort();
+      const last = join(directory, "log", files.at(-1)!);
+      const bytes = readFileSync(last);
+      truncateSync(last, bytes.length - 1);
+      assert.throws(() => open(directory), { code: "STORE_CORRUPT_LOG" });
+      writeFileSync(last, bytes);
+      assertOpens(directory, 0);
+      rmSync(join(directory, "log", files[1]!));
+      assert.throws(() => open(directory), { code: "STORE_CORRUPT_LOG" });
+      assert.ok(existsSync(join(directory, "index")));
+    }));
+
+  test("refuses a second opener, and lets go of everything when opening fails", () =>
+    withStore((directory) => {
+      const store = open(directory);
+      assert.throws(() => open(directory), {
+        code: "STORE_LOCKED",
+        details: { path: join(directory, "lock"), pid: process.pid },
+      });
+      store.close();
+      store.close();
+      assertOpens(directory, 0);
+    }));
+
+  test("a bit turned over in a row of the index is found by check and mended by reindex", () =>
+    withStore((directory) => {
+      const file = join(directory, "index", "data.mdb");
+      const content = readFileSync(file);
+      // The addresses of accounts stand in many rows; turning a bit behind one damages its value.
+      const store = open(directory);
+      const { address } = store.changes(BLOCKS - 1).accounts[0]!;
+      store.close();
+      const key = Buffer.concat([Buffer.of(TABLE.account), Buffer.from(address.slice(2), "hex")]);
+      let turned = 0;
+      for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+        turnBit(file, at + key.length + 2);
+        turned++;
+      }
+      assert.ok(turned > 0);
+      const damaged = open(directory);
+      assert.ok(damaged.check().faultCount > 0);
+      assert.throws(() => damaged.stateAt(BLOCKS - 1).account(address), {
+        code: "STORE_CORRUPT_ROW",
+      });
+      damaged.close();
+      assertOpens(directory, BLOCKS, true);
+    }));
+
+  test("a bit turned over in the log is found by check, and no reader gets what it damaged", () =>
+    withStore((directory) => {
+      const file = join(directory, "log", readdirSync(join(directory, "log")).sort()[0]!);
+      const store = open(directory);
+      const whole = Array.from({ length: BLOCKS }, (_, n) => store.block(n)!.block.hash);
+      store.close();
+      for (let i = 0; i < 10; i++) {
+        const at = 24 + ((i * 7_919) % (statSync(file).size - 24));
+        turnBit(file, at);
+        const damaged = open(directory);
+        const { faults } = damaged.check();
+        assert.ok(faults.some(({ kind }) => kind === "log"));
+        let refused = 0;
+        for (const [number, hash] of whole.entries()) {
+          try {
+            assert.equal(damaged.block(number)!.block.hash, hash);
+          } catch (error) {
+            assert.equal((error as { code?: string }).code, "STORE_CORRUPT_LOG");
+            refused++;
+          }
+        }
+        assert.equal(refused, 1);
+        damaged.close();
+        turnBit(file, at);
+      }
+    }));
+});
+
+function turnBit(file: string, offset: number): void {
+  const fd = openSync(file, "r+");
+  const byte = Buffer.alloc(1);
+  readSync(fd, byte, 0, 1, offset);
+  byte[0]! ^= 0x10;
+  writeSync(fd, byte, 0, 1, offset);
+  closeSync(fd);
+}

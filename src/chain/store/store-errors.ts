@@ -1,0 +1,39 @@
+import { NodeError } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
+
+/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
+export class StoreBrokenError extends NodeError {
+  readonly code = "STORE_BROKEN";
+}
+
+/** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
+export class DiskFullError extends NodeError {
+  readonly code = "STORE_DISK_FULL";
+  constructor(details: { readonly freeBytes: number; readonly neededBytes: number }) {
+    super(
+      `${details.freeBytes} bytes of disk are left, ${details.neededBytes} are needed`,
+      details,
+    );
+  }
+}
+
+/** The index describes other blocks than the log holds: it is worth nothing and can be made anew. */
+export class IndexMismatchError extends NodeError {
+  readonly code = "STORE_INDEX_MISMATCH";
+}
+
+/** The changes of a block do not lead to the state root in its header: one of the two is damaged. */
+export class StateRootMismatchError extends NodeError {
+  readonly code = "STORE_STATE_ROOT_MISMATCH";
+  constructor(details: {
+    readonly number: number;
+    readonly computed: Hash;
+    readonly stored: Hash;
+  }) {
+    const { number, computed, stored } = details;
+    super(
+      `changes of block ${number} give state root ${computed}, its header says ${stored}`,
+      details,
+    );
+  }
+}

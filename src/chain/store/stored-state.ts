@@ -1,0 +1,52 @@
+import { invariant } from "../../errors.ts";
+import { type Address, addressToBytes } from "../../primitives/address.ts";
+import { bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
+import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { decodeAccount } from "../records/changes-record.ts";
+import type { BlockIndex } from "./block-index.ts";
+import { type HeadState, slotKey } from "./head-state.ts";
+
+/**
+ * The state after block `number` as the index knows it. It stays that state while blocks are added;
+ * once the block itself is rolled back it means nothing.
+ * @param head answers for the newest block
+ * @param headNumber number of the newest block, asked at every read
+ */
+export function createStoredState(
+  index: BlockIndex,
+  number: number,
+  head: HeadState,
+  headNumber: () => number | undefined,
+): StateReader {
+  const { accounts, slots } = index;
+  const isNewest = () => number === headNumber();
+  return {
+    account(address: Address): Account | undefined {
+      if (isNewest()) return head.account(address);
+      const value = accounts.at(addressToBytes(address), number);
+      return value && decodeAccount(value);
+    },
+    storage(address: Address, slot: Hash): bigint {
+      if (isNewest()) return head.storage(address, slot);
+      const value = slots.at(slotKey(address, slot), number);
+      return value === undefined ? 0n : bytesToBigint(value);
+    },
+    code(codeHash: Hash): Uint8Array {
+      if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES;
+      const code = index.code(codeHash);
+      invariant(code !== undefined, `code ${codeHash} must be known`);
+      return code;
+    },
+    *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
+      const prefix = addressToBytes(address);
+      const entries = isNewest()
+        ? Array.from(slots.latestEntries(prefix))
+        : Array.from(slots.keys(prefix), (key) => [key, slots.at(key, number)] as const);
+      for (const [key, value] of entries) {
+        if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
+      }
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { BASE, NUMERATOR, POWER, QUOTIENT, REMAINDER, WORD } from "../../layout.ts";
+import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { copyWord, isZeroWord, limb, loadWord, multiplyHigh, orAll, storeWord } from "../words.ts";
+import { defineDivide } from "./division.ts";
+
+/** Multiplication, division and exponentiation too long to stand inside the interpreter loop. */
+export type LongArithmetic = {
+  /** multiply(a, b, target): addresses of words; the low 256 bits of the product */
+  readonly multiply: FunctionRef;
+  /** Each of these takes the stack pointer; the result replaces the deepest operand. */
+  readonly div: FunctionRef;
+  readonly mod: FunctionRef;
+  readonly sdiv: FunctionRef;
+  readonly smod: FunctionRef;
+  readonly addmod: FunctionRef;
+  readonly mulmod: FunctionRef;
+  readonly exp: FunctionRef;
+};
+
+export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
+  const multiply = defineMultiply(module);
+  const divide = defineDivide(module);
+
+  const onStack = (build: (f: FunctionBuilder, sp: Local) => void) =>
+    module.define(["i32"], [], (f, sp) => build(f, sp!));
+
+  const unsignedDivision = (result: number) =>
+    onStack((f, sp) => {
+      f.if(i32.eqz(isZeroWord(sp, WORD)), () => {
+        f.do(call(divide, sp, 4, i32.add(sp, WORD)));
+        storeWord(f, sp, loadWord(f, result), WORD);
+      });
+    });
+
+  /** SDIV and SMOD divide the absolute values; the quotient is negative when the signs differ, the remainder takes the numerator's. */
+  const signedDivision = (result: number) =>
+    onStack((f, sp) => {
+      f.if(isZeroWord(sp, WORD), () => f.return());
+      const negativeNumerator = f.i32(i64.ltS(limb(sp, 3), 0n));
+      const negativeDenominator = f.i32(i64.ltS(limb(sp, 3, WORD), 0n));
+      f.if(negativeNumerator, () => negate(f, sp, 0));
+      f.if(negativeDenominator, () => negate(f, sp, WORD));
+      f.do(call(divide, sp, 4, i32.add(sp, WORD)));
+      storeWord(f, sp, loadWord(f, result), WORD);
+      const isNegative: Operand =
+        result === QUOTIENT ? i32.xor(negativeNumerator, negativeDenominator) : negativeNumerator;
+      f.if(isNegative, () => negate(f, sp, WORD));
+    });
+
+  const addmod = onStack((f, sp) => {
+    f.if(isZeroWord(sp, 2 * WORD), () => f.return());
+    const a = loadWord(f, sp);
+    const b = loadWord(f, sp, WORD);
+    const carry = f.i64(0n);
+    a.forEach((limbA, i) => {
+      const sum = f.i64(i64.add(limbA, b[i]!));
+      const total = f.i64(i64.add(sum, carry));
+      f.set(carry, i64.extendU(i32.or(i64.ltU(sum, limbA), i64.ltU(total, sum))));
+      f.do(i64.store(NUMERATOR, total, 8 * i));
+    });
+    f.do(i64.store(NUMERATOR, carry, 32));
+    f.do(call(divide, NUMERATOR, 5, i32.add(sp, 2 * WORD)));
+    storeWord(f, sp, loadWord(f, REMAINDER), 2 * WORD);
+  });
+
+  const mulmod = onStack((f, sp) => {
+    f.if(isZeroWord(sp, 2 * WORD), () => f.return());
+    multiplyWide(f, sp);
+    f.do(call(divide, NUMERATOR, 8, i32.add(sp, 2 * WORD)));
+    storeWord(f, sp, loadWord(f, REMAINDER), 2 * WORD);
+  });
+
+  return {
+    multiply,
+    div: unsignedDivision(QUOTIENT),
+    mod: unsignedDivision(REMAINDER),
+    sdiv: signedDivision(QUOTIENT),
+    smod: signedDivision(REMAINDER),
+    addmod,
+    mulmod,
+    exp: defineExp(module, multiply),
+  };
+}
+
+/** multiply(a, b, target): a·b mod 2^256 by the schoolbook, the ten products of limbs that reach below bit 256. */
+function defineMultiply(module: ModuleBuilder): FunctionRef {
+  return module.define(["i32", "i32", "i32"], [], (f, aAddress, bAddress, target) => {
+    const a = loadWord(f, aAddress!);
+    const b = loadWord(f, bAddress!);
+    const low = (i: number, j: number) => i64.mul(a[i]!, b[j]!);
+    const r1 = f.i64(multiplyHigh(f, a[0], b[0]));
+    const r2 = f.i64(0n);
+    const r3 = f.i64(0n);
+    const carryOf = (sum: Local, added: Operand) => i64.extendU(i64.ltU(sum, added));
+    /** Adds a_i·b_j to the limbs from `at` on. */
+    const addProduct = (i: number, j: number, at: Local, next: Local, after?: Local) => {
+      const product = f.i64(low(i, j));
+      f.set(at, i64.add(at, product));
+      const high = f.i64(i64.add(multiplyHigh(f, a[i]!, b[j]!), carryOf(at, product)));
+      f.set(next, i64.add(next, high));
+      if (after) f.set(after, i64.add(after, carryOf(next, high)));
+    };
+    addProduct(0, 1, r1, r2);
+    addProduct(1, 0, r1, r2, r3);
+    addProduct(0, 2, r2, r3);
+    addProduct(1, 1, r2, r3);
+    addProduct(2, 0, r2, r3);
+    const top = [low(0, 3), low(1, 2), low(2, 1), low(3, 0)].reduce((x, y) => i64.add(x, y));
+    storeWord(f, target!, [low(0, 0), r1, r2, i64.add(r3, top)]);
+  });
+}
+
+/** The 512-bit product of the two words at `sp` in NUMERATOR, by the schoolbook. */
+function multiplyWide(f: FunctionBuilder, sp: Local): void {
+  const a = loadWord(f, sp);
+  const b = loadWord(f, sp, WORD);
+  const carry = f.local("i64");
+  a.forEach((limbA, i) => {
+    f.set(carry, 0n);
+    b.forEach((limbB, j) => {
+      f.scope(() => {
+        // a·b + carry + what stands there is below 2^128.
+        const product = f.i64(i64.mul(limbA, limbB));
+        const sum = f.i64(i64.add(product, carry));
+        const old = i === 0 ? i64.of(0n) : i64.load(NUMERATOR, 8 * (i + j));
+        const total = f.i64(i64.add(sum, old));
+        f.do(i64.store(NUMERATOR, total, 8 * (i + j)));
+        const carries = i64.add(
+          i64.extendU(i64.ltU(sum, product)),
+          i64.extendU(i64.ltU(total, sum)),
+        );
+        f.set(carry, i64.add(multiplyHigh(f, limbA, limbB), carries));
+      });
+    });
+    f.do(i64.store(NUMERATOR, carry, 8 * (i + 4)));
+  });
+}
+
+/** exp(sp): base at `sp`, exponent under it; square and multiply from the lowest bit. */
+function defineExp(module: ModuleBuilder, multiply: FunctionRef): FunctionRef {
+  return module.define(["i32"], [], (f, sp_) => {
+    const sp = sp_!;
+    const bits = f.i64(0n);
+    for (const i of [0, 1, 2, 3]) {
+      f.if(i64.ne(limb(sp, i, WORD), 0n), () =>
+        f.set(bits, i64.sub(64n * BigInt(i + 1), i64.clz(limb(sp, i, WORD)))),
+      );
+    }
+    storeWord(f, POWER, [1n, 0n, 0n, 0n]);
+    copyWord(f, BASE, sp);
+    const multiplyTo = (target: number, a: number, b: number) => f.do(call(multiply, a, b, target));
+    const at = f.i64(0n);
+    f.block((done) =>
+      f.loop((again) => {
+        f.brIf(done, i64.geU(at, bits));
+        const byte = i64.load8(i32.add(sp, i32.wrap(i64.shrU(at, 3n))), WORD);
+        f.if(i32.wrap(i64.and(i64.shrU(byte, i64.and(at, 7n)), 1n)), () =>
+          multiplyTo(POWER, POWER, BASE),
+        );
+        f.set(at, i64.add(at, 1n));
+        multiplyTo(BASE, BASE, BASE);
+        f.br(again);
+      }),
+    );
+    copyWord(f, sp, POWER, WORD);
+  });
+}
+
+/** Two's complement of the word at `address + offset`, in place. */
+function negate(f: FunctionBuilder, address: Local, offset: number): void {
+  f.scope(() => {
+    const limbs = loadWord(f, address, offset);
+    limbs.forEach((value, i) => {
+      // −x is ~x plus the carry that runs through while all lower limbs are 0.
+      const carry = i === 0 ? i64.of(1n) : i64.extendU(i64.eqz(orAll(limbs.slice(0, i))));
+      f.do(i64.store(address, i64.add(i64.xor(value, -1n), carry), offset + 8 * i));
+    });
+  });
+}

@@ -1,0 +1,92 @@
+import { frame, globals, record } from "../../layout.ts";
+import type { Rules } from "../../rules.ts";
+import { i32, i64, type Operand } from "../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import type { GasFunctions } from "../gas.ts";
+import type { Journal } from "../journal.ts";
+import { copyWord, equalWords, isZeroWord } from "../words.ts";
+
+export type StorageFunctions = {
+  /** sstoreGas(gas, slot, value): the price of a write, and its refund; `value` is the address of a word */
+  readonly sstoreGas: FunctionRef;
+  /** write(slot, value) */
+  readonly write: FunctionRef;
+};
+
+const SET_GAS = 20_000n;
+
+/** SSTORE's prices by fork: Yellow Paper appendix H, EIP-1283, EIP-2200, EIP-2929, EIP-3529. */
+export function sstoreGas({ sstore, eip2929, eip3529 }: Rules) {
+  return {
+    /** Nothing changes, or the slot was changed before in this transaction */
+    dirty: eip2929 ? 100n : sstore === "eip2200" ? 800n : 200n,
+    reset: eip2929 ? 2_900n : 5_000n,
+    clearRefund: eip3529 ? 4_800n : 15_000n,
+  };
+}
+
+export function defineStorage(
+  module: ModuleBuilder,
+  rules: Rules,
+  gas: GasFunctions,
+  journal: Journal,
+): StorageFunctions {
+  const prices = sstoreGas(rules);
+
+  const refund = (f: FunctionBuilder, amount: bigint) =>
+    f.do(i64.store(globals.refund, i64.add(i64.load(globals.refund), amount)));
+
+  const sstoreGas = module.define(["i64", "i32", "i32"], ["i64"], (f, gasLeft, slot, value) => {
+    const price = (cost: bigint) => f.return(call(gas.charge, gasLeft!, cost));
+    const currentIsZero = isZeroWord(slot!, record.value);
+    const valueIsZero = isZeroWord(value!);
+    if (rules.sstore === "frontier") {
+      f.if(
+        currentIsZero,
+        () => f.if(i32.eqz(valueIsZero), () => price(SET_GAS)),
+        () => f.if(valueIsZero, () => refund(f, prices.clearRefund)),
+      );
+      price(prices.reset);
+      return;
+    }
+    const originalIsZero = isZeroWord(slot!, record.original);
+    const equals = (offset: number, other: Operand, otherOffset = 0) =>
+      equalWords(slot!, other, offset, otherOffset);
+    f.if(equals(record.value, value!), () => price(prices.dirty));
+    f.if(equals(record.original, slot!, record.value), () => {
+      f.if(originalIsZero, () => price(SET_GAS));
+      f.if(valueIsZero, () => refund(f, prices.clearRefund));
+      price(prices.reset);
+    });
+    f.if(i32.eqz(originalIsZero), () =>
+      f.if(
+        currentIsZero,
+        () => refund(f, -prices.clearRefund),
+        () => f.if(valueIsZero, () => refund(f, prices.clearRefund)),
+      ),
+    );
+    f.if(equals(record.original, value!), () =>
+      f.if(
+        originalIsZero,
+        () => refund(f, SET_GAS - prices.dirty),
+        () => refund(f, prices.reset - prices.dirty),
+      ),
+    );
+    price(prices.dirty);
+  });
+
+  const write = module.define(["i32", "i32"], [], (f, slot, value) => {
+    f.if(equalWords(slot!, value!, record.value), () => f.return());
+    f.do(call(journal.save, i32.add(slot!, record.value)));
+    copyWord(f, slot!, value!, record.value);
+  });
+
+  return { sstoreGas, write };
+}
+
+/** The record of the running account's slot whose number stands at `key`. */
+export function slotRecord(journal: Journal, key: Operand, kind = 0): Operand {
+  const owner = i32.load(frame.account);
+  return call(journal.find, kind ? i32.or(owner, kind) : owner, key);
+}

@@ -1,0 +1,49 @@
+import type { BlockContext } from "../../evm/evm.ts";
+import { blobParamsAt } from "../../params/blob-schedule.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { blobBaseFee } from "../../params/fees.ts";
+import { hardforkAt } from "../../params/hardfork-at.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Header } from "../../types/header.ts";
+
+/** Hash of a block by number, of one of the 256 blocks before the one that is executed. */
+export type BlockHashes = (number: number) => Hash | undefined;
+
+/** The header's fields that an execution sees. */
+export type ContextHeader = Pick<
+  Header,
+  | "number"
+  | "timestamp"
+  | "coinbase"
+  | "gasLimit"
+  | "difficulty"
+  | "mixHash"
+  | "baseFeePerGas"
+  | "excessBlobGas"
+>;
+
+/** What `header` is to the EVM: fork, fees, opcodes of block information. */
+export function blockContextOf(
+  header: ContextHeader,
+  config: ChainConfig,
+  blockHash: BlockHashes,
+): BlockContext {
+  const hardfork = hardforkAt(config, header);
+  const blobParams = blobParamsAt(config, header.timestamp);
+  return {
+    hardfork,
+    chainId: config.chainId,
+    number: header.number,
+    timestamp: header.timestamp,
+    coinbase: header.coinbase,
+    gasLimit: header.gasLimit,
+    difficulty: header.difficulty,
+    prevRandao: header.mixHash,
+    baseFeePerGas: header.baseFeePerGas ?? 0n,
+    blobBaseFee:
+      header.excessBlobGas === undefined || blobParams === undefined
+        ? 0n
+        : blobBaseFee(header.excessBlobGas, blobParams),
+    blockHash,
+  };
+}

@@ -1,0 +1,220 @@
+import { NodeError } from "../../errors.ts";
+import type { BlockContext, Evm } from "../../evm/evm.ts";
+import { blobParamsAt } from "../../params/blob-schedule.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { GAS_PER_BLOB } from "../../params/gas.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { StateChanges, StateReader } from "../../state/reader.ts";
+import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
+import { createWorldState, type WorldState } from "../../state/world-state.ts";
+import type { Withdrawal } from "../../types/block.ts";
+import { BLOOM_LENGTH, mergeBloom } from "../../types/bloom.ts";
+import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { recoverSender } from "../../types/transaction/sender.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import {
+  type ApplyMessageOptions,
+  applyMessage,
+  type MessageResult,
+} from "../transaction/apply-message.ts";
+import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
+import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
+import { receiptOf } from "./receipt.ts";
+import { depositsOf, requestList, requestsHash } from "./requests.ts";
+import { applyRewards } from "./rewards.ts";
+import {
+  storeAncestry,
+  takeConsolidationRequests,
+  takeWithdrawalRequests,
+} from "./system-calls.ts";
+import { applyWithdrawals } from "./withdrawals.ts";
+
+/** What executing blocks needs of the rest. */
+export type ExecutionModules = {
+  readonly config: ChainConfig;
+  readonly evm: Evm;
+  readonly stateTrie: StateTrie;
+};
+
+/** Where a block begins. */
+export type BlockParent = {
+  readonly header: Header;
+  /** The state after the parent. */
+  readonly state: StateReader;
+  readonly blockHash: BlockHashes;
+};
+
+/** The header's fields that are known before the first transaction. */
+export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
+
+/** A transaction's receipt with what only the caller of the execution wants to know. */
+export type TransactionResult = { readonly receipt: Receipt; readonly result: MessageResult };
+
+/** What the transactions and the rest of a block came to; everything the header says about it. */
+export type BlockOutcome = {
+  readonly receipts: readonly Receipt[];
+  readonly senders: readonly Address[];
+  readonly gasUsed: bigint;
+  readonly blobGasUsed: bigint;
+  readonly logsBloom: Uint8Array;
+  /** EIP-7685, each with its type byte; empty before Prague. */
+  readonly requests: readonly Uint8Array[];
+  /** Present from Prague. */
+  readonly requestsHash?: Hash;
+  readonly changes: StateChanges;
+  readonly trie: StateTrieUpdate;
+  /** The state after the block. Stays valid as long as the parent's. */
+  readonly state: StateReader;
+};
+
+/** One block being executed: transactions one after the other, then `finish` once. */
+export interface BlockExecution {
+  readonly context: BlockContext;
+  /** Units left of the block's gas limit. */
+  gasLeft(): bigint;
+  /** Blob gas left of what the fork allows. */
+  blobGasLeft(): bigint;
+  /**
+   * Executes `tx`. When it throws, nothing has changed.
+   * @param sender if it is known already
+   * @throws InvalidTransactionError, and what `recoverSender` throws
+   */
+  addTransaction(tx: Transaction, sender?: Address): TransactionResult;
+  /**
+   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
+   * @throws InvalidTransactionError
+   */
+  addMessage(
+    tx: Transaction,
+    message: TransactionMessage,
+    options?: ApplyMessageOptions,
+  ): TransactionResult;
+  /**
+   * Requests, withdrawals and rewards.
+   * @throws InvalidBlockError for what the system contracts do wrong
+   */
+  finish(body: {
+    readonly withdrawals?: readonly Withdrawal[];
+    readonly uncles?: readonly Header[];
+  }): BlockOutcome;
+}
+
+/** What a block is executed on. */
+export type BlockEnv = {
+  readonly context: BlockContext;
+  /** The state before the block; the block changes it. */
+  readonly state: WorldState;
+  /** The root of the base of `state`. */
+  readonly baseRoot: Hash;
+  /** Blob gas the block may use. */
+  readonly blobGasMax: bigint;
+};
+
+/** Begins a block after `parent`: the protocol's own calls that precede the transactions are made at once (EIP-4788, EIP-2935). */
+export function beginBlock(
+  header: OpenHeader,
+  parent: BlockParent,
+  modules: ExecutionModules,
+): BlockExecution {
+  const { config } = modules;
+  const ground = {
+    context: blockContextOf(header, config, parent.blockHash),
+    state: createWorldState(parent.state),
+    baseRoot: parent.header.stateRoot,
+    blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
+  };
+  return beginBlockOn(ground, header, modules);
+}
+
+/** As `beginBlock`, on a state that may hold more than the parent left. */
+export function beginBlockOn(
+  { context, state, baseRoot, blobGasMax }: BlockEnv,
+  header: OpenHeader,
+  { config, evm, stateTrie }: ExecutionModules,
+): BlockExecution {
+  const { hardfork } = context;
+  const environment = { evm, block: context, state };
+  const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
+  const receipts: Receipt[] = [];
+  const senders: Address[] = [];
+  const bloom = new Uint8Array(BLOOM_LENGTH);
+
+  storeAncestry(header, environment);
+
+  const takeRequests = (): readonly Uint8Array[] =>
+    requestList({
+      deposits: depositsOf(receipts, config.depositContractAddress),
+      withdrawals: takeWithdrawalRequests(environment),
+      consolidations: takeConsolidationRequests(environment),
+    });
+
+  const addMessage: BlockExecution["addMessage"] = (tx, message, options) => {
+    const result = applyMessage(message, { ...environment, gasPool }, options);
+    const receipt = receiptOf(tx, result, {
+      hardfork,
+      cumulativeGasUsed: header.gasLimit - gasPool.gas,
+      effectiveGasPrice: message.gasPrice,
+      blobBaseFee: context.blobBaseFee,
+      stateRoot: () => stateTrie.update(baseRoot, state.changes()).root,
+    });
+    receipts.push(receipt);
+    senders.push(message.from);
+    mergeBloom(bloom, receipt.logsBloom);
+    return { receipt, result };
+  };
+
+  return {
+    context,
+    gasLeft: () => gasPool.gas,
+    blobGasLeft: () => gasPool.blobGas,
+    addTransaction(tx, knownSender) {
+      assertChainId(tx, config);
+      const sender = knownSender ?? recoverSender(tx, hardfork);
+      return addMessage(tx, messageFromTransaction(tx, sender, context.baseFeePerGas));
+    },
+    addMessage,
+    finish({ withdrawals, uncles = [] }) {
+      const hasRequests = isAtLeast(hardfork, "prague");
+      const requests = hasRequests ? takeRequests() : [];
+      if (withdrawals) applyWithdrawals(withdrawals, state);
+      applyRewards(header, uncles, hardfork, state);
+      const changes = state.changes();
+      return {
+        receipts,
+        senders,
+        gasUsed: header.gasLimit - gasPool.gas,
+        blobGasUsed: blobGasMax - gasPool.blobGas,
+        logsBloom: bloom,
+        requests,
+        ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
+        changes,
+        trie: stateTrie.update(baseRoot, changes),
+        state: state.asReader(),
+      };
+    },
+  };
+}
+
+function hashOfRequests(requests: readonly Uint8Array[]): Hash {
+  return requests.length === 0 ? EMPTY_REQUESTS_HASH : requestsHash(requests);
+}
+
+/** EIP-155: a protected transaction is for one chain. */
+function assertChainId({ chainId }: Transaction, config: ChainConfig): void {
+  if (chainId === undefined || chainId === config.chainId) return;
+  throw new InvalidTransactionError(
+    "TX_INVALID_CHAINID",
+    `invalid chain id for signer: have ${chainId} want ${config.chainId}`,
+    { chainId },
+  );
+}
+
+/** True for the rejections that are the transaction's fault: everything else is a bug or the block's. */
+export function isTransactionRejection(error: unknown): error is NodeError {
+  return error instanceof NodeError && error.code.startsWith("TX_");
+}

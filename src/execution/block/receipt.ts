@@ -1,0 +1,41 @@
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { logsBloom } from "../../types/bloom.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { blobGasOf } from "../../types/transaction/fees.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import type { MessageResult } from "../transaction/apply-message.ts";
+
+/** What a receipt depends on besides the transaction and what it came to. */
+export type ReceiptContext = {
+  readonly hardfork: Hardfork;
+  /** Gas of all transactions of the block up to and with this one. */
+  readonly cumulativeGasUsed: bigint;
+  /** Price the sender paid. */
+  readonly effectiveGasPrice: bigint;
+  readonly blobBaseFee: bigint;
+  /** State root after the transaction; asked for before Byzantium only. */
+  stateRoot(): Hash;
+};
+
+/** The receipt of an executed transaction (Yellow Paper 4.4.1; EIP-658 from Byzantium). */
+export function receiptOf(
+  tx: Transaction,
+  { outcome, gasUsed, logs, contractAddress }: MessageResult,
+  context: ReceiptContext,
+): Receipt {
+  const { cumulativeGasUsed, effectiveGasPrice } = context;
+  return {
+    type: tx.type,
+    ...(isAtLeast(context.hardfork, "byzantium")
+      ? { status: outcome === "success" ? 1 : 0 }
+      : { postState: context.stateRoot() }),
+    cumulativeGasUsed,
+    gasUsed,
+    logsBloom: logsBloom(logs),
+    logs,
+    contractAddress,
+    effectiveGasPrice,
+    ...(tx.type === 3 && { blobGasUsed: blobGasOf(tx), blobGasPrice: context.blobBaseFee }),
+  };
+}

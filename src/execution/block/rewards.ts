@@ -1,0 +1,35 @@
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import type { WorldState } from "../../state/world-state.ts";
+import type { Header } from "../../types/header.ts";
+
+const ETHER = 10n ** 18n;
+
+/** Wei for a proof-of-work block (Yellow Paper 11.3; EIP-649, EIP-1234); 0 from the merge on (EIP-3675). */
+export function blockReward(hardfork: Hardfork): bigint {
+  if (isAtLeast(hardfork, "paris")) return 0n;
+  if (isAtLeast(hardfork, "constantinople")) return 2n * ETHER;
+  if (isAtLeast(hardfork, "byzantium")) return 3n * ETHER;
+  return 5n * ETHER;
+}
+
+/** Pays the miners of a proof-of-work block and of its uncles. */
+export function applyRewards(
+  header: Pick<Header, "number" | "coinbase">,
+  uncles: readonly Pick<Header, "number" | "coinbase">[],
+  hardfork: Hardfork,
+  state: WorldState,
+): void {
+  const reward = blockReward(hardfork);
+  if (reward === 0n) return;
+  const credit = (coinbase: Header["coinbase"], amount: bigint) => {
+    const account = state.account(coinbase) ?? EMPTY_ACCOUNT;
+    state.setAccount(coinbase, { ...account, balance: account.balance + amount });
+  };
+  for (const uncle of uncles) {
+    // An uncle is one to six blocks old and loses an eighth for each.
+    credit(uncle.coinbase, (reward * BigInt(uncle.number + 8 - header.number)) / 8n);
+  }
+  credit(header.coinbase, reward + (reward / 32n) * BigInt(uncles.length));
+  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: false });
+}

@@ -1,0 +1,149 @@
+import { NodeError } from "../../errors.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { TransactionFields } from "../../types/transaction/codec.ts";
+import type { AccessList, Authorization } from "../../types/transaction/transaction.ts";
+import type { TransactionMessage } from "../transaction/message.ts";
+
+/** What a caller says of a transaction that is not signed (eth_call and its kin). Wei and gas units; `to` null or absent creates. */
+export type CallArguments = {
+  readonly from?: Address | undefined;
+  readonly to?: Address | null | undefined;
+  readonly gas?: bigint | undefined;
+  readonly gasPrice?: bigint | undefined;
+  readonly maxFeePerGas?: bigint | undefined;
+  readonly maxPriorityFeePerGas?: bigint | undefined;
+  readonly value?: bigint | undefined;
+  readonly nonce?: bigint | undefined;
+  readonly data?: Uint8Array | undefined;
+  readonly accessList?: AccessList | undefined;
+  readonly chainId?: bigint | undefined;
+  readonly maxFeePerBlobGas?: bigint | undefined;
+  readonly blobVersionedHashes?: readonly Hash[] | undefined;
+  readonly authorizationList?: readonly Authorization[] | undefined;
+};
+
+/** Arguments that contradict each other or the chain. The message is geth's. */
+export class InvalidCallArgumentsError extends NodeError {
+  readonly code = "CALL_INVALID_ARGUMENTS";
+}
+
+const GAS_MAX = 2n ** 63n - 1n;
+
+export type CallDefaults = {
+  readonly chainId: bigint;
+  /** 0 before London */
+  readonly baseFeePerGas: bigint;
+  /** The most gas a call gets, in units; 0: no limit. */
+  readonly gasCap: bigint;
+};
+
+/**
+ * The message that a call is, everything left out filled in: geth's CallDefaults and ToMessage.
+ * @throws InvalidCallArgumentsError
+ */
+export function messageFromCall(args: CallArguments, defaults: CallDefaults): TransactionMessage {
+  assertOnePriceForm(args);
+  assertChainId(args, defaults.chainId);
+  const { blobVersionedHashes, maxFeePerBlobGas } = args;
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = pricesOf(args, defaults.baseFeePerGas);
+  // One shape for all messages, see `messageFromTransaction`.
+  return {
+    from: args.from ?? ZERO_ADDRESS,
+    to: args.to ?? null,
+    nonce: args.nonce ?? 0n,
+    value: args.value ?? 0n,
+    gasLimit: cappedGas(args.gas, defaults.gasCap),
+    gasPrice,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    data: args.data ?? EMPTY_BYTES,
+    accessList: args.accessList ?? [],
+    blobVersionedHashes,
+    maxFeePerBlobGas: blobVersionedHashes ? (maxFeePerBlobGas ?? 0n) : maxFeePerBlobGas,
+    authorizationList: args.authorizationList,
+  };
+}
+
+/** @throws InvalidCallArgumentsError when both price forms are there. */
+export function assertOnePriceForm(args: CallArguments): void {
+  const has1559 = args.maxFeePerGas !== undefined || args.maxPriorityFeePerGas !== undefined;
+  if (args.gasPrice !== undefined && has1559) {
+    throw new InvalidCallArgumentsError(
+      "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
+    );
+  }
+}
+
+/** @throws InvalidCallArgumentsError when the arguments are for another chain. */
+export function assertChainId({ chainId }: CallArguments, want: bigint): void {
+  if (chainId !== undefined && chainId !== want) {
+    throw new InvalidCallArgumentsError(
+      `chainId does not match node's (have=${chainId}, want=${want})`,
+    );
+  }
+}
+
+/**
+ * The fields of the transaction that the arguments describe, what is left out being 0; the type is the oldest that holds
+ * all of them, but at least `leastType`, and always 0 with a gasPrice, as geth has it.
+ */
+export function transactionFieldsOf(
+  args: CallArguments,
+  chainId: bigint,
+  leastType: 0 | 2 = 0,
+): TransactionFields {
+  const common = {
+    nonce: args.nonce ?? 0n,
+    gasLimit: args.gas ?? 0n,
+    to: args.to ?? null,
+    value: args.value ?? 0n,
+    data: args.data ?? EMPTY_BYTES,
+  };
+  const { gasPrice = 0n, accessList = [], blobVersionedHashes, authorizationList } = args;
+  const type = typeOf(args, leastType);
+  if (type === 0) return { ...common, type, chainId: undefined, gasPrice };
+  if (type === 1) return { ...common, type, chainId, gasPrice, accessList };
+  const market = {
+    ...{ chainId, accessList },
+    maxFeePerGas: args.maxFeePerGas ?? 0n,
+    maxPriorityFeePerGas: args.maxPriorityFeePerGas ?? 0n,
+  };
+  if (type === 2) return { ...common, ...market, type };
+  if (type === 4) {
+    return { ...common, ...market, type, authorizationList: authorizationList ?? [] };
+  }
+  const maxFeePerBlobGas = args.maxFeePerBlobGas ?? 0n;
+  const hashes = blobVersionedHashes ?? [];
+  return { ...common, ...market, type, maxFeePerBlobGas, blobVersionedHashes: hashes };
+}
+
+function typeOf(args: CallArguments, leastType: 0 | 2): 0 | 1 | 2 | 3 | 4 {
+  if (args.gasPrice !== undefined) return 0;
+  if (args.authorizationList) return 4;
+  if (args.blobVersionedHashes) return 3;
+  if (args.maxFeePerGas !== undefined || leastType === 2) return 2;
+  return args.accessList ? 1 : 0;
+}
+
+function cappedGas(gas: bigint | undefined, gasCap: bigint): bigint {
+  if (gasCap === 0n) return gas ?? GAS_MAX;
+  return gas === undefined || gas > gasCap ? gasCap : gas;
+}
+
+/** A call that names no price pays none, whatever the base fee is. */
+function pricesOf(
+  { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: CallArguments,
+  baseFeePerGas: bigint,
+) {
+  if (gasPrice !== undefined) {
+    return { gasPrice, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
+  }
+  if (maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) {
+    return { gasPrice: 0n, maxFeePerGas, maxPriorityFeePerGas };
+  }
+  const wanted = maxPriorityFeePerGas + baseFeePerGas;
+  const price = wanted > maxFeePerGas ? maxFeePerGas : wanted;
+  return { gasPrice: price, maxFeePerGas, maxPriorityFeePerGas };
+}

@@ -1,0 +1,195 @@
+import type { BlockContext, Evm, ExecuteOptions, Precompile } from "../../evm/evm.ts";
+import { precompilesAt } from "../../evm/precompiles/index.ts";
+import type { Tracer } from "../../evm/tracer.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { createWorldState, type WorldState } from "../../state/world-state.ts";
+import type { Header } from "../../types/header.ts";
+import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
+import type { GasPool } from "../block/gas-pool.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import { applyMessage, type MessageResult } from "../transaction/apply-message.ts";
+import type { TransactionMessage } from "../transaction/message.ts";
+import { assertCallOverrides, type BlockOverrides, overrideBlock } from "./block-overrides.ts";
+import { type CallArguments, messageFromCall } from "./call-arguments.ts";
+import { assertSuccess, CallRefusedError, ReturnTooLargeError } from "./call-errors.ts";
+import { applyStateOverrides, type StateOverrides } from "./state-overrides.ts";
+
+/** Gas a call gets at most unless the node is told otherwise (geth's --rpc.gascap). */
+export const CALL_GAS_CAP = 50_000_000n;
+
+/** The state and block a call runs on. */
+export type CallTarget = {
+  readonly state: StateReader;
+  readonly header: Header;
+  readonly blockHash: BlockHashes;
+  /** What `header` is to the EVM, where the caller knows it already. */
+  readonly context?: BlockContext;
+};
+
+export type CallModules = { readonly config: ChainConfig; readonly evm: Evm };
+
+export type CallOptions = Pick<ExecuteOptions, "tracer" | "memoryBytesMax"> & {
+  readonly stateOverrides?: StateOverrides;
+  readonly blockOverrides?: BlockOverrides;
+  /** 0: no limit */
+  readonly gasCap?: bigint;
+  /** Milliseconds after which the call is aborted. */
+  readonly timeoutMs?: number;
+};
+
+export type SingleCallOptions = CallOptions & {
+  /** More bytes than this are not returned, also of a revert. */
+  readonly returnBytesMax?: number;
+};
+
+/**
+ * What overrides of precompiles do, as geth has it for each method: they count; they are checked but the call runs with the
+ * fork's own (eth_estimateGas); there are none to move (eth_createAccessList).
+ */
+export type PrecompileOverrides = "apply" | "check" | "none";
+
+const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
+
+/** A call ready to be run, any number of times, each from the same state. */
+export type PreparedCall = {
+  readonly message: TransactionMessage;
+  /** With the overrides; the base fee is as the chain has it. */
+  readonly block: BlockContext;
+  /** The state with the overrides, before the call. */
+  readonly state: StateReader;
+  /** Precompiles with the overrides. */
+  readonly precompiles: ReadonlyMap<Address, Precompile>;
+  /**
+   * @param message in place of the prepared one, say with another gas limit
+   * @param over `state` that keeps what the call does; `tracer` in place of the prepared one
+   * @throws InvalidTransactionError
+   */
+  run(
+    message?: TransactionMessage,
+    over?: { readonly state?: WorldState; readonly tracer?: Tracer },
+  ): MessageResult;
+};
+
+/**
+ * eth_call: return data of the call on `target`; nothing is kept.
+ * @throws InvalidCallArgumentsError, InvalidStateOverridesError, InvalidBlockOverridesError, CallRefusedError,
+ *   ExecutionRevertedError, ExecutionHaltedError, ExecutionTimeoutError, ReturnTooLargeError
+ */
+export function call(
+  args: CallArguments,
+  target: CallTarget,
+  modules: CallModules,
+  options: SingleCallOptions = {},
+): Uint8Array {
+  const { returnBytesMax = Number.POSITIVE_INFINITY } = options;
+  const prepared = prepareCall(args, target, modules, options);
+  const result = runOrRefuse(prepared);
+  const { length } = result.returnData;
+  if (length > returnBytesMax) throw new ReturnTooLargeError({ length, returnBytesMax });
+  assertSuccess(result, options.timeoutMs);
+  return result.returnData;
+}
+
+/**
+ * Overrides applied, arguments completed: what eth_call, eth_estimateGas and the tracing of calls have in common.
+ * @throws InvalidCallArgumentsError, InvalidStateOverridesError, InvalidBlockOverridesError
+ */
+export function prepareCall(
+  args: CallArguments,
+  target: CallTarget,
+  { config, evm }: CallModules,
+  options: CallOptions = {},
+  precompileOverrides: PrecompileOverrides = "apply",
+): PreparedCall {
+  const { stateOverrides, blockOverrides, gasCap = CALL_GAS_CAP } = options;
+  const real = target.context ?? blockContextOf(target.header, config, target.blockHash);
+  const block = blockOverrides ? overriddenBlock(real, blockOverrides, config) : real;
+  const ownPrecompiles = precompilesAt(block.hardfork);
+  let precompiles = ownPrecompiles;
+  let { state } = target;
+  if (stateOverrides) {
+    const base = createWorldState(state);
+    const movable = precompileOverrides === "none" ? NO_PRECOMPILES : ownPrecompiles;
+    const moved = applyStateOverrides(stateOverrides, base, movable);
+    if (precompileOverrides === "apply") precompiles = moved;
+    state = base.asReader();
+  }
+  const { baseFeePerGas, chainId } = block;
+  const prepared = messageFromCall(args, { baseFeePerGas, chainId, gasCap });
+  const { memoryBytesMax, timeoutMs } = options;
+  const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+
+  return {
+    message: prepared,
+    block,
+    state,
+    precompiles,
+    run(message = prepared, { state: kept, tracer = options.tracer } = {}) {
+      return applyMessage(
+        message,
+        {
+          evm,
+          block: withoutPrices(block, message),
+          state: kept ?? createWorldState(state),
+          gasPool: gasPoolFor(message),
+        },
+        {
+          checks: { skipNonce: true, skipTransactionChecks: true, noBaseFee: true },
+          ...(precompiles !== ownPrecompiles && { precompiles }),
+          ...(tracer && { tracer }),
+          ...(memoryBytesMax !== undefined && { memoryBytesMax }),
+          ...(deadlineMs !== undefined && { deadlineMs }),
+        },
+      );
+    },
+  };
+}
+
+function overriddenBlock(
+  real: BlockContext,
+  overrides: BlockOverrides,
+  config: ChainConfig,
+): BlockContext {
+  assertCallOverrides(overrides);
+  return overrideBlock(real, overrides, config);
+}
+
+/** Runs the call; a broken rule for messages becomes the error a caller of eth_call sees. */
+export function runOrRefuse(
+  prepared: PreparedCall,
+  over: Parameters<PreparedCall["run"]>[1] = {},
+): MessageResult {
+  try {
+    return prepared.run(prepared.message, over);
+  } catch (error) {
+    if (!(error instanceof InvalidTransactionError)) throw error;
+    const { gasLimit } = prepared.message;
+    const message = `err: ${error.message} (supplied gas ${gasLimit})`;
+    throw new CallRefusedError(message, { reason: error.code, gasLimit }, { cause: error });
+  }
+}
+
+/** The block's own limit does not bind a call. */
+function gasPoolFor({ gasLimit }: TransactionMessage): GasPool {
+  return { gas: gasLimit, blobGas: 2n ** 64n };
+}
+
+/** Blocks as a call without a price sees them, by the block: the EVM takes in a block that it had last in no time. */
+const blocksWithoutBaseFee = new WeakMap<BlockContext, BlockContext>();
+
+/** A call that pays nothing sees a base fee of 0, so that BASEFEE and GASPRICE agree. */
+function withoutPrices(block: BlockContext, message: TransactionMessage): BlockContext {
+  const free = message.gasPrice === 0n ? withoutBaseFee(block) : block;
+  return message.maxFeePerBlobGas === 0n ? { ...free, blobBaseFee: 0n } : free;
+}
+
+function withoutBaseFee(block: BlockContext): BlockContext {
+  let free = blocksWithoutBaseFee.get(block);
+  if (free === undefined) {
+    free = { ...block, baseFeePerGas: 0n };
+    blocksWithoutBaseFee.set(block, free);
+  }
+  return free;
+}

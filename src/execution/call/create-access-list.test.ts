@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Address } from "../../primitives/address.ts";
+import { hashFromBigint } from "../../primitives/hash.ts";
+import type { Hex } from "../../primitives/hex.ts";
+import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
+import type { CallArguments } from "./call-arguments.ts";
+import { type AccessListOptions, createAccessList } from "./create-access-list.ts";
+
+const identity = `0x${"04".padStart(40, "0")}` as Address;
+const slot = hashFromBigint(1n);
+
+function create(code: Hex, args: CallArguments = {}, options: Partial<AccessListOptions> = {}) {
+  const { genesis, modules } = testChain(allocWith(code));
+  const full = { suggestTip: () => GWEI, ...options };
+  return createAccessList({ from: alice, to: contract, ...args }, genesis, modules, full);
+}
+
+const balanceOf = (address: Address) => `73${address.slice(2)}3150`;
+
+test("createAccessList names slots of the target and other accounts, sorted", () => {
+  const { accessList, gasUsed, error } = create(`0x${balanceOf(bob)}600154506002545f5f`);
+  assert.deepEqual(accessList, [
+    { address: bob, storageKeys: [] },
+    { address: contract, storageKeys: [slot, hashFromBigint(2n)] },
+  ]);
+  assert.equal(error, undefined);
+  const list = 2n * 2_400n + 2n * 1_900n;
+  const code = 3n + 100n + 2n + 3n + 100n + 2n + 3n + 100n + 4n;
+  assert.equal(gasUsed, 21_000n + list + code);
+});
+
+test("createAccessList leaves out what is warm anyway", () => {
+  const code = `0x${[alice, contract, identity].map(balanceOf).join("")}` as Hex;
+  assert.deepEqual(create(code).accessList, []);
+});
+
+test("createAccessList keeps the list it is given", () => {
+  const accessList = [{ address: bob, storageKeys: [slot] }];
+  assert.deepEqual(create("0x5f", { accessList }).accessList, accessList);
+});
+
+test("createAccessList tells a failing call's reason beside the list", () => {
+  const { accessList, error } = create("0x600154505f5ffd");
+  assert.deepEqual(accessList, [{ address: contract, storageKeys: [slot] }]);
+  assert.equal(error, "execution reverted");
+});
+
+test("createAccessList charges the prices a wallet would offer", () => {
+  const message = /^failed to apply transaction: 0x[0-9a-f]{64} err: insufficient funds for gas/;
+  assert.throws(() => create("0x", { from: bob }), { code: "CALL_REFUSED", message });
+  assert.throws(() => create("0x", { gasPrice: 0n }), {
+    message: "gasPrice must be non-zero after london fork",
+  });
+});
+
+test("createAccessList moves no precompiles", () => {
+  const stateOverrides = new Map([[identity, { movePrecompileTo: bob, balance: ETHER }]]);
+  assert.throws(() => create("0x", {}, { stateOverrides }), {
+    message: `account ${identity} is not a precompile`,
+  });
+});

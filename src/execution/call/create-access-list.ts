@@ -1,0 +1,153 @@
+import { createAddress } from "../../evm/create-address.ts";
+import { haltText } from "../../evm/halt-text.ts";
+import type { Tracer } from "../../evm/tracer.ts";
+import { AUTHORIZATION_GAS } from "../../params/gas.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import { buildTransaction } from "../../types/transaction/encode.ts";
+import type { AccessList } from "../../types/transaction/transaction.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import type { MessageResult } from "../transaction/apply-message.ts";
+import { authorityOf } from "../transaction/authorizations.ts";
+import {
+  type CallModules,
+  type CallOptions,
+  type CallTarget,
+  type PreparedCall,
+  prepareCall,
+} from "./call.ts";
+import {
+  type CallArguments,
+  InvalidCallArgumentsError,
+  transactionFieldsOf,
+} from "./call-arguments.ts";
+import { CallRefusedError, ExecutionTimeoutError } from "./call-errors.ts";
+import { withFeeDefaults } from "./fee-defaults.ts";
+
+export type AccessListOptions = Omit<CallOptions, "tracer" | "blockOverrides"> & {
+  /** The tip for a call that names none, in wei. */
+  readonly suggestTip: () => bigint;
+};
+
+export type CreatedAccessList = {
+  /** Sorted by address, keys sorted. */
+  readonly accessList: AccessList;
+  /** Units, with the list attached. */
+  readonly gasUsed: bigint;
+  /** Why the call failed, if it did; the list is what it got to. */
+  readonly error?: string;
+};
+
+/** Slots by address. */
+type Accesses = Map<Address, Set<Hash>>;
+
+/**
+ * eth_createAccessList: what the call accesses beyond what is warm anyway, found by running it with its own list until that
+ * no longer grows.
+ * @throws InvalidCallArgumentsError, InvalidStateOverridesError, CallRefusedError
+ */
+export function createAccessList(
+  args: CallArguments,
+  target: CallTarget,
+  modules: CallModules,
+  options: AccessListOptions,
+): CreatedAccessList {
+  const { suggestTip, ...callOptions } = options;
+  const priced = withFeeDefaults(args, target.header, modules.config, suggestTip);
+  let accesses: Accesses = new Map();
+  let excluded: ReadonlySet<Address> = new Set();
+  const tracer: Tracer = {
+    onAccess: (address, slot) => record(accesses, address, slot, excluded),
+  };
+  const prepared = prepareCall(priced, target, modules, { ...callOptions, tracer }, "none");
+  const { message, state } = prepared;
+  const nonce = priced.nonce ?? (state.account(message.from) ?? EMPTY_ACCOUNT).nonce;
+  const complete = { ...priced, nonce, gas: message.gasLimit };
+  excluded = excludedAddresses(prepared, nonce);
+
+  let accessList = listOf(accessesOf(args.accessList ?? [], excluded));
+  for (;;) {
+    accesses = accessesOf(accessList, excluded);
+    const result = runWithList(prepared, { ...complete, accessList });
+    const next = listOf(accesses);
+    if (isSameList(next, accessList)) return withError(accessList, result, options.timeoutMs);
+    accessList = next;
+  }
+}
+
+function runWithList(prepared: PreparedCall, args: CallArguments): MessageResult {
+  try {
+    return prepared.run({ ...prepared.message, accessList: args.accessList ?? [] });
+  } catch (error) {
+    if (!(error instanceof InvalidTransactionError)) throw error;
+    const fields = transactionFieldsOf(args, prepared.block.chainId);
+    const { hash } = buildTransaction(fields, { v: 0n, r: 0n, s: 0n });
+    const text = `failed to apply transaction: ${hash} err: ${error.message}`;
+    throw new CallRefusedError(text, { reason: error.code }, { cause: error });
+  }
+}
+
+function withError(
+  accessList: AccessList,
+  { outcome, halt, gasUsed }: MessageResult,
+  timeoutMs = 0,
+): CreatedAccessList {
+  if (halt?.kind === "timeout") throw new ExecutionTimeoutError(timeoutMs);
+  const error = outcome === "revert" ? "execution reverted" : halt && haltText(halt);
+  return { accessList, gasUsed, ...(error !== undefined && { error }) };
+}
+
+/** Warm in every transaction, or of no use in a list: sender, target, precompiles, authorities. */
+function excludedAddresses(
+  { message, block, precompiles }: PreparedCall,
+  nonce: bigint,
+): ReadonlySet<Address> {
+  const { from, to, authorizationList = [], gasLimit } = message;
+  if (BigInt(authorizationList.length) > gasLimit / AUTHORIZATION_GAS) {
+    throw new InvalidCallArgumentsError("insufficient gas to process all authorizations");
+  }
+  const authorities = authorizationList.flatMap(
+    (authorization) => authorityOf(authorization, block.chainId) ?? [],
+  );
+  const target = to ?? createAddress(from, nonce);
+  return new Set([from, target, ...precompiles.keys(), ...authorities]);
+}
+
+/** An excluded address comes in only with its slots. */
+function record(
+  accesses: Accesses,
+  address: Address,
+  slot: Hash | null,
+  excluded: ReadonlySet<Address>,
+): void {
+  if (slot === null && excluded.has(address)) return;
+  let slots = accesses.get(address);
+  if (!slots) {
+    slots = new Set();
+    accesses.set(address, slots);
+  }
+  if (slot !== null) slots.add(slot);
+}
+
+function accessesOf(list: AccessList, excluded: ReadonlySet<Address>): Accesses {
+  const accesses: Accesses = new Map();
+  for (const { address, storageKeys } of list) {
+    record(accesses, address, null, excluded);
+    for (const slot of storageKeys) record(accesses, address, slot, excluded);
+  }
+  return accesses;
+}
+
+function listOf(accesses: Accesses): AccessList {
+  return [...accesses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([address, slots]) => ({ address, storageKeys: [...slots].sort() }));
+}
+
+/** Both are sorted, and the newer one holds the older one. */
+function isSameList(newer: AccessList, older: AccessList): boolean {
+  const size = (list: AccessList) =>
+    list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0);
+  return size(newer) === size(older);
+}

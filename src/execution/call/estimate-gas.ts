@@ -1,0 +1,136 @@
+import { isOutOfGas } from "../../evm/halt-text.ts";
+import { GAS_PER_BLOB, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import type { MessageResult } from "../transaction/apply-message.ts";
+import {
+  CALL_GAS_CAP,
+  type CallModules,
+  type CallOptions,
+  type CallTarget,
+  type PreparedCall,
+  prepareCall,
+} from "./call.ts";
+import type { CallArguments } from "./call-arguments.ts";
+import {
+  assertSuccess,
+  CallRefusedError,
+  ExecutionTimeoutError,
+  GasAllowanceError,
+  InsufficientFundsError,
+} from "./call-errors.ts";
+
+/** What a call hands on to another contract keeps 1/64 back (EIP-150), and a transfer of value adds this much (Yellow Paper, G_callstipend). */
+const CALL_STIPEND = 2_300n;
+
+/**
+ * eth_estimateGas: a gas limit with which the call succeeds, at most 1.5 % above the least one.
+ * @throws as `call`, GasAllowanceError, InsufficientFundsError
+ */
+export function estimateGas(
+  args: CallArguments,
+  target: CallTarget,
+  modules: CallModules,
+  options: CallOptions = {},
+): bigint {
+  // No gas given is as good as too little to be meant: the search then begins at the block's limit.
+  const withGas = { ...args, gas: args.gas ?? 0n };
+  const prepared = prepareCall(withGas, target, modules, options, "check");
+  const allowance = allowanceOf(prepared, options.gasCap ?? CALL_GAS_CAP);
+  const run: Run = (gasLimit) => runWith(prepared, gasLimit, options.timeoutMs);
+  if (isPlainTransfer(prepared) && isEnoughForTransfer(run)) return TX_BASE_GAS;
+  const result = run(allowance);
+  if (result === "tooLittleGas" || (result.halt && isOutOfGas(result.halt))) {
+    throw new GasAllowanceError(allowance);
+  }
+  assertSuccess(result);
+  return search(run, result, allowance);
+}
+
+/** The call with that much gas. */
+type Run = (gasLimit: bigint) => MessageResult | "tooLittleGas";
+
+/** The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow. */
+function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): bigint {
+  let allowance = message.gasLimit >= TX_BASE_GAS ? message.gasLimit : block.gasLimit;
+  const lower = (limit: bigint) => {
+    if (allowance > limit) allowance = limit;
+  };
+  if (isAtLeast(block.hardfork, "osaka")) lower(TX_GAS_LIMIT_MAX);
+  if (message.maxFeePerGas !== 0n) {
+    const { balance } = state.account(message.from) ?? EMPTY_ACCOUNT;
+    if (message.value >= balance) {
+      throw new InsufficientFundsError("insufficient funds for transfer");
+    }
+    const { blobVersionedHashes = [], maxFeePerBlobGas = 0n } = message;
+    const available = balance - message.value;
+    const blobCost = GAS_PER_BLOB * BigInt(blobVersionedHashes.length) * maxFeePerBlobGas;
+    if (blobVersionedHashes.length > 0 && blobCost >= available) {
+      throw new InsufficientFundsError("insufficient funds for gas * price + value");
+    }
+    lower((available - blobCost) / message.maxFeePerGas);
+  }
+  if (gasCap !== 0n) lower(gasCap);
+  return allowance;
+}
+
+function isPlainTransfer({ message: { data, to }, state }: PreparedCall): boolean {
+  if (data.length > 0 || to === null) return false;
+  return (state.account(to) ?? EMPTY_ACCOUNT).codeHash === EMPTY_CODE_HASH;
+}
+
+/** Whatever goes wrong here goes wrong again, and is told, in the run that follows. */
+function isEnoughForTransfer(run: Run): boolean {
+  try {
+    return succeeds(run, TX_BASE_GAS);
+  } catch (error) {
+    if (error instanceof CallRefusedError) return false;
+    throw error;
+  }
+}
+
+/** Halves the range between a gas limit that fails and one that succeeds until it is narrow. */
+function search(run: Run, first: MessageResult, allowance: bigint): bigint {
+  let low = first.gasUsed - 1n;
+  let high = allowance;
+  const optimistic = ((first.maxUsedGas + CALL_STIPEND) * 64n) / 63n;
+  if (optimistic < high) {
+    if (succeeds(run, optimistic)) high = optimistic;
+    else low = optimistic;
+  }
+  // (high − low) / high < 0.015, in integers
+  while (low + 1n < high && (high - low) * 1000n >= high * 15n) {
+    let middle = (low + high) / 2n;
+    // Most calls need not much more than they use, so look near the low end first.
+    if (middle > low * 2n) middle = low * 2n;
+    if (succeeds(run, middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}
+
+function succeeds(run: Run, gasLimit: bigint): boolean {
+  const result = run(gasLimit);
+  return result !== "tooLittleGas" && result.outcome === "success";
+}
+
+/** @throws CallRefusedError for every broken rule that more gas can not mend, ExecutionTimeoutError */
+function runWith(
+  prepared: PreparedCall,
+  gasLimit: bigint,
+  timeoutMs = 0,
+): MessageResult | "tooLittleGas" {
+  let result: MessageResult;
+  try {
+    result = prepared.run({ ...prepared.message, gasLimit });
+  } catch (error) {
+    if (!(error instanceof InvalidTransactionError)) throw error;
+    if (error.code === "TX_INTRINSIC_GAS_TOO_LOW") return "tooLittleGas";
+    const message = `failed with ${gasLimit} gas: ${error.message}`;
+    throw new CallRefusedError(message, { reason: error.code, gasLimit }, { cause: error });
+  }
+  // Says nothing about the gas: the search must not take it for too little.
+  if (result.halt?.kind === "timeout") throw new ExecutionTimeoutError(timeoutMs);
+  return result;
+}

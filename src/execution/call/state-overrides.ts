@@ -1,0 +1,88 @@
+import { NodeError } from "../../errors.ts";
+import type { Precompile } from "../../evm/evm.ts";
+import { type Address, checksumAddress } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import type { WorldState } from "../../state/world-state.ts";
+
+/** What a call pretends about one account. */
+export type AccountOverride = {
+  readonly nonce?: bigint;
+  readonly code?: Uint8Array;
+  readonly balance?: bigint;
+  /** Replaces the whole storage. */
+  readonly state?: ReadonlyMap<Hash, bigint>;
+  /** Sets single slots. */
+  readonly stateDiff?: ReadonlyMap<Hash, bigint>;
+  /** Where the precompile that is at this address is found instead. */
+  readonly movePrecompileTo?: Address;
+};
+export type StateOverrides = ReadonlyMap<Address, AccountOverride>;
+
+/** Overrides that contradict each other. The message is geth's. */
+export class InvalidStateOverridesError extends NodeError {
+  readonly code = "CALL_INVALID_STATE_OVERRIDES";
+}
+
+/**
+ * Lays `overrides` over `state`, as if a transaction before had made them, and over the precompiles: any entry for a
+ * precompile's address takes it away there.
+ * @returns the precompiles from now on; the same map when none is concerned
+ * @throws InvalidStateOverridesError
+ */
+export function applyStateOverrides(
+  overrides: StateOverrides,
+  state: WorldState,
+  precompiles: ReadonlyMap<Address, Precompile>,
+): ReadonlyMap<Address, Precompile> {
+  const remaining = new Map(precompiles);
+  const destinations = new Set<Address>();
+  const sorted = [...overrides].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [address, override] of sorted) {
+    if (destinations.has(address)) {
+      refuse(`account ${checksumAddress(address)} has already been overridden by a precompile`);
+    }
+    const precompile = remaining.get(address);
+    const destination = override.movePrecompileTo;
+    if (destination !== undefined) {
+      if (!precompile) refuse(`account ${checksumAddress(address)} is not a precompile`);
+      if (overrides.has(destination)) {
+        refuse(`account ${checksumAddress(destination)} is already overridden`);
+      }
+      remaining.set(destination, precompile);
+      destinations.add(destination);
+    }
+    if (precompile) remaining.delete(address);
+    applyAccountOverride(address, override, state);
+  }
+  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: false });
+  const isUntouched = sorted.every(([address]) => !precompiles.has(address));
+  return isUntouched ? precompiles : remaining;
+}
+
+function applyAccountOverride(
+  address: Address,
+  { nonce, code, balance, state: slots, stateDiff }: AccountOverride,
+  state: WorldState,
+): void {
+  if (nonce !== undefined || code !== undefined || balance !== undefined) {
+    const account = state.account(address) ?? EMPTY_ACCOUNT;
+    state.setAccount(address, {
+      nonce: nonce ?? account.nonce,
+      balance: balance ?? account.balance,
+      codeHash: code ? state.putCode(code) : account.codeHash,
+    });
+  }
+  if (slots && stateDiff) {
+    refuse(`account ${checksumAddress(address)} has both 'state' and 'stateDiff'`);
+  }
+  if (!slots && !stateDiff) return;
+  const account = state.account(address) ?? EMPTY_ACCOUNT;
+  if (slots) state.deleteAccount(address);
+  state.setAccount(address, account);
+  for (const [slot, value] of slots ?? stateDiff ?? []) state.setStorage(address, slot, value);
+}
+
+function refuse(message: string): never {
+  throw new InvalidStateOverridesError(message);
+}

@@ -1,0 +1,242 @@
+import type { BlockContext, Precompile } from "../../evm/evm.ts";
+import { haltText } from "../../evm/halt-text.ts";
+import { precompilesAt } from "../../evm/precompiles/index.ts";
+import { blobParamsAt } from "../../params/blob-schedule.ts";
+import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
+import { hardforkAt, isMergePlannedAt } from "../../params/hardfork-at.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import type { WorldState } from "../../state/world-state.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import { buildTransaction } from "../../types/transaction/encode.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
+import {
+  type BlockExecution,
+  beginBlockOn,
+  type ExecutionModules,
+  type OpenHeader,
+} from "../block/block-execution.ts";
+import { sealBlock } from "../block/seal-block.ts";
+import {
+  type CallArguments,
+  messageFromCall,
+  transactionFieldsOf,
+} from "../call/call-arguments.ts";
+import { timeoutText } from "../call/call-errors.ts";
+import type { GasBudget } from "../call/gas-budget.ts";
+import { revertText } from "../call/revert-reason.ts";
+import { applyStateOverrides } from "../call/state-overrides.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
+import type { SimulationOptions } from "./simulate.ts";
+import { refusedCall, SimulationError } from "./simulate-errors.ts";
+import type { PlannedBlock } from "./simulate-plan.ts";
+import { createLogCollector, type LogCollector, type SimulatedLog } from "./simulated-logs.ts";
+
+/** What one call of a simulation came to. */
+export type SimulatedCall = {
+  readonly returnData: Uint8Array;
+  readonly logs: readonly SimulatedLog[];
+  readonly gasUsed: bigint;
+  /** Before the refund */
+  readonly maxUsedGas: bigint;
+  /** Present when the call failed; `data` when its code reverted. */
+  readonly failure?: { readonly message: string; readonly data?: Uint8Array };
+};
+
+/** What all blocks of one simulation share. */
+export type SimulationRun = {
+  readonly modules: ExecutionModules;
+  /** Goes on from block to block. */
+  readonly state: WorldState;
+  readonly baseRoot: Hash;
+  readonly budget: GasBudget;
+  readonly options: SimulationOptions;
+  /** `performance.now()` at which it is given up */
+  readonly deadlineMs: number | undefined;
+};
+
+type SimulationParent = {
+  readonly hash: Hash;
+  readonly header: Header;
+  readonly blockHash: BlockHashes;
+};
+
+/** No block is too small for the blobs of a simulation: geth does not count them. */
+const BLOB_GAS_UNLIMITED = 2n ** 64n;
+
+/** Executes one block of a simulation after `parent`. */
+export function simulateBlock(
+  planned: PlannedBlock,
+  parent: SimulationParent,
+  run: SimulationRun,
+): { readonly executed: ExecutedBlock; readonly calls: readonly SimulatedCall[] } {
+  const { blockOverrides = {}, stateOverrides, calls } = planned;
+  const { modules, state } = run;
+  const header = openHeader(planned, parent, run);
+  const real = blockContextOf(header, modules.config, parent.blockHash);
+  const context = { ...real, blobBaseFee: blockOverrides.blobBaseFee ?? real.blobBaseFee };
+  const ownPrecompiles = precompilesAt(context.hardfork);
+  const precompiles = stateOverrides
+    ? applyStateOverrides(stateOverrides, state, ownPrecompiles)
+    : ownPrecompiles;
+  const execution = beginBlockOn(
+    { context, state, baseRoot: run.baseRoot, blobGasMax: BLOB_GAS_UNLIMITED },
+    header,
+    modules,
+  );
+  const place = {
+    ...{ header, context, execution, run },
+    precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
+    collector: createLogCollector(run.options.traceTransfers),
+  };
+  const transactions: Transaction[] = [];
+  const results = calls.map((call) => {
+    const { tx, result } = simulateCall(call, place);
+    transactions.push(tx);
+    return result;
+  });
+  const isShanghai = isAtLeast(context.hardfork, "shanghai");
+  const withdrawals = isShanghai ? (blockOverrides.withdrawals ?? []) : undefined;
+  const outcome = execution.finish(withdrawals ? { withdrawals } : {});
+  const content = {
+    transactions,
+    extraData: EMPTY_BYTES,
+    ...(withdrawals && { withdrawals }),
+  };
+  return { executed: sealBlock(header, content, outcome), calls: results };
+}
+
+/** The header as the request and the rules have it before the first call. */
+function openHeader(
+  { number, timestamp, blockOverrides = {} }: PlannedBlock,
+  parent: SimulationParent,
+  { modules: { config }, options }: SimulationRun,
+): OpenHeader {
+  const { header: before } = parent;
+  // After the merge a difficulty would turn the rules back to those of proof of work.
+  const difficulty = isMergePlannedAt(config, number, timestamp)
+    ? 0n
+    : (blockOverrides.difficulty ?? before.difficulty);
+  const hardfork = hardforkAt(config, { number, timestamp, difficulty });
+  const blobParams = blobParamsAt(config, timestamp);
+  const isLondon = isAtLeast(hardfork, "london");
+  const ruledBaseFee = options.validation ? nextBaseFee(before) : 0n;
+  return {
+    ...{ number, timestamp, difficulty },
+    parentHash: parent.hash,
+    coinbase: blockOverrides.feeRecipient ?? before.coinbase,
+    gasLimit: blockOverrides.gasLimit ?? before.gasLimit,
+    mixHash: blockOverrides.prevRandao ?? ZERO_HASH,
+    ...(isLondon && { baseFeePerGas: blockOverrides.baseFeePerGas ?? ruledBaseFee }),
+    ...(isAtLeast(hardfork, "cancun") &&
+      blobParams && {
+        excessBlobGas: nextExcessBlobGas(before, blobParams, isAtLeast(hardfork, "osaka")),
+        parentBeaconBlockRoot: blockOverrides.beaconRoot ?? ZERO_HASH,
+      }),
+  };
+}
+
+/** A block of a simulation whose calls are being made. */
+type OpenBlock = {
+  readonly header: OpenHeader;
+  readonly context: BlockContext;
+  readonly execution: BlockExecution;
+  /** Present where overrides moved or removed some. */
+  readonly precompiles: ReadonlyMap<Address, Precompile> | undefined;
+  readonly collector: LogCollector;
+  readonly run: SimulationRun;
+};
+
+function simulateCall(
+  args: CallArguments,
+  block: OpenBlock,
+): { readonly tx: Transaction; readonly result: SimulatedCall } {
+  const { context, execution, run, collector } = block;
+  const { args: complete, isCapped } = completeCall(args, block);
+  const { chainId, baseFeePerGas } = context;
+  const message = messageFromCall(complete, { chainId, baseFeePerGas, gasCap: 0n });
+  const tx = unsignedTransaction(complete, context);
+  try {
+    const { result } = execution.addMessage(tx, message, optionsOf(block));
+    run.budget.use(result.gasUsed);
+    if (result.halt?.kind === "timeout") throwTimeout(run, message.gasLimit);
+    return { tx, result: callResultOf(result, collector.take(), isCapped) };
+  } catch (error) {
+    if (!(error instanceof InvalidTransactionError)) throw error;
+    throw refusedCall(error, message.gasLimit);
+  }
+}
+
+/** The call with nonce and gas, and whether the budget made the gas less. */
+function completeCall(
+  args: CallArguments,
+  { context, execution, run: { state, budget } }: OpenBlock,
+): { readonly args: CallArguments & { readonly gas: bigint }; readonly isCapped: boolean } {
+  const nonce = args.nonce ?? (state.account(args.from ?? ZERO_ADDRESS) ?? EMPTY_ACCOUNT).nonce;
+  const gasLeft = execution.gasLeft();
+  const gas = args.gas ?? gasLeft;
+  if (gas > gasLeft) {
+    throw new SimulationError(
+      "SIMULATE_BLOCK_GAS_LIMIT_REACHED",
+      `block gas limit reached: remaining: ${gasLeft}, required: ${gas}`,
+      { remaining: gasLeft, required: gas },
+    );
+  }
+  const capped = budget.cap(gas);
+  const complete = { ...args, nonce, gas: capped };
+  // Without a base fee there is only the old price.
+  const needsPrice = !isAtLeast(context.hardfork, "london") && args.maxFeePerGas === undefined;
+  return {
+    args: needsPrice ? { ...complete, gasPrice: args.gasPrice ?? 0n } : complete,
+    isCapped: capped < gas,
+  };
+}
+
+/** The transaction that stands for the call in the block: nobody has signed it. */
+function unsignedTransaction(args: CallArguments, { chainId }: BlockContext): Transaction {
+  const fields = transactionFieldsOf(args, chainId, 2);
+  if (fields.to === null && fields.type >= 3) {
+    throw new SimulationError(
+      "SIMULATE_CALL_FAILED",
+      `missing "to" in a transaction of type ${fields.type}`,
+    );
+  }
+  return buildTransaction(fields, { v: 0n, r: 0n, s: 0n });
+}
+
+function optionsOf({ precompiles, collector, run }: OpenBlock): ApplyMessageOptions {
+  const { options, deadlineMs } = run;
+  const { validation, memoryBytesMax } = options;
+  return {
+    checks: { skipNonce: !validation, skipTransactionChecks: true, noBaseFee: !validation },
+    tracer: collector.tracer,
+    ...(precompiles && { precompiles }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(memoryBytesMax !== undefined && { memoryBytesMax }),
+  };
+}
+
+function callResultOf(
+  { outcome, halt, returnData, gasUsed, maxUsedGas }: MessageResult,
+  logs: readonly SimulatedLog[],
+  isCapped: boolean,
+): SimulatedCall {
+  if (outcome === "success") return { returnData, logs, gasUsed, maxUsedGas };
+  const failed = { returnData: EMPTY_BYTES, logs: [], gasUsed, maxUsedGas };
+  if (halt === undefined) {
+    return { ...failed, failure: { message: revertText(returnData), data: returnData } };
+  }
+  const note = isCapped ? " (gas limit was capped by the RPC server's global gas cap)" : "";
+  return { ...failed, failure: { message: haltText(halt) + note } };
+}
+
+function throwTimeout({ options }: SimulationRun, gasLimit: bigint): never {
+  const text = timeoutText(options.timeoutMs ?? 0);
+  throw new SimulationError("SIMULATE_CALL_FAILED", `err: ${text} (supplied gas ${gasLimit})`);
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Address } from "../../primitives/address.ts";
+import { bytesToBigint } from "../../primitives/bytes.ts";
+import { type Hex, hexToBytes } from "../../primitives/hex.ts";
+import type { CallArguments } from "../call/call-arguments.ts";
+import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
+import { type SimulationOptions, simulate } from "./simulate.ts";
+import type { BlockRequest } from "./simulate-plan.ts";
+
+const ETHER_LOGS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+const identity = `0x${"04".padStart(40, "0")}` as Address;
+
+/** Emits a log with no topics, then does what its calldata's length says: 0 bytes stop, else revert. */
+const LOGS_AND_MAY_REVERT: Hex = "0x60006000a036600a57005b5f5ffd";
+
+function run(
+  requests: readonly BlockRequest[],
+  options: Partial<SimulationOptions> = {},
+  code: Hex = "0x",
+) {
+  const { genesis, modules } = testChain(allocWith("0x", [[contract, account({ code })]]));
+  const { hash, header, state, blockHash } = genesis;
+  return simulate(
+    requests,
+    { hash, header, state, stateRoot: header.stateRoot, blockHash },
+    modules,
+    {
+      ...{ validation: false, traceTransfers: false, gasCap: 50_000_000n },
+      ...options,
+    },
+  );
+}
+
+const block = (...calls: CallArguments[]): BlockRequest => ({ calls });
+
+test("simulate carries the state from call to call and from block to block", () => {
+  const give = { from: alice, to: bob, value: 1_000n };
+  const spend = { from: bob, to: contract, value: 1_500n };
+  const [first, second] = run([block(give, give), block(spend)]);
+  assert.equal(first!.executed.receipts.length, 2);
+  assert.equal(second!.calls[0]!.failure, undefined);
+  assert.equal(second!.executed.block.header.parentHash, first!.executed.block.hash);
+});
+
+test("simulate refuses the whole request for a call that may not begin", () => {
+  assert.throws(() => run([block({ from: bob, to: alice, value: 1n })]), {
+    code: "SIMULATE_INSUFFICIENT_FUNDS",
+  });
+  const validated = (call: CallArguments) => run([block(call)], { validation: true });
+  assert.throws(() => validated({ from: alice, to: bob, nonce: 7n }), {
+    code: "SIMULATE_NONCE_TOO_HIGH",
+  });
+  assert.throws(() => validated({ from: alice, to: bob }), { code: "SIMULATE_BASE_FEE_TOO_LOW" });
+});
+
+test("simulate gives a call the gas that is left, and no more than the budget", () => {
+  const gasAtStart: Hex = "0x5a5f5260205ff3";
+  const [simulated] = run(
+    [block({ to: contract }, { to: contract })],
+    { gasCap: 100_000n },
+    gasAtStart,
+  );
+  const calls = simulated!.calls;
+  assert.equal(bytesToBigint(calls[0]!.returnData), 100_000n - 21_002n);
+  assert.equal(bytesToBigint(calls[1]!.returnData), 100_000n - calls[0]!.gasUsed - 21_002n);
+  assert.throws(() => run([block({ to: bob, gas: 10n ** 12n })]), {
+    code: "SIMULATE_BLOCK_GAS_LIMIT_REACHED",
+  });
+});
+
+test("simulate shows transfers as logs, and takes back those of a revert while their numbers stay used", () => {
+  const fail = { from: alice, to: contract, value: 5n, data: Uint8Array.of(1) };
+  const pass = { from: alice, to: contract, value: 5n };
+  const [simulated] = run([block(fail, pass)], { traceTransfers: true }, LOGS_AND_MAY_REVERT);
+  const [failed, passed] = simulated!.calls;
+  assert.notEqual(failed!.failure, undefined);
+  assert.deepEqual(failed!.logs, []);
+  assert.deepEqual(
+    passed!.logs.map(({ log, index }) => [log.address, index]),
+    [
+      [ETHER_LOGS, 2],
+      [contract, 3],
+    ],
+  );
+  // Transfers are shown; they are no part of the block.
+  assert.equal(simulated!.executed.receipts[1]!.logs.length, 1);
+});
+
+test("simulate moves a precompile for one block only", () => {
+  const data = hexToBytes("0x1234");
+  const stateOverrides = new Map([[identity, { movePrecompileTo: bob }]]);
+  const calls = [
+    { to: identity, data },
+    { to: bob, data },
+  ];
+  const [moved, after] = run([{ stateOverrides, calls }, { calls }]);
+  assert.deepEqual(
+    [...moved!.calls, ...after!.calls].map(({ returnData }) => returnData.length),
+    [0, 2, 2, 0],
+  );
+});
+
+test("simulate lets a number that nobody checks wrap behind the greatest nonce", () => {
+  const stateOverrides = new Map([[alice, { nonce: 2n ** 64n - 1n }]]);
+  const calls = [
+    { from: alice, to: bob },
+    { from: alice, to: bob },
+  ];
+  const [simulated] = run([{ stateOverrides, calls }]);
+  assert.deepEqual(
+    simulated!.executed.block.transactions.map(({ nonce }) => nonce),
+    [2n ** 64n - 1n, 0n],
+  );
+});

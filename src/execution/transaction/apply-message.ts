@@ -1,0 +1,245 @@
+import { createAddress } from "../../evm/create-address.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Halt } from "../../evm/evm.ts";
+import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../params/gas.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import { type Address, checksumAddress } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import type { WorldState } from "../../state/world-state.ts";
+import { assertGasLeft, type GasPool } from "../block/gas-pool.ts";
+import { InvalidTransactionError } from "../errors.ts";
+import { type MessageChecks, validateMessage } from "../validation/validate-message.ts";
+import { type AppliedAuthorizations, applyAuthorizations } from "./authorizations.ts";
+import { delegationTarget } from "./delegation.ts";
+import { intrinsicGas } from "./intrinsic-gas.ts";
+import type { TransactionMessage } from "./message.ts";
+
+/** Where a message is executed. */
+export type MessageEnvironment = {
+  readonly evm: Evm;
+  readonly block: BlockContext;
+  readonly state: WorldState;
+  /** What the block has left; taken from by the message. */
+  readonly gasPool: GasPool;
+};
+
+export type ApplyMessageOptions = ExecuteOptions & { readonly checks?: MessageChecks };
+
+/** What a transaction came to. Its changes stand in the state, also when `outcome` is not "success". */
+export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "logs"> & {
+  /** Present when `outcome` is "halt". */
+  readonly halt: Halt | undefined;
+  /** Units paid for: after the refund, and at least the floor (EIP-7623). */
+  readonly gasUsed: bigint;
+  /** Units in use at the end, before the refund: what the gas limit had to cover. */
+  readonly maxUsedGas: bigint;
+  /** Where a creation put its contract, or would have; null for a call. */
+  readonly contractAddress: Address | null;
+};
+
+const NO_AUTHORIZATIONS: AppliedAuthorizations = { authorities: [], refund: 0n };
+
+/**
+ * The state transition of one transaction (Yellow Paper 6): checks, purchase of gas, execution, refund, payment of the
+ * coinbase, deletion of accounts. When it throws, the state is as before.
+ * @throws InvalidTransactionError
+ */
+export function applyMessage(
+  message: TransactionMessage,
+  environment: MessageEnvironment,
+  options: ApplyMessageOptions = {},
+): MessageResult {
+  const { block, state, gasPool } = environment;
+  const snapshot = state.snapshot();
+  try {
+    validateMessage(message, block, state, options.checks);
+    buyGas(message, environment);
+    const { intrinsic, floor } = checkGas(message, block);
+    checkValue(message, state);
+    const created = raiseNonce(message, state);
+    const authorizations = message.authorizationList
+      ? applyAuthorizations(message.authorizationList, block.chainId, state)
+      : NO_AUTHORIZATIONS;
+    const { authorities } = authorizations;
+    const frame = { gas: message.gasLimit - intrinsic, created, authorities };
+    const result = execute(message, frame, environment, options);
+    const gas = settleGas(message, result, authorizations.refund, floor, block);
+    returnGas(message, gas.gasUsed, state);
+    payCoinbase(message, gas.gasUsed, environment, options.checks);
+    state.finalizeTransaction({
+      selfDestructs: result.selfDestructs,
+      deleteEmptyTouched: isAtLeast(block.hardfork, "spuriousDragon"),
+    });
+    gasPool.gas -= gas.gasUsed;
+    gasPool.blobGas -= blobGasOf(message);
+    const { gasUsed, maxUsedGas } = gas;
+    const { outcome, halt, returnData, logs } = result;
+    return { outcome, halt, returnData, logs, gasUsed, maxUsedGas, contractAddress: created };
+  } catch (error) {
+    state.revertTo(snapshot);
+    throw error;
+  }
+}
+
+/** Blob gas of a message: 0 unless it carries blobs (EIP-4844). */
+function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
+  return BigInt(blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB;
+}
+
+/** Takes the most the message can cost from its sender, after making sure that cap and value are covered too. */
+function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): void {
+  const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
+  const blobGas = blobGasOf(message);
+  assertGasLeft(gasPool, gasLimit, blobGas);
+  const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
+  const account = state.account(from) ?? EMPTY_ACCOUNT;
+  if (account.balance < required) refuseForFunds(from, account.balance, required);
+  const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
+  state.setAccount(from, { ...account, balance });
+}
+
+function refuseForFunds(from: Address, balance: bigint, required: bigint): never {
+  const prefix = `insufficient funds for gas * price + value: address ${checksumAddress(from)}`;
+  if (required >= 2n ** 256n) {
+    throw new InvalidTransactionError(
+      "TX_GASLIMIT_PRICE_PRODUCT_OVERFLOW",
+      `${prefix} required balance exceeds 256 bits`,
+    );
+  }
+  throw new InvalidTransactionError(
+    "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+    `${prefix} have ${balance} want ${required}`,
+    { balance, required },
+  );
+}
+
+/** Makes sure that the gas limit covers intrinsic gas and floor. */
+function checkGas(message: TransactionMessage, { hardfork }: BlockContext) {
+  const { gasLimit } = message;
+  const { intrinsic, floor } = intrinsicGas(message, hardfork);
+  if (gasLimit < intrinsic) {
+    throw new InvalidTransactionError(
+      "TX_INTRINSIC_GAS_TOO_LOW",
+      `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`,
+      { gasLimit, intrinsic },
+    );
+  }
+  if (gasLimit < floor) {
+    throw new InvalidTransactionError(
+      "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+      `insufficient gas for floor data gas cost: have ${gasLimit}, want ${floor}`,
+      { gasLimit, floor },
+    );
+  }
+  return { intrinsic, floor };
+}
+
+function checkValue({ from, value }: TransactionMessage, state: WorldState): void {
+  const { balance } = state.account(from) ?? EMPTY_ACCOUNT;
+  if (value > balance) {
+    throw new InvalidTransactionError(
+      "TX_INSUFFICIENT_FUNDS_FOR_TRANSFER",
+      `insufficient funds for transfer: address ${checksumAddress(from)}`,
+      { balance, value },
+    );
+  }
+}
+
+/** Raises the sender's nonce; returns the address a creation leads to. */
+function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Address | null {
+  const account = state.account(from) ?? EMPTY_ACCOUNT;
+  // Wraps only where a simulation overrides the nonce with the greatest one and does not check it.
+  state.setAccount(from, { ...account, nonce: BigInt.asUintN(64, account.nonce + 1n) });
+  return to === null ? createAddress(from, account.nonce) : null;
+}
+
+type TopFrame = {
+  readonly gas: bigint;
+  readonly created: Address | null;
+  readonly authorities: readonly Address[];
+};
+
+function execute(
+  message: TransactionMessage,
+  { gas, created, authorities }: TopFrame,
+  { evm, block, state }: MessageEnvironment,
+  options: ApplyMessageOptions,
+): ExecutionResult {
+  const { from, to, value, data, gasPrice, blobVersionedHashes = [] } = message;
+  const { warmAddresses, warmSlots } = warmSet(message, authorities, block, state);
+  const call = {
+    to,
+    caller: from,
+    origin: from,
+    value,
+    data,
+    gas,
+    gasPrice,
+    blobVersionedHashes,
+    warmAddresses,
+    warmSlots,
+  };
+  const top = created === null ? call : { ...call, createAddress: created };
+  return evm.execute(top, block, state, options);
+}
+
+/** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */
+function warmSet(
+  { to, accessList }: TransactionMessage,
+  authorities: readonly Address[],
+  { hardfork, coinbase }: BlockContext,
+  state: WorldState,
+) {
+  const warmAddresses: Address[] = [...authorities];
+  const warmSlots: [Address, Hash][] = [];
+  if (isAtLeast(hardfork, "shanghai")) warmAddresses.push(coinbase);
+  for (const { address, storageKeys } of accessList) {
+    warmAddresses.push(address);
+    for (const slot of storageKeys) warmSlots.push([address, slot]);
+  }
+  const callee = to === null ? undefined : state.account(to);
+  if (callee && isAtLeast(hardfork, "prague")) {
+    const target = delegationTarget(state.code(callee.codeHash));
+    if (target !== undefined) warmAddresses.push(target);
+  }
+  return { warmAddresses, warmSlots };
+}
+
+/** Refund (EIP-3529) and floor (EIP-7623). */
+function settleGas(
+  { gasLimit }: TransactionMessage,
+  { gasLeft, gasRefund }: ExecutionResult,
+  authorizationRefund: bigint,
+  floor: bigint,
+  { hardfork }: BlockContext,
+): { gasUsed: bigint; maxUsedGas: bigint } {
+  const used = gasLimit - gasLeft;
+  const quotient = isAtLeast(hardfork, "london") ? REFUND_QUOTIENT : REFUND_QUOTIENT_FRONTIER;
+  let refund = gasRefund + authorizationRefund;
+  if (refund > used / quotient) refund = used / quotient;
+  const atLeastFloor = (gas: bigint) => (gas > floor ? gas : floor);
+  return { gasUsed: atLeastFloor(used - refund), maxUsedGas: atLeastFloor(used) };
+}
+
+function returnGas(
+  { from, gasLimit, gasPrice }: TransactionMessage,
+  gasUsed: bigint,
+  state: WorldState,
+): void {
+  const account = state.account(from) ?? EMPTY_ACCOUNT;
+  const balance = account.balance + (gasLimit - gasUsed) * gasPrice;
+  state.setAccount(from, { ...account, balance });
+}
+
+/** The tip; credited even when it is 0, which touches the account. The base fee is burned (EIP-1559). */
+function payCoinbase(
+  { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: TransactionMessage,
+  gasUsed: bigint,
+  { block, state }: MessageEnvironment,
+  checks: MessageChecks = {},
+): void {
+  if (checks.noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
+  const tip = isAtLeast(block.hardfork, "london") ? gasPrice - block.baseFeePerGas : gasPrice;
+  const account = state.account(block.coinbase) ?? EMPTY_ACCOUNT;
+  state.setAccount(block.coinbase, { ...account, balance: account.balance + tip * gasUsed });
+}

@@ -1,0 +1,58 @@
+import type { State } from "../../evm/state.ts";
+import { AUTHORIZATION_BASE_GAS, AUTHORIZATION_GAS } from "../../params/gas.ts";
+import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
+import { recoverAuthority } from "../../types/transaction/sender.ts";
+import type { Authorization } from "../../types/transaction/transaction.ts";
+import { delegationCode, delegationTarget } from "./delegation.ts";
+
+const UINT64_MAX = 2n ** 64n - 1n;
+
+/** What a list of authorizations leads to besides the changes in the state. */
+export type AppliedAuthorizations = {
+  /** Every authority whose signature and chain held, also of those passed over afterwards: warm from here on. */
+  readonly authorities: readonly Address[];
+  /** For the refund counter: authorities that existed cost less than was charged. */
+  readonly refund: bigint;
+};
+
+/**
+ * EIP-7702: lets each authority's account run the code it names; a tuple that does not hold is passed over.
+ * Stays when the call that follows reverts.
+ */
+export function applyAuthorizations(
+  list: readonly Authorization[],
+  chainId: bigint,
+  state: State,
+): AppliedAuthorizations {
+  const authorities: Address[] = [];
+  let refund = 0n;
+  for (const authorization of list) {
+    const authority = authorityOf(authorization, chainId);
+    if (authority === undefined) continue;
+    authorities.push(authority);
+    const existing = state.account(authority);
+    const account = existing ?? EMPTY_ACCOUNT;
+    const isDelegatable =
+      account.codeHash === EMPTY_CODE_HASH ||
+      delegationTarget(state.code(account.codeHash)) !== undefined;
+    if (!isDelegatable || account.nonce !== authorization.nonce) continue;
+    if (existing) refund += AUTHORIZATION_GAS - AUTHORIZATION_BASE_GAS;
+    state.setAccount(authority, {
+      balance: account.balance,
+      nonce: account.nonce + 1n,
+      codeHash:
+        authorization.address === ZERO_ADDRESS
+          ? EMPTY_CODE_HASH
+          : state.putCode(delegationCode(authorization.address)),
+    });
+  }
+  return { authorities, refund };
+}
+
+/** The account that signed; undefined when the tuple is for another chain, at the last nonce, or not well signed. */
+export function authorityOf(authorization: Authorization, chainId: bigint): Address | undefined {
+  if (authorization.chainId !== 0n && authorization.chainId !== chainId) return undefined;
+  if (authorization.nonce >= UINT64_MAX) return undefined;
+  return recoverAuthority(authorization);
+}

@@ -1,0 +1,80 @@
+import type { ChainConfig } from "../../params/chain-config.ts";
+import { BLOCK_RLP_SIZE_MAX } from "../../params/gas.ts";
+import { hardforkAt, isPostMerge } from "../../params/hardfork-at.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { encodeRlp } from "../../primitives/rlp.ts";
+import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
+import type { Block } from "../../types/block.ts";
+import { blockSize } from "../../types/block-codec.ts";
+import { headerItem } from "../../types/header-codec.ts";
+import { blobGasOf } from "../../types/transaction/fees.ts";
+import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
+import { type InvalidBlockCode, InvalidBlockError } from "../errors.ts";
+import { type AncestorLookup, validateUncles } from "./validate-uncles.ts";
+
+/**
+ * A body has the size, uncles, roots and blobs its header says.
+ * @param ancestor needed for uncles, so only for proof-of-work blocks
+ * @throws InvalidBlockError
+ */
+export function validateBody(block: Block, config: ChainConfig, ancestor: AncestorLookup): void {
+  const { header, transactions, uncles, withdrawals } = block;
+  if (isAtLeast(hardforkAt(config, header), "osaka") && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
+    refuse("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
+  }
+  if (isPostMerge(config, header)) {
+    if (uncles.length > 0) {
+      refuse("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
+    }
+  } else validateUncles(block, config, ancestor);
+  const unclesHash = keccak256Hash(encodeRlp(uncles.map(headerItem)));
+  checkRoot("BLOCK_INVALID_UNCLES_HASH", "uncle root hash", header.sha3Uncles, unclesHash);
+  const transactionsRoot = orderedTrieRoot(transactions.map(({ raw }) => raw));
+  checkRoot(
+    "BLOCK_INVALID_TRANSACTIONS_ROOT",
+    "transaction root hash",
+    header.transactionsRoot,
+    transactionsRoot,
+  );
+  if (header.withdrawalsRoot === undefined) {
+    if (withdrawals) {
+      refuse("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
+    }
+  } else {
+    if (!withdrawals) refuse("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
+    const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal));
+    checkRoot(
+      "BLOCK_INVALID_WITHDRAWALS_ROOT",
+      "withdrawals root hash",
+      header.withdrawalsRoot,
+      root,
+    );
+  }
+  checkBlobGasUsed(block);
+}
+
+function checkBlobGasUsed({ header, transactions }: Block): void {
+  const blobGas = transactions.reduce((sum, tx) => sum + blobGasOf(tx), 0n);
+  if (header.blobGasUsed === undefined) {
+    if (blobGas > 0n) refuse("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
+    return;
+  }
+  if (blobGas !== header.blobGasUsed) {
+    refuse(
+      "BLOCK_INCORRECT_BLOB_GAS_USED",
+      `blob gas used mismatch (header ${header.blobGasUsed}, calculated ${blobGas})`,
+    );
+  }
+}
+
+function checkRoot(code: InvalidBlockCode, name: string, have: Hash, calculated: Hash): void {
+  if (have === calculated) return;
+  const digits = (hash: Hash) => hash.slice(2);
+  refuse(code, `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`);
+}
+
+function refuse(code: InvalidBlockCode, message: string): never {
+  throw new InvalidBlockError(code, message);
+}

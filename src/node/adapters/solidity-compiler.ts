@@ -1,0 +1,46 @@
+import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
+import type { Compiler } from "../../rpc/ports/execution.ts";
+import type { CompileResult } from "../workers/compile-solidity.ts";
+import { runInWorker, WorkerTaskError } from "../workers/run-in-worker.ts";
+
+/** Loading takes a second or two, and most contracts less; an optimizer can be kept busy for ever. */
+const LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512 };
+
+/** Sources that may wait while one is compiled. */
+const WAITING_MAX = 8;
+
+/** The npm package `solc`, each source in a thread of its own, one after the other. */
+export function createSolidityCompiler(): Compiler {
+  let version: Promise<string | undefined> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  const compile = (input: object) => runInWorker<CompileResult>("compile-solidity", input, LIMITS);
+
+  /** undefined where it is not installed or does not load */
+  const loadedVersion = (): Promise<string | undefined> => {
+    version ??= compile({}).then(
+      (result) => result.version,
+      () => undefined,
+    );
+    return version;
+  };
+
+  return {
+    version: loadedVersion,
+    async compile(source) {
+      if (waiting >= WAITING_MAX) throw new CompilerBusyError();
+      waiting++;
+      const mine = last.then(() => compile({ source }));
+      last = mine.catch(() => {});
+      try {
+        return (await mine).contracts;
+      } catch (cause) {
+        if (!(cause instanceof WorkerTaskError)) throw cause;
+        throw new CompilerError(`solc: ${cause.message}`, {}, { cause });
+      } finally {
+        waiting--;
+      }
+    },
+  };
+}

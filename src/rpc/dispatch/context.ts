@@ -1,0 +1,99 @@
+import { type Credential, OWNER } from "../auth/credential.ts";
+
+/** The way a call came in. */
+export type Transport = "http" | "ws" | "ipc" | "inProcess";
+
+/** What one listener lets through. */
+export type AccessPolicy = {
+  /** Enabled namespaces; `rpc` is always one of them. */
+  readonly namespaces: ReadonlySet<string>;
+  /** Private methods need no credential here: the IPC socket, and a dev chain's listeners. */
+  readonly isOpen: boolean;
+  /** Methods of those namespaces that are not served here all the same. */
+  readonly refusedMethods?: ReadonlySet<string>;
+};
+
+/** A caller that can be notified: a WebSocket or IPC connection. */
+export interface Connection {
+  /**
+   * Sends one message. A peer that does not read is cut.
+   * @param json ASCII, as everything is that we tell of: hex, numbers and names of members
+   */
+  notify(json: string): void;
+  /** Runs `task` once the connection is gone; at once if it is. */
+  onClose(task: () => void): void;
+}
+
+/** What a handler may know about its caller. */
+export interface CallContext {
+  readonly transport: Transport;
+  readonly access: AccessPolicy;
+  /** undefined: a stranger */
+  readonly credential: Credential | undefined;
+  readonly connection: Connection | undefined;
+  /** Aborted when nobody waits for the answer any more: timeout or lost connection. */
+  readonly signal: AbortSignal;
+  /** Runs `task` when the answer has been handed to the transport. */
+  afterReply(task: () => void): void;
+}
+
+/** The context of one body from its caller; the abort signal is made only when a handler asks for it. */
+export class RequestContext implements CallContext {
+  readonly transport: Transport;
+  readonly access: AccessPolicy;
+  readonly credential: Credential | undefined;
+  readonly connection: Connection | undefined;
+  #abort: AbortController | undefined;
+  #isAborted = false;
+  #afterReply: (() => void)[] | undefined;
+
+  constructor(caller: Caller) {
+    this.transport = caller.transport;
+    this.access = caller.access;
+    this.credential = caller.credential;
+    this.connection = caller.connection;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#isAborted) this.#abort.abort();
+    }
+    return this.#abort.signal;
+  }
+
+  /** Nobody waits for the answer any more. */
+  get isAborted(): boolean {
+    return this.#isAborted;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#abort?.abort();
+  }
+
+  afterReply(task: () => void): void {
+    this.#afterReply ??= [];
+    this.#afterReply.push(task);
+  }
+
+  /** For the transport: the answer is on its way. */
+  replied(): void {
+    const tasks = this.#afterReply;
+    this.#afterReply = undefined;
+    if (tasks) for (const task of tasks) task();
+  }
+}
+
+/** Who sent a body. */
+export type Caller = Pick<CallContext, "transport" | "access" | "credential" | "connection">;
+
+/** The context of a call that came over no transport: trusted, nothing to notify. */
+export function inProcessContext(namespaces: Iterable<string> = []): RequestContext {
+  return new RequestContext({
+    transport: "inProcess",
+    access: { namespaces: new Set(namespaces), isOpen: true },
+    credential: OWNER,
+    connection: undefined,
+  });
+}

@@ -1,0 +1,261 @@
+import { setImmediate } from "node:timers/promises";
+import { opens } from "../auth/credential.ts";
+import type { JsonPart, JsonText } from "../params/codec.ts";
+import type { RpcLimits } from "../server/limits.ts";
+import { CallQueue } from "./call-queue.ts";
+import type { RequestContext } from "./context.ts";
+import { isCrash, toErrorObject } from "./error-codes.ts";
+import {
+  InvalidRequestError,
+  MethodNotFoundError,
+  NotificationsUnsupportedError,
+  ParseError,
+  RequestTimeoutError,
+  ResponseTooLargeError,
+  UnauthorizedError,
+} from "./errors.ts";
+import { scanJson, skipBlanks } from "./json-scan.ts";
+import { type Message, readMessage } from "./message.ts";
+import { type Method, namespaceOf, type Registry } from "./method.ts";
+import type { RpcObserver } from "./observer.ts";
+
+/** What goes back for one body: JSON text in pieces, to be written one after the other. */
+export type Reply = {
+  readonly parts: readonly JsonPart[];
+  /** The body was no JSON: a stream cannot be followed further. */
+  readonly isParseError: boolean;
+  /** One single call that lacked the credential: HTTP 401. */
+  readonly isUnauthorized: boolean;
+};
+
+export type Dispatcher = {
+  /**
+   * Runs the first JSON value of `body`: a message or a batch. undefined: nothing is to be answered.
+   * Never throws or rejects; synchronous when all its handlers are.
+   */
+  dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined>;
+};
+
+/** The answer to one call, and how much of it counts against the batch limit. */
+type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
+
+/** Text is joined with what stands around it and written as one: for less than this that costs less. */
+const TEXT_BYTES_MAX = 8 << 10;
+/** A batch gives way to other work after running this long. */
+const BATCH_SLICE_MS = 10;
+
+/** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
+export function createDispatcher<Modules>(
+  options: { readonly limits: RpcLimits; readonly observer: RpcObserver },
+  { registry, modules }: { readonly registry: Registry<Modules>; readonly modules: Modules },
+): Dispatcher {
+  const { limits, observer } = options;
+  const queue = new CallQueue({
+    waitingMax: limits.callQueueMax,
+    onWaiting: (count) => observer.waiting(count),
+  });
+
+  function dispatch(body: Buffer, context: RequestContext) {
+    if (skipBlanks(body, 0) === body.length) return undefined;
+    let value: unknown;
+    let ids: readonly (string | undefined)[];
+    try {
+      const scan = scanJson(body, limits);
+      ids = scan.ids;
+      value = JSON.parse(body.toString("utf8", 0, scan.end));
+    } catch (error) {
+      const isParseError = !(error instanceof InvalidRequestError);
+      const { parts } = errorAnswer("null", isParseError ? new ParseError() : error);
+      return { parts, isParseError, isUnauthorized: false };
+    }
+    if (Array.isArray(value)) return dispatchBatch(value, ids, context);
+    return dispatchSingle(read(value, ids[0], context), context);
+  }
+
+  function read(value: unknown, id: string | undefined, context: RequestContext): Message {
+    return readMessage(value, id, limits.idBytesMax, context.transport === "ws");
+  }
+
+  function dispatchSingle(message: Message, context: RequestContext) {
+    const answer = answerTo(message, context, callTimeoutMs(context));
+    if (answer instanceof Promise)
+      return answer.then((done) => singleReply(message, done, context));
+    return singleReply(message, answer, context);
+  }
+
+  function singleReply(
+    message: Message,
+    answer: Answer | undefined,
+    context: RequestContext,
+  ): Reply | undefined {
+    if (answer === undefined) return undefined;
+    const isUnauthorized = message.kind === "call" && lacksCredential(message.method, context);
+    return { parts: answer.parts, isParseError: false, isUnauthorized };
+  }
+
+  async function dispatchBatch(
+    values: readonly unknown[],
+    ids: readonly (string | undefined)[],
+    context: RequestContext,
+  ): Promise<Reply | undefined> {
+    if (values.length === 0) {
+      return plainReply(errorAnswer("null", new InvalidRequestError("empty batch")).parts);
+    }
+    const messages = values.map((value, index) => read(value, ids[index], context));
+    if (values.length > limits.batchItemsMax) {
+      const firstCall = messages.find((message) => message.kind === "call");
+      const { parts } = errorAnswer(
+        firstCall?.id ?? "null",
+        new InvalidRequestError("batch too large"),
+      );
+      return plainReply(["[", ...parts, "]"]);
+    }
+
+    const parts: JsonPart[] = [];
+    const deadline = performance.now() + callTimeoutMs(context);
+    let sliceEnd = performance.now() + BATCH_SLICE_MS;
+    let size = 0;
+    for (const message of messages) {
+      const now = performance.now();
+      if (now > sliceEnd) {
+        await setImmediate();
+        sliceEnd = performance.now() + BATCH_SLICE_MS;
+      }
+      const answer =
+        size > limits.batchResponseBytesMax
+          ? refusal(message, new ResponseTooLargeError())
+          : now > deadline || context.isAborted
+            ? refusal(message, new RequestTimeoutError())
+            : answerTo(message, context, deadline - now);
+      // Nearly all are there at once, and waiting for nothing a thousand times takes its time too.
+      const done = answer instanceof Promise ? await answer : answer;
+      if (done === undefined) continue;
+      size += done.size;
+      append(parts, parts.length === 0 ? "[" : ",");
+      for (const part of done.parts) append(parts, part);
+    }
+    if (parts.length === 0) return undefined;
+    append(parts, "]");
+    return plainReply(parts);
+  }
+
+  /** The answer to a call that is not run any more. */
+  function refusal(message: Message, error: Error): Answer | undefined {
+    if (message.kind === "call") return errorAnswer(message.id, error);
+    return message.kind === "invalid"
+      ? errorAnswer(message.id, new InvalidRequestError())
+      : undefined;
+  }
+
+  function answerTo(
+    message: Message,
+    context: RequestContext,
+    timeoutMs: number,
+  ): Answer | undefined | Promise<Answer | undefined> {
+    if (message.kind === "response") return undefined;
+    if (message.kind === "invalid") return errorAnswer(message.id, new InvalidRequestError());
+    const startMs = performance.now();
+    const { method: name, params } = message;
+    const id = message.kind === "call" ? message.id : undefined;
+    const succeed = (result: JsonText): Answer | undefined => {
+      observer.callEnded(name, 0, performance.now() - startMs);
+      return id === undefined ? undefined : resultAnswer(id, result);
+    };
+    const fail = (error: unknown): Answer | undefined => {
+      const label = registry.has(name) ? name : "unknown";
+      if (isCrash(error)) observer.crashed(label, error);
+      observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
+      return id === undefined ? undefined : errorAnswer(id, error);
+    };
+    try {
+      const method = available(name, context);
+      const result = method.isHeavy
+        ? queue.run(context, () => method.run(modules, params, context))
+        : method.run(modules, params, context);
+      if (!(result instanceof Promise)) return succeed(result);
+      return withTimeout(result, timeoutMs, context).then(succeed, fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** The method, if this caller may run it. */
+  function available(name: string, context: RequestContext): Method<Modules> {
+    if (name.length > limits.methodNameCharsMax) {
+      throw new InvalidRequestError(
+        `method name too long: ${name.length} > ${limits.methodNameCharsMax}`,
+      );
+    }
+    const method = registry.get(name);
+    const namespace = namespaceOf(name);
+    const { namespaces, refusedMethods } = context.access;
+    if (!method || !(namespace === "rpc" || namespaces.has(namespace))) {
+      throw new MethodNotFoundError(name);
+    }
+    if (refusedMethods?.has(name)) throw new MethodNotFoundError(name);
+    if (lacksCredential(name, context)) throw new UnauthorizedError();
+    if (method.needsConnection && context.connection === undefined) {
+      throw new NotificationsUnsupportedError();
+    }
+    return method;
+  }
+
+  function lacksCredential(name: string, { access, credential }: RequestContext): boolean {
+    if (access.isOpen || registry.get(name)?.isPrivate !== true) return false;
+    const namespace = namespaceOf(name);
+    // What is not served here at all is not worth a token.
+    if (!access.namespaces.has(namespace) || access.refusedMethods?.has(name)) return false;
+    return !opens(credential, namespace);
+  }
+
+  function callTimeoutMs(context: RequestContext): number {
+    return context.transport === "http" ? limits.httpCallTimeoutMs : Number.POSITIVE_INFINITY;
+  }
+
+  return { dispatch };
+}
+
+/** Makes one piece of neighbouring text: each piece is a write. */
+function append(parts: JsonPart[], part: JsonPart): void {
+  const last = parts[parts.length - 1];
+  if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
+  else parts.push(part);
+}
+
+function plainReply(parts: readonly JsonPart[]): Reply {
+  return { parts, isParseError: false, isUnauthorized: false };
+}
+
+function resultAnswer(id: string, result: JsonText): Answer {
+  const head = `{"jsonrpc":"2.0","id":${id},"result":`;
+  if (typeof result === "string") {
+    return { parts: [`${head}${result}}`], size: result.length };
+  }
+  const pieces = result instanceof Uint8Array ? [result] : result;
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  if (size <= TEXT_BYTES_MAX) {
+    return { parts: [`${head}${Buffer.concat(pieces).toString()}}`], size };
+  }
+  return { parts: [head, ...pieces, "}"], size };
+}
+
+/** Used by the transports too, for what they refuse themselves. */
+export function errorAnswer(id: string, error: unknown): Answer {
+  const text = JSON.stringify(toErrorObject(error));
+  return { parts: [`{"jsonrpc":"2.0","id":${id},"error":${text}}`], size: text.length };
+}
+
+function withTimeout(
+  result: Promise<JsonText>,
+  timeoutMs: number,
+  context: RequestContext,
+): Promise<JsonText> {
+  if (timeoutMs === Number.POSITIVE_INFINITY) return result;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new RequestTimeoutError());
+      context.abort();
+    }, timeoutMs);
+    result.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,249 @@
+import { NodeError } from "../../errors.ts";
+import { durationText } from "../../execution/call/call-errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
+
+/** The body is not JSON. */
+export class ParseError extends NodeError {
+  readonly code = "RPC_PARSE_ERROR";
+  constructor() {
+    super("parse error");
+  }
+}
+
+/** JSON, but not a JSON-RPC 2.0 request object. */
+export class InvalidRequestError extends NodeError {
+  readonly code = "RPC_INVALID_REQUEST";
+  constructor(message = "invalid request") {
+    super(message);
+  }
+}
+
+/** No such method, or its namespace is not enabled on this listener. */
+export class MethodNotFoundError extends NodeError {
+  readonly code = "RPC_METHOD_NOT_FOUND";
+  constructor(method: string) {
+    super(`the method ${method} does not exist/is not available`, { method });
+  }
+}
+
+/** The method notifies its caller, which this transport cannot. */
+export class NotificationsUnsupportedError extends NodeError {
+  readonly code = "RPC_NOTIFICATIONS_UNSUPPORTED";
+  constructor() {
+    super("notifications not supported");
+  }
+}
+
+/** The parameters as a whole, or the one named in `details.param`, cannot be used. */
+export class InvalidParamsError extends NodeError {
+  readonly code = "RPC_INVALID_PARAMS";
+  constructor(message: string, param?: string) {
+    super(message, param === undefined ? {} : { param });
+  }
+}
+
+/** A codec refused a value; the method that knows which parameter it was makes an InvalidParamsError of it. */
+export class InvalidValueError extends NodeError {
+  readonly code = "RPC_INVALID_VALUE";
+}
+
+/** The calls of a request took longer than allowed together. */
+export class RequestTimeoutError extends NodeError {
+  readonly code = "RPC_TIMEOUT";
+  constructor() {
+    super("request timed out");
+  }
+}
+
+/** The answers of a batch grew beyond the limit; this call was not run. */
+export class ResponseTooLargeError extends NodeError {
+  readonly code = "RPC_RESPONSE_TOO_LARGE";
+  constructor() {
+    super("response too large");
+  }
+}
+
+/** A private method without the credential. */
+export class UnauthorizedError extends NodeError {
+  readonly code = "RPC_UNAUTHORIZED";
+  constructor() {
+    super("unauthorized");
+  }
+}
+
+/** A state was asked for at a block that is not there. */
+export class UnknownBlockError extends NodeError {
+  readonly code = "RPC_UNKNOWN_BLOCK";
+}
+
+/** EIP-1898: the block exists, but not in the canonical chain. */
+export class BlockNotCanonicalError extends NodeError {
+  readonly code = "RPC_BLOCK_NOT_CANONICAL";
+  constructor() {
+    super("hash is not currently canonical");
+  }
+}
+
+/** No valid block can be built on the head: say a system contract is missing, or fails. The log says why. */
+export class PendingUnavailableError extends NodeError {
+  readonly code = "RPC_PENDING_UNAVAILABLE";
+  constructor(wanted: "block" | "state") {
+    super(`pending ${wanted} is not available`, { wanted });
+  }
+}
+
+/** The pending block has no state root in the trie until it is committed. */
+export class PendingProofError extends NodeError {
+  readonly code = "RPC_PENDING_PROOF";
+  constructor() {
+    super("proofs are not available for the pending block");
+  }
+}
+
+/** Fields of a transaction that cannot go together, or that are missing. Texts are geth's. */
+export class TransactionFieldsError extends NodeError {
+  readonly code = "RPC_TRANSACTION_FIELDS";
+}
+
+/** gas × price is more than this node lets an RPC caller spend by one transaction. */
+export class FeeCapExceededError extends NodeError {
+  readonly code = "RPC_FEE_CAP_EXCEEDED";
+}
+
+/** A legacy transaction that could be replayed on any other chain (EIP-155). */
+export class UnprotectedTransactionError extends NodeError {
+  readonly code = "RPC_UNPROTECTED_TRANSACTION";
+  constructor() {
+    super("only replay-protected (EIP-155) transactions allowed over RPC");
+  }
+}
+
+/** EIP-712 data that cannot be hashed. */
+export class TypedDataError extends NodeError {
+  readonly code = "RPC_TYPED_DATA";
+}
+
+/** One request asks for more than the method gives at once. */
+export class LimitExceededError extends NodeError {
+  readonly code = "RPC_LIMIT_EXCEEDED";
+}
+
+/** More addresses in a log filter, or topics at one of its positions, than are allowed. */
+export class LogFilterTermsError extends NodeError {
+  readonly code = "RPC_LOG_FILTER_TERMS";
+  constructor() {
+    super("exceed max addresses or topics per search position");
+  }
+}
+
+const LOG_LIMIT_REASONS = {
+  results: "query returns more logs than one answer holds",
+  bytes: "query returns more bytes than one answer holds",
+  work: "query has to look at more blocks than one call may",
+} as const;
+
+/** A log search is too large for one call; a range of blocks for which it is not is sent along. */
+export class LogLimitError extends NodeError {
+  readonly code = "RPC_LOG_LIMIT";
+  constructor(part: {
+    readonly limit: keyof typeof LOG_LIMIT_REASONS;
+    readonly from: number;
+    readonly to: number;
+  }) {
+    const data = { from: `0x${part.from.toString(16)}`, to: `0x${part.to.toString(16)}` };
+    super(
+      `${LOG_LIMIT_REASONS[part.limit]}. Try with this block range [${data.from}, ${data.to}].`,
+      { data },
+    );
+  }
+}
+
+/** The filter was never there, is uninstalled, or was not polled in time. */
+export class FilterNotFoundError extends NodeError {
+  readonly code = "RPC_FILTER_NOT_FOUND";
+  constructor() {
+    super("filter not found");
+  }
+}
+
+/** The filter does not hold logs. */
+export class FilterKindError extends NodeError {
+  readonly code = "RPC_FILTER_KIND";
+  constructor(id: string, kind: number) {
+    super(`filter ${id} doesn't have a LogsSubscription type: got ${kind}`, { id, kind });
+  }
+}
+
+/** A bounded number of things a caller can install is reached. */
+export class TooManyError extends NodeError {
+  readonly code = "RPC_TOO_MANY";
+}
+
+/** No subscription of this name in the namespace. */
+export class UnknownSubscriptionError extends NodeError {
+  readonly code = "RPC_UNKNOWN_SUBSCRIPTION";
+  constructor(namespace: string, name: string) {
+    super(`no "${name}" subscription in ${namespace} namespace`, { namespace, name });
+  }
+}
+
+/** This connection has no subscription of this id. */
+export class SubscriptionNotFoundError extends NodeError {
+  readonly code = "RPC_SUBSCRIPTION_NOT_FOUND";
+  constructor() {
+    super("subscription not found");
+  }
+}
+
+/** More transactions than one `transactionReceipts` subscription may name. */
+export class SubscriptionArgumentError extends NodeError {
+  readonly code = "RPC_SUBSCRIPTION_ARGUMENT";
+  constructor() {
+    super("exceed max number of transaction hashes allowed per transactionReceipts subscription");
+  }
+}
+
+/** A signature nobody can have made. Texts are geth's. */
+export class InvalidSignatureError extends NodeError {
+  readonly code = "RPC_INVALID_SIGNATURE";
+}
+
+/** No pending transaction of an account of this node is the one described. */
+export class TransactionNotFoundError extends NodeError {
+  readonly code = "RPC_TRANSACTION_NOT_FOUND";
+  constructor(hash: string) {
+    super(`transaction ${hash} not found`, { hash });
+  }
+}
+
+/** Nobody is asked for work here: blocks are decided, not mined. */
+export class NoMiningWorkError extends NodeError {
+  readonly code = "RPC_NO_MINING_WORK";
+  constructor() {
+    super("no mining work available yet");
+  }
+}
+
+/** EIP-7966: the transaction is in the pool, but was not mined in time; its hash goes along. */
+export class ReceiptTimeoutError extends NodeError {
+  readonly code = "RPC_RECEIPT_TIMEOUT";
+  constructor(hash: Hash, timeoutMs: number) {
+    super(
+      `The transaction was added to the transaction pool but wasn't processed in ${durationText(timeoutMs)}`,
+      { data: hash },
+    );
+  }
+}
+
+/** A source that does not compile, or a language nobody here compiles. */
+export class CompilerError extends NodeError {
+  readonly code = "RPC_COMPILER";
+}
+
+/** Others wait for the compiler already. */
+export class CompilerBusyError extends NodeError {
+  readonly code = "RPC_COMPILER_BUSY";
+  constructor() {
+    super("too many compilations at once, try again later");
+  }
+}

@@ -1,0 +1,102 @@
+import type { ChainReader } from "../../../chain/reader.ts";
+import type { SimulatedBlock } from "../../../execution/simulate/simulate.ts";
+import type { SimulatedCall } from "../../../execution/simulate/simulate-block.ts";
+import { assertWithinLimits } from "../../../execution/simulate/simulate-plan.ts";
+import { RPC_CODES } from "../../dispatch/error-codes.ts";
+import { InvalidParamsError } from "../../dispatch/errors.ts";
+import { defineMethod } from "../../dispatch/method.ts";
+import { blockText } from "../../json/block-json.ts";
+import type { BlockJsonCache } from "../../json/block-json-cache.ts";
+import { logText } from "../../json/receipt-json.ts";
+import { dataText, quantityText } from "../../json/write.ts";
+import { blockSelector } from "../../params/block-selector.ts";
+import { blockOverrides, callRequest, stateOverrides } from "../../params/call-request.ts";
+import { array, boolean, object, optional, rawJson } from "../../params/codec.ts";
+import type { Simulator } from "../../ports/execution.ts";
+import { resolveState } from "../../ports/resolve.ts";
+
+/** A call's EVM failed; the simulation went on. */
+const VM_ERROR = -32015;
+
+const simulationOptions = object(
+  "simOpts",
+  {
+    blockStateCalls: array(
+      object("simBlock", { blockOverrides, stateOverrides, calls: array(callRequest) }),
+      "[]ethapi.simBlock",
+    ),
+    traceTransfers: boolean,
+    validation: boolean,
+    returnFullTransactions: boolean,
+  },
+  "ethapi.simOpts",
+);
+
+/**
+ * `eth_simulateV1`: executes blocks that do not exist after `block`, and shows each with what its calls came to.
+ *
+ * A call that fails inside the EVM is a result; one that breaks a rule for transactions refuses the whole request.
+ *
+ * @throws InvalidParamsError for no blocks at all, SimulationError, UnknownBlockError, BlockNotCanonicalError, and what is
+ *   wrong with overrides
+ * @see execution-apis `src/eth/execute.yaml`
+ */
+export const simulateV1 = defineMethod({
+  name: "eth_simulateV1",
+  params: { options: simulationOptions, block: optional(blockSelector, "latest") },
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { options, block },
+    modules: { chain: ChainReader; simulator: Simulator; blockJson: BlockJsonCache },
+  ) {
+    const { blockStateCalls: blocks = [], validation = false, traceTransfers = false } = options;
+    if (blocks.length === 0) throw new InvalidParamsError("empty input", "options");
+    assertWithinLimits(blocks);
+    const at = resolveState(modules.chain, block);
+    const request = { blocks, validation, traceTransfers };
+    const simulated = await modules.simulator.simulate(request, at);
+    const { returnFullTransactions = false } = options;
+    const texts = simulated.map((each) => simulatedText(each, returnFullTransactions, modules));
+    return `[${texts.join(",")}]`;
+  },
+});
+
+function simulatedText(
+  { executed, calls }: SimulatedBlock,
+  isFull: boolean,
+  { blockJson }: { readonly blockJson: BlockJsonCache },
+): string {
+  const block = blockText(executed, isFull, blockJson.style);
+  const results = calls.map((call, index) => callText(call, index, executed));
+  return `${block.slice(0, -1)},"calls":[${results.join(",")}]}`;
+}
+
+function callText(
+  { returnData, logs, gasUsed, maxUsedGas, failure }: SimulatedCall,
+  transactionIndex: number,
+  { block }: SimulatedBlock["executed"],
+): string {
+  const logTexts = logs.map(({ log, index }) =>
+    logText(log, {
+      blockHash: block.hash,
+      blockNumber: block.header.number,
+      blockTimestamp: block.header.timestamp,
+      transactionHash: block.transactions[transactionIndex]!.hash,
+      transactionIndex,
+      logIndex: index,
+    }),
+  );
+  return (
+    `{"returnData":${dataText(returnData)},"logs":[${logTexts.join(",")}]` +
+    `,"gasUsed":${quantityText(gasUsed)},"maxUsedGas":${quantityText(maxUsedGas)}` +
+    `,"status":"${failure ? "0x0" : "0x1"}"${failure ? `,"error":${failureText(failure)}` : ""}}`
+  );
+}
+
+function failureText({ message, data }: NonNullable<SimulatedCall["failure"]>): string {
+  const text = JSON.stringify(message);
+  return data === undefined
+    ? `{"message":${text},"code":${VM_ERROR}}`
+    : `{"message":${text},"code":${RPC_CODES.EXECUTION_REVERTED},"data":${dataText(data)}}`;
+}

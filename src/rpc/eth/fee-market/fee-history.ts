@@ -1,0 +1,70 @@
+import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
+import type { ChainReader } from "../../../chain/reader.ts";
+import { InvalidValueError } from "../../dispatch/errors.ts";
+import { defineMethod } from "../../dispatch/method.ts";
+import { quantityText } from "../../json/write.ts";
+import { blockNumberOrTag } from "../../params/block-selector.ts";
+import { nullAs, type ParamCodec, rawJson } from "../../params/codec.ts";
+import type { FeeReader } from "../../ports/execution.ts";
+
+const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
+
+/** A count as JSON number, decimal or hex string: geth takes all three here and nowhere else. */
+const decimalOrHex: ParamCodec<number> = {
+  decode(value) {
+    const text = typeof value === "number" ? String(value) : value;
+    if (typeof text === "string" && /^(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})$/.test(text)) {
+      return Number(BigInt(text));
+    }
+    throw new InvalidValueError(`invalid hex or decimal integer ${JSON.stringify(String(value))}`);
+  },
+};
+
+const percentiles: ParamCodec<readonly number[]> = {
+  decode(value) {
+    if (Array.isArray(value) && value.every((item) => typeof item === "number")) return value;
+    throw new InvalidValueError("json: cannot unmarshal value into Go value of type []float64");
+  },
+};
+
+/**
+ * `eth_feeHistory`: base fees, fullness and tips of `count` blocks up to `newest`.
+ *
+ * @see EIP-1559; geth `eth/gasprice/feehistory.go` for the shape of an empty answer
+ */
+export const feeHistory = defineMethod({
+  name: "eth_feeHistory",
+  params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { count, newest, percentiles },
+    { chain, fees }: { chain: ChainReader; fees: FeeReader },
+  ) {
+    if (count === 0) return NO_BLOCKS;
+    const number =
+      typeof newest === "number" || newest === "pending"
+        ? newest
+        : newest === "earliest"
+          ? 0
+          : chain.head().block.header.number;
+    const history = await fees.history(count, number, percentiles);
+    return history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history);
+  },
+});
+
+function feeHistoryText(history: FeeHistory): string {
+  const { oldestBlock, reward } = history;
+  const rewards = reward ? `,"reward":[${reward.map(quantitiesText).join(",")}]` : "";
+  return (
+    `{"oldestBlock":${quantityText(oldestBlock)}${rewards}` +
+    `,"baseFeePerGas":${quantitiesText(history.baseFeePerGas)}` +
+    `,"gasUsedRatio":${JSON.stringify(history.gasUsedRatio)}` +
+    `,"baseFeePerBlobGas":${quantitiesText(history.baseFeePerBlobGas)}` +
+    `,"blobGasUsedRatio":${JSON.stringify(history.blobGasUsedRatio)}}`
+  );
+}
+
+function quantitiesText(values: readonly bigint[]): string {
+  return `[${values.map(quantityText).join(",")}]`;
+}

@@ -1,0 +1,86 @@
+import { SubscriptionArgumentError } from "../../dispatch/errors.ts";
+import { array, boolean, hash, object, optional } from "../../params/codec.ts";
+import { logCriteria, logFilterOf, resolveFutureRange } from "../../params/log-criteria.ts";
+import {
+  defineSubscription,
+  subscriptionMethods,
+} from "../../subscriptions/define-subscription.ts";
+import type { EthFeeds } from "../../subscriptions/eth-feeds.ts";
+import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
+import type { LogModules } from "./get-logs.ts";
+
+export type SubscriptionModules = Pick<LogModules, "logLimits"> & {
+  readonly subscriptions: Subscriptions;
+  readonly feeds: EthFeeds;
+};
+
+/** geth's bound of one `transactionReceipts` subscription. */
+const RECEIPT_HASHES_MAX = 200;
+
+/**
+ * `newHeads`: the header of every block that becomes the head; with `includeTransactions` the block with the hashes of its
+ * transactions, with `transactionDetails` too the transactions themselves.
+ */
+const newHeads = defineSubscription({
+  name: "newHeads",
+  params: {
+    options: optional(
+      object("newHeads", { includeTransactions: boolean, transactionDetails: boolean }),
+    ),
+  },
+  start({ options }, { feeds }: SubscriptionModules, subscriber) {
+    const { includeTransactions = false, transactionDetails = false } = options ?? {};
+    const form = !includeTransactions ? "header" : transactionDetails ? "full" : "hashes";
+    return feeds.addHeads(subscriber, form);
+  },
+});
+
+/** `logs`: every log of a new block that matches; again, with `removed`, when its block is taken back. */
+const logs = defineSubscription({
+  name: "logs",
+  params: { criteria: logCriteria },
+  start({ criteria }, { feeds, logLimits }: SubscriptionModules, subscriber) {
+    const filter = logFilterOf(criteria, logLimits.termsMax);
+    return feeds.logs.add(subscriber, filter, resolveFutureRange(criteria));
+  },
+});
+
+/** `newPendingTransactions`: the hash of every transaction that becomes executable, or the transaction. */
+const newPendingTransactions = defineSubscription({
+  name: "newPendingTransactions",
+  params: { isFull: optional(boolean, false) },
+  start({ isFull }, { feeds }: SubscriptionModules, subscriber) {
+    return feeds.addPending(subscriber, isFull);
+  },
+});
+
+/** `transactionReceipts`: for each new block a list of the receipts of the transactions named, or of all. */
+const transactionReceipts = defineSubscription({
+  name: "transactionReceipts",
+  params: {
+    query: optional(
+      object("TransactionReceiptsQuery", { transactionHashes: array(hash, "[]common.Hash") }),
+    ),
+  },
+  start({ query }, { feeds }: SubscriptionModules, subscriber) {
+    const hashes = query?.transactionHashes ?? [];
+    if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
+    return feeds.addReceipts(subscriber, hashes);
+  },
+});
+
+/** `syncing`: whether the node is behind the chain it follows, at once and whenever that changes. */
+const syncing = defineSubscription({
+  name: "syncing",
+  params: {},
+  start: (_params, { feeds }: SubscriptionModules, subscriber) => feeds.addSyncing(subscriber),
+});
+
+/** `eth_subscribe` and `eth_unsubscribe`. */
+export const ethSubscriptions = subscriptionMethods<SubscriptionModules>("eth", [
+  newHeads,
+  logs,
+  newPendingTransactions,
+  transactionReceipts,
+  syncing,
+]);

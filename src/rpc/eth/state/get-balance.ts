@@ -1,0 +1,21 @@
+import type { ChainReader } from "../../../chain/reader.ts";
+import { defineMethod } from "../../dispatch/method.ts";
+import { blockSelector } from "../../params/block-selector.ts";
+import { address, optional, quantity } from "../../params/codec.ts";
+import { resolveState } from "../../ports/resolve.ts";
+
+/**
+ * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
+ *
+ * An account never touched has balance 0: an answer, not an error.
+ *
+ * @throws UnknownBlockError, BlockNotCanonicalError
+ * @see execution-apis `src/eth/state.yaml`; EIP-1898 for the block parameter
+ */
+export const getBalance = defineMethod({
+  name: "eth_getBalance",
+  params: { account: address, block: optional(blockSelector, "latest") },
+  result: quantity,
+  handle: ({ account, block }, { chain }: { chain: ChainReader }) =>
+    resolveState(chain, block).state.account(account)?.balance ?? 0n,
+});

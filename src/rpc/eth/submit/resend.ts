@@ -1,0 +1,53 @@
+import type { AccountSigner } from "../../../keystore/account-signer.ts";
+import { ZERO_ADDRESS } from "../../../primitives/address.ts";
+import { equalBytes } from "../../../primitives/bytes.ts";
+import { buildTransaction } from "../../../types/transaction/encode.ts";
+import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { TransactionFieldsError, TransactionNotFoundError } from "../../dispatch/errors.ts";
+import { defineMethod } from "../../dispatch/method.ts";
+import { callRequest } from "../../params/call-request.ts";
+import { hash, optional, quantity, quantity64 } from "../../params/codec.ts";
+import type { Submit } from "../../ports/execution.ts";
+import { signFields } from "../sign/sign-fields.ts";
+import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
+
+/**
+ * `eth_resend`: replaces a pending transaction of an account of the node, which `request` describes, by one with another price or gas
+ * limit; the new hash.
+ *
+ * @throws TransactionFieldsError, TransactionNotFoundError, and what signing and submitting throw
+ */
+export const resend = defineMethod({
+  name: "eth_resend",
+  params: { request: callRequest, gasPrice: optional(quantity), gas: optional(quantity64) },
+  result: hash,
+  heavy: true,
+  async handle(
+    { request, gasPrice, gas },
+    modules: DefaultsModules & { readonly signer: AccountSigner; readonly submit: Submit },
+  ) {
+    const { signer, pool, submit } = modules;
+    if (request.nonce === undefined) {
+      throw new TransactionFieldsError("missing transaction nonce in transaction spec");
+    }
+    const from = request.from ?? ZERO_ADDRESS;
+    await signer.assertKnown(from);
+    const fields = await fillTransactionFields(request, modules);
+    const described = signingHash(fields);
+    const isThere = pool
+      .contentFrom(from)
+      .pending.some(({ tx }) => equalBytes(signingHash(tx), described));
+    if (!isThere) {
+      throw new TransactionNotFoundError(buildTransaction(fields, { v: 0n, r: 0n, s: 0n }).hash);
+    }
+    const priced =
+      gasPrice === undefined || gasPrice === 0n
+        ? fields
+        : "gasPrice" in fields
+          ? { ...fields, gasPrice }
+          : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
+    const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
+    const tx = await signFields(replacement, (digest) => signer.sign(from, digest));
+    return submit(tx.raw);
+  },
+});

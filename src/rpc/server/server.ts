@@ -1,0 +1,165 @@
+import type { Authenticate } from "../auth/authenticator.ts";
+import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { namespaceOf, type Registry } from "../dispatch/method.ts";
+import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
+import { createAccessPolicy, type MethodRules } from "./access.ts";
+import {
+  type HttpModules,
+  type Listener,
+  type ListenerOptions,
+  listenHttp,
+  type TlsMaterial,
+} from "./http.ts";
+import { listenIpc } from "./ipc.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
+import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "./origin.ts";
+import { createWsAcceptor, refuseUpgrade, type WsAcceptor } from "./ws.ts";
+
+export type RpcServerOptions = {
+  /** Each absent one does not listen. HTTP takes WebSocket upgrades too. */
+  readonly http?: EndpointOptions;
+  readonly ws?: EndpointOptions;
+  readonly ipc?: { readonly path: string };
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+  readonly limits?: Partial<RpcLimits>;
+  /** Speaks TLS on every TCP port. */
+  readonly tls?: TlsMaterial;
+  /** Answer plain calls without node:http; true if not given. */
+  readonly fastHttp?: boolean;
+};
+
+export type EndpointOptions = {
+  readonly host: string;
+  /** 0: any free port */
+  readonly port: number;
+  readonly namespaces: Iterable<string>;
+  /** Private methods need no credential here: a dev chain. */
+  readonly isOpen?: boolean;
+  /** Narrow the namespaces down to single methods. */
+  readonly methods?: MethodRules;
+  /** In place of the server's. */
+  readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+};
+
+export type RpcServerModules<Modules> = {
+  readonly registry: Registry<Modules>;
+  readonly modules: Modules;
+  readonly observer?: RpcObserver;
+  readonly authenticate?: Authenticate;
+  readonly otherRequest?: NonNullable<HttpModules["otherRequest"]>;
+};
+
+export type RpcServer = {
+  /** Where each transport listens now, with the real port. */
+  readonly urls: { readonly http?: string; readonly ws?: string; readonly ipc?: string };
+  /** Opens the TCP listener of `kind`, which must not be open; its URL. WebSocket on the HTTP port is served again too. */
+  open(kind: TcpKind, endpoint: EndpointOptions): Promise<string>;
+  /** Closes the listener of `kind`, if it is open. WebSocket ends on the HTTP port too. */
+  shut(kind: TcpKind, graceMs?: number): Promise<void>;
+  /** Stops accepting, lets running calls end, then cuts. */
+  close(graceMs?: number): Promise<void>;
+};
+
+export type TcpKind = "http" | "ws";
+
+/** A TCP listener and whoever takes its WebSocket upgrades, if somebody does. */
+type TcpListener = {
+  readonly listener: Listener;
+  readonly options: ListenerOptions;
+  acceptor: WsAcceptor | undefined;
+};
+
+/**
+ * Starts every listener asked for around one dispatcher. When one cannot listen, those that already do are closed again.
+ *
+ * @throws Error of the operating system (EADDRINUSE …), IpcPathTooLongError, IpcPathInUseError
+ */
+export async function startRpcServer<Modules>(
+  options: RpcServerOptions,
+  modules: RpcServerModules<Modules>,
+): Promise<RpcServer> {
+  const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
+  const observer = modules.observer ?? SILENT_OBSERVER;
+  const dispatcher = createDispatcher({ limits, observer }, modules);
+  const listenerModules = {
+    dispatcher,
+    observer,
+    ...(modules.authenticate && { authenticate: modules.authenticate }),
+  };
+  const tcp: { http?: TcpListener; ws?: TcpListener } = {};
+  let ipc: Listener | undefined;
+
+  async function open(kind: TcpKind, endpoint: EndpointOptions): Promise<string> {
+    const listenerOptions: ListenerOptions = {
+      host: endpoint.host,
+      port: endpoint.port,
+      access: createAccessPolicy(endpoint, modules.registry.keys()),
+      allowedHosts: endpoint.allowedHosts ?? options.allowedHosts ?? DEFAULT_ALLOWED_HOSTS,
+      allowedOrigins: endpoint.allowedOrigins ?? options.allowedOrigins ?? DEFAULT_ALLOWED_ORIGINS,
+      limits,
+      ...(options.tls && { tls: options.tls }),
+      ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
+    };
+    const listener = await listenHttp(listenerOptions, {
+      ...listenerModules,
+      acceptUpgrade(request, socket, head) {
+        const acceptor = tcp[kind]?.acceptor;
+        if (acceptor) acceptor.acceptUpgrade(request, socket, head);
+        else refuseUpgrade(socket, { status: 404, reason: "upgrade", message: "not found" });
+      },
+      servesCalls: kind === "http",
+      ...(modules.otherRequest && { otherRequest: modules.otherRequest }),
+    });
+    const acceptor = createWsAcceptor(listenerOptions, listenerModules);
+    tcp[kind] = { listener, options: listenerOptions, acceptor };
+    if (kind === "ws" && tcp.http && !tcp.http.acceptor) {
+      tcp.http.acceptor = createWsAcceptor(tcp.http.options, listenerModules);
+    }
+    return listener.url;
+  }
+
+  async function shut(kind: TcpKind, graceMs?: number): Promise<void> {
+    const closing: (Promise<void> | undefined)[] = [];
+    const gone = tcp[kind];
+    delete tcp[kind];
+    closing.push(gone?.listener.close(graceMs), gone?.acceptor?.close(graceMs));
+    if (kind === "ws" && tcp.http) {
+      closing.push(tcp.http.acceptor?.close(graceMs));
+      tcp.http.acceptor = undefined;
+    }
+    await Promise.all(closing);
+  }
+
+  async function close(graceMs?: number): Promise<void> {
+    await Promise.all([shut("http", graceMs), shut("ws", graceMs), ipc?.close(graceMs)]);
+  }
+
+  try {
+    if (options.http) await open("http", options.http);
+    if (options.ws) await open("ws", options.ws);
+    if (options.ipc) {
+      const namespaces = new Set([...modules.registry.keys()].map(namespaceOf));
+      ipc = await listenIpc(
+        { path: options.ipc.path, access: { namespaces, isOpen: true }, limits },
+        listenerModules,
+      );
+    }
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+  return {
+    get urls() {
+      return {
+        ...(tcp.http && { http: tcp.http.listener.url }),
+        ...(tcp.ws && { ws: tcp.ws.listener.url }),
+        ...(ipc && { ipc: ipc.url }),
+      };
+    },
+    open,
+    shut,
+    close,
+  };
+}

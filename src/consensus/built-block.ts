@@ -40,7 +40,7 @@ export type BuiltBlock = {
   readonly sidecars: readonly BlobSidecar[];
 };
 
-/** The wish contradicts the head or the rules. The message is geth's. */
+/** The attributes contradicts the head or the rules. The message is geth's. */
 export class PayloadAttributesError extends NodeError {
   readonly code = "PAYLOAD_ATTRIBUTES";
 }
@@ -48,9 +48,9 @@ export class PayloadAttributesError extends NodeError {
 /** Builds the blocks that tests ask for by name (`testing_*`). */
 export type BlockTester = {
   /** Builds a block and keeps nothing. @throws PayloadAttributesError, and what the first unfit transaction breaks */
-  build(wish: PayloadAttributes): BuiltBlock;
+  build(attributes: PayloadAttributes): BuiltBlock;
   /** Builds a block and makes it the head; its hash. @throws as build */
-  commit(wish: PayloadAttributes): Hash;
+  commit(attributes: PayloadAttributes): Hash;
 };
 
 export function createBlockTester(
@@ -59,19 +59,19 @@ export function createBlockTester(
 ): BlockTester {
   const { chain, mempool, beginBlock } = modules;
 
-  function build(wish: PayloadAttributes): BuiltBlock {
+  function build(attributes: PayloadAttributes): BuiltBlock {
     const { hash, header: head } = chain.head().block;
-    assertFits(wish, { hash, timestamp: head.timestamp });
-    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = wish;
+    assertFits(attributes, { hash, timestamp: head.timestamp });
+    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = attributes;
     const point = { number: head.number + 1, timestamp, difficulty: 0n };
     if (withdrawals && !isAtLeast(hardforkAt(chain.config, point), "shanghai")) {
       throw new PayloadAttributesError("unexpected withdrawals before shanghai");
     }
-    const given = wish.transactions?.map(decodeAt);
+    const given = attributes.transactions?.map(decodeAt);
     const builder = beginBlock({
       ...{ timestamp, prevRandao, coinbase: feeRecipient },
-      gasLimit: nextGasLimit(head.gasLimit, wish.targetGasLimit ?? options.gasLimitTarget),
-      extraData: wish.extraData ?? EMPTY_BYTES,
+      gasLimit: nextGasLimit(head.gasLimit, attributes.targetGasLimit ?? options.gasLimitTarget),
+      extraData: attributes.extraData ?? EMPTY_BYTES,
       ...(withdrawals && { withdrawals }),
       ...(parentBeaconBlockRoot && { parentBeaconBlockRoot }),
     });
@@ -94,8 +94,8 @@ export function createBlockTester(
 
   return {
     build,
-    commit(wish) {
-      const { executed, changes, nodes } = build(wish).sealed;
+    commit(attributes) {
+      const { executed, changes, nodes } = build(attributes).sealed;
       chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
       return executed.block.hash;
     },
@@ -110,7 +110,9 @@ function assertFits(
     throw new PayloadAttributesError("parentHash is not current head");
   }
   if (timestamp <= head.timestamp) {
-    throw new PayloadAttributesError(`invalid timestamp, parent ${head.timestamp} given ${timestamp}`);
+    throw new PayloadAttributesError(
+      `invalid timestamp, parent ${head.timestamp} given ${timestamp}`,
+    );
   }
 }
 
@@ -119,7 +121,11 @@ function decodeAt(raw: Uint8Array, index: number): DecodedPooledTransaction {
     return decodePooledTransaction(raw);
   } catch (cause) {
     if (!(cause instanceof NodeError)) throw cause;
-    throw new PayloadAttributesError(`invalid transaction ${index}: ${cause.message}`, {}, { cause });
+    throw new PayloadAttributesError(
+      `invalid transaction ${index}: ${cause.message}`,
+      {},
+      { cause },
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { create2Address, createAddress } from "./create-address.ts";
 import type { Halt } from "./evm.ts";
 import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
-import { accountOf, CREATE2, type Ending, halted, type Session } from "./session.ts";
+import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
 import { traceEnter } from "./trace-frames.ts";
 
 /** G_codedeposit, for each byte */
@@ -97,7 +97,7 @@ function initCode({ memory }: Session): Uint8Array {
 }
 
 /** Ends a frame of a creation: what a successful one returns becomes the code of the account. */
-export function endCreation(session: Session, ending: Ending): void {
+export function endCreation(session: Session, ending: FrameResult): void {
   if (ending.outcome !== "success") {
     popFrame(session, ending, false);
     return;

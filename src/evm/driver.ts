@@ -42,7 +42,7 @@ import {
   CREATE,
   CREATE2,
   EMPTY_SUCCESS,
-  type Ending,
+  type FrameResult,
   halted,
   LinearMemoryExhausted,
   type Session,
@@ -314,7 +314,7 @@ export class Driver {
   }
 }
 
-function end(session: Session, ending: Ending): void {
+function end(session: Session, ending: FrameResult): void {
   const opcode = session.memory.get32(frame.kind);
   if (opcode === CREATE || opcode === CREATE2) endCreation(session, ending);
   else popFrame(session, ending, ending.outcome === "success");

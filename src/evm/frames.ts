@@ -4,7 +4,7 @@ import {
   align32,
   CREATE,
   CREATE2,
-  type Ending,
+  type FrameResult,
   LinearMemoryExhausted,
   memoryEnd,
   revertFrame,
@@ -69,7 +69,7 @@ export function useOwnCode(session: Session, bytes: Uint8Array): void {
 }
 
 /** Ends the running frame: undoes it unless it succeeded, goes back to its parent and hands that the result. */
-export function popFrame(session: Session, ending: Ending, keepsChanges: boolean): void {
+export function popFrame(session: Session, ending: FrameResult, keepsChanges: boolean): void {
   const { memory } = session;
   if (!keepsChanges) revertFrame(session);
   if (ending.outcome === "halt") memory.set64(globals.gasBack, 0n);
@@ -92,7 +92,7 @@ export function popFrame(session: Session, ending: Ending, keepsChanges: boolean
 /** A call or creation ends before it became a frame; `gasBack` is what its caller gets back of its gas. */
 export function endAtOnce(
   session: Session,
-  ending: Ending,
+  ending: FrameResult,
   gasBack: "all" | "none" | bigint,
 ): void {
   const { memory, tracer } = session;
@@ -112,7 +112,7 @@ export function endAtOnce(
 /** Gives the running frame gas, return data, output and result word of what it called; without one, that was all. */
 function hand(
   session: Session,
-  ending: Ending,
+  ending: FrameResult,
   opcode: number,
   created: number,
   target: number,

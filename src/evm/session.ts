@@ -19,16 +19,16 @@ export const CREATE2 = 0xf5;
 export const STATICCALL = 0xfa;
 
 /** How a frame, or a call that never became one, ended. Its output stands in linear memory. */
-export type Ending = {
+export type FrameResult = {
   readonly outcome: "success" | "revert" | "halt";
   readonly halt?: Halt;
   readonly output: number;
   readonly outputSize: number;
 };
 
-export const EMPTY_SUCCESS: Ending = { outcome: "success", output: 0, outputSize: 0 };
+export const EMPTY_SUCCESS: FrameResult = { outcome: "success", output: 0, outputSize: 0 };
 
-export function halted(halt: Halt): Ending {
+export function halted(halt: Halt): FrameResult {
   return { outcome: "halt", halt, output: 0, outputSize: 0 };
 }
 
@@ -52,7 +52,7 @@ export type Session = {
   /** Depth of the running frame; −1 before the first and after the last */
   depth: number;
   /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
-  ending: Ending;
+  ending: FrameResult;
   /** Calls and creations the tracer was told of that have not ended */
   traced: number;
   /** Gas each frame began with, kept for a tracer only */

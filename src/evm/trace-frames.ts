@@ -6,7 +6,7 @@ import {
   CREATE,
   CREATE2,
   DELEGATECALL,
-  type Ending,
+  type FrameResult,
   type Session,
   STATICCALL,
 } from "./session.ts";
@@ -39,7 +39,7 @@ export function traceEnter(session: Session): void {
 }
 
 /** `gas` is what it began with; what comes back of it is in `globals.gasBack`. */
-export function traceExit(session: Session, ending: Ending, gas: bigint, depth: number): void {
+export function traceExit(session: Session, ending: FrameResult, gas: bigint, depth: number): void {
   const { memory, tracer } = session;
   const { outcome, halt, output, outputSize } = ending;
   session.traced--;

@@ -7,8 +7,8 @@ import { checkTransaction } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
 import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
 import { createEntry, type Entry } from "./entry.ts";
-import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
 import { LegacyPool } from "./legacy-pool.ts";
+import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
 import type {
   BlockOrder,
   HeadUpdate,

@@ -1,4 +1,4 @@
-import type { BlockTester, PayloadAttributes, BuiltBlock } from "../../consensus/built-block.ts";
+import type { BlockTester, BuiltBlock, PayloadAttributes } from "../../consensus/built-block.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";

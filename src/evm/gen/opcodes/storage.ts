@@ -17,7 +17,7 @@ export type StorageFunctions = {
 const SET_GAS = 20_000n;
 
 /** SSTORE's prices by fork: Yellow Paper appendix H, EIP-1283, EIP-2200, EIP-2929, EIP-3529. */
-export function sstoreGas({ sstore, eip2929, eip3529 }: Rules) {
+export function sstoreCosts({ sstore, eip2929, eip3529 }: Rules) {
   return {
     /** Nothing changes, or the slot was changed before in this transaction */
     dirty: eip2929 ? 100n : sstore === "eip2200" ? 800n : 200n,
@@ -32,7 +32,7 @@ export function defineStorage(
   gas: GasFunctions,
   journal: Journal,
 ): StorageFunctions {
-  const prices = sstoreGas(rules);
+  const costs = sstoreCosts(rules);
 
   const refund = (f: FunctionBuilder, amount: bigint) =>
     f.do(i64.store(globals.refund, i64.add(i64.load(globals.refund), amount)));
@@ -45,35 +45,35 @@ export function defineStorage(
       f.if(
         currentIsZero,
         () => f.if(i32.eqz(valueIsZero), () => price(SET_GAS)),
-        () => f.if(valueIsZero, () => refund(f, prices.clearRefund)),
+        () => f.if(valueIsZero, () => refund(f, costs.clearRefund)),
       );
-      price(prices.reset);
+      price(costs.reset);
       return;
     }
     const originalIsZero = isZeroWord(slot!, record.original);
     const equals = (offset: number, other: Operand, otherOffset = 0) =>
       equalWords(slot!, other, offset, otherOffset);
-    f.if(equals(record.value, value!), () => price(prices.dirty));
+    f.if(equals(record.value, value!), () => price(costs.dirty));
     f.if(equals(record.original, slot!, record.value), () => {
       f.if(originalIsZero, () => price(SET_GAS));
-      f.if(valueIsZero, () => refund(f, prices.clearRefund));
-      price(prices.reset);
+      f.if(valueIsZero, () => refund(f, costs.clearRefund));
+      price(costs.reset);
     });
     f.if(i32.eqz(originalIsZero), () =>
       f.if(
         currentIsZero,
-        () => refund(f, -prices.clearRefund),
-        () => f.if(valueIsZero, () => refund(f, prices.clearRefund)),
+        () => refund(f, -costs.clearRefund),
+        () => f.if(valueIsZero, () => refund(f, costs.clearRefund)),
       ),
     );
     f.if(equals(record.original, value!), () =>
       f.if(
         originalIsZero,
-        () => refund(f, SET_GAS - prices.dirty),
-        () => refund(f, prices.reset - prices.dirty),
+        () => refund(f, SET_GAS - costs.dirty),
+        () => refund(f, costs.reset - costs.dirty),
       ),
     );
-    price(prices.dirty);
+    price(costs.dirty);
   });
 
   const write = module.define(["i32", "i32"], [], (f, slot, value) => {

@@ -6,7 +6,9 @@ import {
 import { maxFeePerGasOf } from "../types/transaction/fees.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { FeeCapExceededError, UnprotectedTransactionError } from "./dispatch/errors.ts";
-import type { Submit } from "./ports/execution.ts";
+
+/** Adds a transaction in network form to the pool; its hash once it is accepted. */
+export type Submit = (raw: Uint8Array) => Hash | Promise<Hash>;
 
 export type SubmissionRules = {
   /** Most that one transaction may pay for gas, in wei; 0: no bound. */

@@ -89,7 +89,7 @@ test("simulate shows transfers as logs, and takes back those of a revert while t
 
 test("simulate moves a precompile for one block only", () => {
   const data = hexToBytes("0x1234");
-  const stateOverrides = new Map([[identity, { movePrecompileTo: bob }]]);
+  const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob }]]);
   const calls = [
     { to: identity, data },
     { to: bob, data },

@@ -1,5 +1,5 @@
 import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
-import type { BlobProver } from "../../rpc/ports/execution.ts";
+import type { BlobProver } from "../../rpc/ports/tools.ts";
 import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
 import { runInWorker, WorkerTaskError } from "../workers/run-in-worker.ts";
 
@@ -10,7 +10,7 @@ const LIMITS = { timeoutMs: 60_000, heapMegabytesMax: 512 };
 export function createBlobProver(): BlobProver {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    async prove(blobs, wrapperVersion) {
+    async proveBlobs(blobs, wrapperVersion) {
       const input: ProveInput = { blobs, wrapperVersion };
       const mine = last.then(() => runInWorker<ProveResult>("prove-blobs", input, LIMITS));
       last = mine.catch(() => {});

@@ -87,12 +87,12 @@ overBothTransports((createTestModules) => {
     }
   });
 
-  test("eth_getBlockByHash gives the same bytes each time, made once", () => {
+  test("eth_getBlockByHash gives the same bytes each time, made once", async () => {
     const context = inProcessContext();
     const params = [first!.block.hash, true];
     assert.equal(
-      getBlockByHash.run(modules, params, context),
-      getBlockByHash.run(modules, params, context),
+      await getBlockByHash.run(modules, params, context),
+      await getBlockByHash.run(modules, params, context),
     );
   });
 

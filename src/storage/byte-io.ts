@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { NodeError } from "../errors.ts";
 
 /** Bytes that do not hold what their format says. */
@@ -82,9 +83,32 @@ export class ByteWriter {
     this.#length += 1 + length;
   }
 
+  /** Leaves `count` bytes zero, to be patched. */
+  skip(count: number): void {
+    this.#reserve(count);
+    this.#buffer.fill(0, this.#length, this.#length + count);
+    this.#length += count;
+  }
+
   /** Puts `value` over four bytes written before. */
   patchU32(offset: number, value: number): void {
     this.#buffer.writeUInt32LE(value, offset);
+  }
+
+  /** The same with eight. @param value an integer from 0 to 2^53 − 1 */
+  patchU64(offset: number, value: number): void {
+    this.#buffer.writeUInt32LE(value % 2 ** 32, offset);
+    this.#buffer.writeUInt32LE(Math.floor(value / 2 ** 32), offset + 4);
+  }
+
+  /** The same with the bytes behind `0x`. */
+  patchHex(offset: number, value: string): void {
+    this.#buffer.write(value.slice(2), offset, "hex");
+  }
+
+  /** crc32 of the bytes written from offset `start` to `end`. */
+  checksum(start: number, end: number): number {
+    return crc32(this.#buffer.subarray(start, end));
   }
 
   /** What was written, as a view: the writer must not be used afterwards. */
@@ -133,6 +157,19 @@ export class ByteReader {
 
   u32(): number {
     return this.#buffer.readUInt32LE(this.#take(4));
+  }
+
+  /** @throws MalformedBytesError above 2^53 − 1 */
+  u64(): number {
+    const low = this.u32();
+    const value = low + this.u32() * 2 ** 32;
+    if (!Number.isSafeInteger(value)) throw new MalformedBytesError("u64 beyond 2^53 - 1");
+    return value;
+  }
+
+  /** crc32 of the bytes from offset `start` to `end`. */
+  checksum(start: number, end: number): number {
+    return crc32(this.#buffer.subarray(start, end));
   }
 
   /** A view of the next bytes. */

@@ -1,8 +1,8 @@
 import { CODE_SIZE_MAX } from "../params/gas.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { create2Address, createAddress } from "./create-address.ts";
-import type { Halt } from "./evm.ts";
 import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
+import type { Halt } from "./halts.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
 import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
 import { traceEnter } from "./trace-frames.ts";

@@ -3,9 +3,9 @@ import { frame, globals, record, TRANSIENT, WORD } from "../../layout.ts";
 import { i32, i64, type Local } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { Loop } from "../loop.ts";
+import { slotRecord } from "../runtime/storage.ts";
 import { copyWord, limb, storeSmall, storeZero } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
-import { slotRecord } from "./storage.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 /** LOG's price for a byte of data (G_logdata) */
 const LOG_BYTE_GAS = 8n;

@@ -3,10 +3,10 @@ import type { Rules } from "../../rules.ts";
 import { i32, i64 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
-import type { Imports } from "../runtime.ts";
 import { limb } from "../words.ts";
+import type { GasFunctions } from "./gas.ts";
+import type { Imports } from "./imports.ts";
+import type { Journal } from "./journal.ts";
 
 /** EIP-2929 */
 const WARM_GAS = 100n;

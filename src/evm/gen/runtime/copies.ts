@@ -2,8 +2,8 @@ import { frame, WORD } from "../../layout.ts";
 import { i32, i64, memory, v128 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
 import { isSmall, limb } from "../words.ts";
+import type { GasFunctions } from "./gas.ts";
 
 /** G_copy, for each word */
 const COPY_WORD_GAS = 3n;

@@ -1,10 +1,10 @@
-import { haltCode } from "../halts.ts";
-import { frame, WORD } from "../layout.ts";
-import { i32, i64, memory as linearMemory } from "../wasm/code.ts";
-import { call } from "../wasm/function.ts";
-import type { Loop } from "./loop.ts";
-import type { Emitter, Emitters } from "./opcodes/opcode-emitters.ts";
-import { bytesFromWord, isSmall, limb, orAll, storeSmall, wordFromBytes } from "./words.ts";
+import { haltCode } from "../../halts.ts";
+import { frame, WORD } from "../../layout.ts";
+import { i32, i64, memory as linearMemory } from "../../wasm/code.ts";
+import { call } from "../../wasm/function.ts";
+import type { Loop } from "../loop.ts";
+import { bytesFromWord, isSmall, limb, orAll, storeSmall, wordFromBytes } from "../words.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 /** EIP-5656 charges MCOPY as a copy, KECCAK256 costs 6 a word. */
 const HASH_WORD_GAS = 6n;

@@ -1,9 +1,9 @@
-import { haltCode } from "../halts.ts";
-import { frame, globals, PAGE } from "../layout.ts";
-import { i32, i64, memory } from "../wasm/code.ts";
-import { call, type FunctionRef } from "../wasm/function.ts";
-import type { ModuleBuilder } from "../wasm/module.ts";
-import { isSmall, isZeroWord, limb } from "./words.ts";
+import { haltCode } from "../../halts.ts";
+import { frame, globals, PAGE } from "../../layout.ts";
+import { i32, i64, memory } from "../../wasm/code.ts";
+import { call, type FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { isSmall, isZeroWord, limb } from "../words.ts";
 
 /** geth's 0x1FFFFFFFE0: more memory would cost more gas than 64 bits hold. */
 const MEMORY_SIZE_MAX = 0x1fffffffe0n;

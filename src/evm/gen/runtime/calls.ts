@@ -5,11 +5,11 @@ import type { Rules } from "../../rules.ts";
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
-import type { Imports } from "../runtime.ts";
 import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
 import type { AccessFunctions } from "./access.ts";
+import type { GasFunctions } from "./gas.ts";
+import type { Imports } from "./imports.ts";
+import type { Journal } from "./journal.ts";
 
 /** G_callvalue, G_callstipend, G_newaccount */
 const CALL_VALUE_GAS = 9_000n;

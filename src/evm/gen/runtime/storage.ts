@@ -3,9 +3,9 @@ import type { Rules } from "../../rules.ts";
 import { i32, i64, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
 import { copyWord, equalWords, isZeroWord } from "../words.ts";
+import type { GasFunctions } from "./gas.ts";
+import type { Journal } from "./journal.ts";
 
 export type StorageFunctions = {
   /** sstoreGas(gas, slot, value): the price of a write, and its refund; `value` is the address of a word */

@@ -1,6 +1,8 @@
 import { crc32 } from "node:zlib";
 import { NodeError } from "../errors.ts";
 
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
 /** Bytes that do not hold what their format says. */
 export class MalformedBytesError extends NodeError {
   readonly code = "STORE_MALFORMED_BYTES";
@@ -64,15 +66,10 @@ export class ByteWriter {
     this.bytes(value);
   }
 
-  /** Big-endian without leading zeros behind one byte of length; at most 255 bytes. */
+  /** Big-endian without leading zeros after one byte of length; at most 255 bytes. */
   bigint(value: bigint): void {
-    if (value < 0x80n && value > 0n) {
-      this.byte(1);
-      this.byte(Number(value));
-      return;
-    }
-    if (value === 0n) {
-      this.byte(0);
+    if (value <= SAFE_MAX) {
+      this.#safeInteger(Number(value));
       return;
     }
     const digits = value.toString(16);
@@ -80,6 +77,20 @@ export class ByteWriter {
     this.#reserve(1 + length);
     this.#buffer[this.#length] = length;
     this.#buffer.write(digits.padStart(length * 2, "0"), this.#length + 1, "hex");
+    this.#length += 1 + length;
+  }
+
+  /** The same for what a number holds exactly, several times as fast. */
+  #safeInteger(value: number): void {
+    let length = 0;
+    for (let rest = value; rest >= 1; rest /= 256) length++;
+    this.#reserve(1 + length);
+    this.#buffer[this.#length] = length;
+    let rest = value;
+    for (let at = this.#length + length; at > this.#length; at--) {
+      this.#buffer[at] = rest % 256;
+      rest = Math.floor(rest / 256);
+    }
     this.#length += 1 + length;
   }
 

@@ -8,7 +8,6 @@ import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createBlobProver } from "./adapters/blob-prover.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createExecutionPort } from "./adapters/execution-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
@@ -48,7 +47,7 @@ export function createRpcPorts(
     execution: createExecutionPort(callLimits, core, suggestTip),
     keys: createKeysPort(modules.keys),
     node: createNodePort(core, modules),
-    tools: { ...createSolidityCompiler(), ...createBlobProver() },
+    tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, core);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };

@@ -31,7 +31,7 @@ export function createExecutionPort(
   { reader, execution, blockTester }: Pick<ChainCore, "reader" | "execution" | "blockTester">,
   suggestTip: () => bigint,
 ): ExecutionPort {
-  const blockHash = (number: number) => reader.blockByNumber(number)?.block.hash;
+  const blockHash = (number: number) => reader.hashAt(number);
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: Header; readonly context: BlockContext } | undefined;
   function targetOf({ executed, state }: ResolvedState): CallTarget {

@@ -25,7 +25,7 @@ export function createTraceMethods(
   { gasCap, memoryBytesMax }: Pick<CallLimits, "gasCap" | "memoryBytesMax">,
   { reader, execution }: Pick<ChainCore, "reader" | "execution">,
 ): TraceMethods {
-  const blockHash = (number: number) => reader.blockByNumber(number)?.block.hash;
+  const blockHash = (number: number) => reader.hashAt(number);
 
   const optionsOf = (request: TraceRequest): TraceOptions => ({
     ...request,

@@ -3,7 +3,7 @@ import { blockSize } from "../../types/block-codec.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { SealedHeader } from "../ports/chain-view.ts";
-import { minedTransaction } from "../ports/mined.ts";
+import { minedTransactionOf } from "../ports/mined.ts";
 import { type HeaderStyle, headerMembers } from "./header-json.ts";
 import { minedTransactionText } from "./transaction-json.ts";
 import { plainListText, quantityText } from "./write.ts";
@@ -45,7 +45,7 @@ export function uncleTextAt(
 }
 
 function transactionTextAt(executed: ExecutedBlock, index: number): string {
-  return minedTransactionText(minedTransaction(executed, index));
+  return minedTransactionText(minedTransactionOf(executed, index));
 }
 
 function withdrawalText({ index, validatorIndex, address, amount }: Withdrawal): string {

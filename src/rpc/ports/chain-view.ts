@@ -38,7 +38,7 @@ export interface ChainView
 /** What never changes while the node runs. */
 export interface ChainConstants {
   readonly config: ChainConfig;
-  readonly genesis: SealedHeader;
+  readonly genesisHash: Hash;
 }
 
 /** A header with its hash, keccak256 of its RLP. */

@@ -1,60 +1,66 @@
+import type { IncludedTransaction } from "../../chain/store/block-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
 import type { MinedReceipt, MinedTransaction, TransactionPosition } from "./chain-view.ts";
 
+/** @param header of the block that includes it */
+export function minedTransaction(included: IncludedTransaction, header: Header): MinedTransaction {
+  const { transaction, sender } = included;
+  return { tx: transaction, sender, position: positionOf(included, header) };
+}
+
 /** The transaction at `index`, which the block has. */
-export function minedTransaction(executed: ExecutedBlock, index: number): MinedTransaction {
-  const { block, senders } = executed;
+export function minedTransactionOf(
+  { block, senders }: ExecutedBlock,
+  index: number,
+): MinedTransaction {
+  const position = { index, blockHash: block.hash, blockNumber: block.header.number };
   return {
     tx: block.transactions[index]!,
     sender: senders[index]!,
-    position: positionOf(executed, index),
+    position: positionOf(position, block.header),
   };
 }
 
-/** The receipt at `index`, which the block has. @param firstLogIndex as `logsBefore` gives it */
-export function minedReceipt(
-  executed: ExecutedBlock,
-  index: number,
-  firstLogIndex: number,
-): MinedReceipt {
-  const { block, senders, receipts } = executed;
-  const { hash, to } = block.transactions[index]!;
+/** @param header of the block that includes it */
+export function minedReceipt(included: IncludedTransaction, header: Header): MinedReceipt {
+  const { transaction, sender, receipt, firstLogIndex } = included;
   return {
-    receipt: receipts[index]!,
-    transactionHash: hash,
-    from: senders[index]!,
-    to,
-    position: positionOf(executed, index),
+    receipt,
+    transactionHash: transaction.hash,
+    from: sender,
+    to: transaction.to,
+    position: positionOf(included, header),
     firstLogIndex,
   };
 }
 
 /** Every receipt of a block, in order. */
-export function minedReceipts(executed: ExecutedBlock): MinedReceipt[] {
+export function minedReceipts({ block, senders, receipts }: ExecutedBlock): MinedReceipt[] {
+  const { hash: blockHash, header, transactions } = block;
   let firstLogIndex = 0;
-  return executed.receipts.map(({ logs }, index) => {
-    const mined = minedReceipt(executed, index, firstLogIndex);
-    firstLogIndex += logs.length;
+  return receipts.map((receipt, index) => {
+    const { hash, to } = transactions[index]!;
+    const mined = {
+      receipt,
+      transactionHash: hash,
+      from: senders[index]!,
+      to,
+      position: positionOf({ index, blockHash, blockNumber: header.number }, header),
+      firstLogIndex,
+    };
+    firstLogIndex += receipt.logs.length;
     return mined;
   });
 }
 
-/** Number of logs of the transactions before `index`. */
-export function logsBefore({ receipts }: ExecutedBlock, index: number): number {
-  let count = 0;
-  for (let i = 0; i < index; i++) count += receipts[i]!.logs.length;
-  return count;
-}
-
 function positionOf(
-  { block: { hash, header } }: ExecutedBlock,
-  index: number,
-): TransactionPosition {
-  return {
-    blockHash: hash,
-    blockNumber: header.number,
-    blockTimestamp: header.timestamp,
+  {
     index,
-    baseFeePerGas: header.baseFeePerGas,
-  };
+    blockHash,
+    blockNumber,
+  }: Pick<IncludedTransaction, "index" | "blockHash" | "blockNumber">,
+  { timestamp, baseFeePerGas }: Header,
+): TransactionPosition {
+  return { blockHash, blockNumber, blockTimestamp: timestamp, index, baseFeePerGas };
 }

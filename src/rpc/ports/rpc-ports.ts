@@ -1,9 +1,9 @@
+import type { SubmissionRules } from "../../mempool/submission.ts";
 import type { MethodInfo } from "../dispatch/method.ts";
 import type { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import type { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import type { Filters } from "../filters/filters.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
-import type { SubmissionRules } from "../submission.ts";
 import type { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { ChainView, LogLimits } from "./chain-view.ts";

@@ -1,12 +1,14 @@
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
+import { includedTransaction } from "../../chain/store/included-transaction.ts";
 import { PayloadAttributesError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
+import { createSubmit } from "../../mempool/submission.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -34,7 +36,6 @@ import { createLocalChainView } from "../ports/local/chain-view.ts";
 import type { NodeInfo, NodePort } from "../ports/node.ts";
 import type { RpcSettings, Sessions } from "../ports/rpc-ports.ts";
 import type { ToolsPort } from "../ports/tools.ts";
-import { createSubmit, type Submit } from "../submission.ts";
 import { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import { Notifier } from "../subscriptions/notifier.ts";
 import { Subscriptions } from "../subscriptions/subscriptions.ts";
@@ -66,7 +67,7 @@ const SLOT_ONE = hashFromBigint(1n);
 export type TestBackend = {
   readonly reader: Partial<ChainReader>;
   readonly pool: Partial<PoolReader>;
-  readonly submit: Submit;
+  readonly submit: ChainView["submit"];
   readonly suggestTip: () => bigint;
   readonly feeHistory: (count: number, newest: number | "pending") => FeeHistory;
   readonly execution: Partial<ExecutionPort>;
@@ -91,7 +92,7 @@ export type TestModules = {
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
-  readonly backend: { readonly reader: ChainReader; readonly submit: Submit };
+  readonly backend: { readonly reader: ChainReader; readonly submit: ChainView["submit"] };
   readonly emitter: TestEmitter;
   readonly logs: LogIndex;
 };
@@ -120,9 +121,12 @@ export function createTestModules(
   const logs = new LogIndex(createMemoryKv());
   for (const executed of blocks) logs.remember(executed);
   const { subscribe, ...emitter } = createTestEvents();
-  const submit = createSubmit(settings.submissionRules, ({ tx }) => {
-    submitted.push(tx);
-    return tx.hash;
+  const submit = createSubmit(settings.submissionRules, {
+    pool: { add: ({ tx }) => submitted.push(tx), checkBlob: () => 1 },
+    blobs: {
+      verify: async () => undefined,
+      prove: async () => ({ commitments: [], proofs: [] }),
+    },
   });
   const backend = {
     submit,
@@ -231,6 +235,20 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     head: () => blocks.at(-1)!,
     blockByNumber: (number) => blocks[number],
     blockByHash: byHash,
+    headerAt: (number) => blocks[number]?.block.header,
+    hashAt: (number) => blocks[number]?.block.hash,
+    transactionAt(number, index) {
+      const executed = blocks[number];
+      return executed && includedTransaction(executed, index);
+    },
+    numberOf: (hash) => byHash(hash)?.block.header.number,
+    transactionPosition(wanted) {
+      for (const [number, { block }] of blocks.entries()) {
+        const index = block.transactions.findIndex(({ hash }) => hash === wanted);
+        if (index >= 0) return { number, index };
+      }
+      return undefined;
+    },
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);

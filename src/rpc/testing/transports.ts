@@ -37,10 +37,10 @@ function testChannels() {
     connect(ports: TestPorts): TestPorts {
       const { port1, port2 } = new MessageChannel();
       open.push(serveChannel(port1, ports));
-      const { config, genesis } = ports.chain;
+      const { config, genesisHash } = ports.chain;
       return createChannelPorts(
         port2,
-        { config, genesis },
+        { config, genesisHash },
         {
           onListenerError(error) {
             throw error;

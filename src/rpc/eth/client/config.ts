@@ -1,9 +1,9 @@
 import { type ForkConfig, forkConfigs } from "../../../chain/fork-config.ts";
+import { invariant } from "../../../errors.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { json } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { andThen } from "../../ports/maybe-promise.ts";
 
 /**
  * `eth_config`: the rules that hold at the head, those of the next fork and of the last one scheduled.
@@ -13,11 +13,13 @@ export const config = defineMethod({
   name: "eth_config",
   params: {},
   result: json,
-  handle: (_params, { chain }: { chain: Pick<ChainView, "config" | "genesis" | "head"> }) =>
-    andThen(chain.head(), ({ header }) => {
-      const { current, next, last } = forkConfigs(chain.config, chain.genesis, header.timestamp);
-      return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
-    }),
+  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "header"> }) {
+    const { header } = await chain.head();
+    const genesis = await chain.header(0);
+    invariant(genesis, "there is a genesis block");
+    const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
+    return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
+  },
 });
 
 function jsonOf(fork: ForkConfig | undefined) {

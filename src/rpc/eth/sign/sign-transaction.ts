@@ -1,4 +1,5 @@
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { assertSubmittable } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { TransactionFieldsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
@@ -7,7 +8,6 @@ import { dataText } from "../../json/write.ts";
 import { callArguments } from "../../params/call-arguments.ts";
 import { type JsonText, rawJson } from "../../params/codec.ts";
 import type { RpcSettings } from "../../ports/rpc-ports.ts";
-import { assertSubmittable } from "../../submission.ts";
 import { type DefaultsModules, fillTransactionFields } from "../submit/transaction-defaults.ts";
 import { type SignDigest, type SignerModules, signFields } from "./sign-fields.ts";
 

@@ -107,8 +107,8 @@ export function serveChannel(port: MessagePort, ports: ServedPorts): { close(): 
   });
   port.on("close", end);
   port.unref();
-  const { config, genesis } = ports.chain;
-  send({ kind: "constants", constants: plainData({ config, genesis }) as ChainConstants });
+  const { config, genesisHash } = ports.chain;
+  send({ kind: "constants", constants: plainData({ config, genesisHash }) as ChainConstants });
   return {
     close() {
       end();

@@ -1,6 +1,9 @@
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { LogSource } from "../../../chain/logs/log-source.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
+import type { IncludedTransaction } from "../../../chain/store/block-store.ts";
+import { includedTransaction } from "../../../chain/store/included-transaction.ts";
+import { invariant } from "../../../errors.ts";
 import type { PoolReader } from "../../../mempool/pool.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
@@ -8,11 +11,12 @@ import type { Hash } from "../../../primitives/hash.ts";
 import type { Account } from "../../../state/account.ts";
 import type { StateReader } from "../../../state/reader.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
+import type { Header } from "../../../types/header.ts";
 import { PendingProofError } from "../../dispatch/errors.ts";
 import type { ChainEvents, ChainView, FeeReads, SealedHeader } from "../chain-view.ts";
-import { logsBefore, minedReceipt, minedTransaction } from "../mined.ts";
+import { minedReceipt, minedTransaction, minedTransactionOf } from "../mined.ts";
 import { findLogs } from "./log-search.ts";
-import { findBlock, resolveState } from "./resolve.ts";
+import { findBlock, findHeader, resolveState } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
   ChainEvents & {
@@ -26,33 +30,43 @@ export type LocalChainModules = FeeReads &
 export function createLocalChainView(modules: LocalChainModules): ChainView {
   const { reader, pool, logs } = modules;
 
+  function included(hash: Hash): IncludedTransaction | undefined {
+    const position = reader.transactionPosition(hash);
+    return position && reader.transactionAt(position.number, position.index);
+  }
+
+  function headerOf({ blockNumber }: IncludedTransaction): Header {
+    const header = reader.headerAt(blockNumber);
+    invariant(header, `block ${blockNumber} has a transaction but no header`);
+    return header;
+  }
+
   return {
     config: reader.config,
-    genesis: sealedHeader(reader.blockByNumber(0)!),
+    genesisHash: reader.genesisHash,
 
     head: () => sealedHeader(reader.head()),
-    header(at) {
-      const executed = findBlock(reader, at);
-      return executed && sealedHeader(executed);
-    },
+    header: (at) => findHeader(reader, at),
     block: (at) => findBlock(reader, at),
     blockHashes(first, countMax) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];
-      for (let number = first; number < end; number++) {
-        hashes.push(reader.blockByNumber(number)!.block.hash);
-      }
+      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
       return hashes;
     },
     transaction(hash) {
-      const found = reader.transaction(hash);
-      return found && minedTransaction(found.executed, found.index);
+      const found = included(hash);
+      return found && minedTransaction(found, headerOf(found));
     },
     transactionAt(at, index) {
-      const executed = findBlock(reader, at);
-      return executed && index < executed.block.transactions.length
-        ? minedTransaction(executed, index)
-        : undefined;
+      if (at === "pending") {
+        const executed = findBlock(reader, at)!;
+        const found = includedTransaction(executed, index);
+        return found && minedTransaction(found, executed.block.header);
+      }
+      const sealed = findHeader(reader, at);
+      const found = sealed && reader.transactionAt(sealed.header.number, index);
+      return found && minedTransaction(found, sealed.header);
     },
     transactionBySender(sender, nonce) {
       const number = blockThatUsed(sender, nonce, reader);
@@ -63,13 +77,11 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
       );
       return index === -1
         ? { isUsed: true }
-        : { isUsed: true, mined: minedTransaction(executed, index) };
+        : { isUsed: true, mined: minedTransactionOf(executed, index) };
     },
     receipt(hash) {
-      const found = reader.transaction(hash);
-      if (found === undefined) return undefined;
-      const { executed, index } = found;
-      return minedReceipt(executed, index, logsBefore(executed, index));
+      const found = included(hash);
+      return found && minedReceipt(found, headerOf(found));
     },
 
     account: (address, at) => resolveState(reader, at).state.account(address),

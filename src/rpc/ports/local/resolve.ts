@@ -7,6 +7,7 @@ import {
   UnknownBlockError,
 } from "../../dispatch/errors.ts";
 import type { BlockNumberOrTag, BlockSelector } from "../../params/block-selector.ts";
+import type { SealedHeader } from "../chain-view.ts";
 
 /** A block and the state after it. It never leaves the chain's thread. */
 export type ResolvedState = {
@@ -44,6 +45,29 @@ export function findBlock(chain: ChainReader, selector: BlockSelector): Executed
     if (canonical?.block.hash !== selector.blockHash) throw new BlockNotCanonicalError();
   }
   return executed;
+}
+
+/**
+ * As `findBlock`, without reading what follows the header.
+ * @throws BlockNotCanonicalError, PendingUnavailableError
+ */
+export function findHeader(chain: ChainReader, selector: BlockSelector): SealedHeader | undefined {
+  const number = numberOf(chain, selector);
+  if (number !== undefined) {
+    const header = chain.headerAt(number);
+    const hash = chain.hashAt(number);
+    return header && hash && { hash, header };
+  }
+  const executed = findBlock(chain, selector);
+  return executed && { hash: executed.block.hash, header: executed.block.header };
+}
+
+/** The block's number where the selector is enough to know it. */
+function numberOf(chain: ChainReader, selector: BlockSelector): number | undefined {
+  if (typeof selector === "number") return selector;
+  if (selector === "earliest") return 0;
+  if (typeof selector !== "object" || selector.requireCanonical) return undefined;
+  return chain.numberOf(selector.blockHash);
 }
 
 /**

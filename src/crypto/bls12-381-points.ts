@@ -90,7 +90,7 @@ function createGroups(): BlsGroups {
 
   const module = new ModuleBuilder();
   const fp = defineField(module, shape);
-  const fp2 = defineQuadratic(module, fp, quadraticScratch);
+  const fp2 = defineQuadratic(module, fp, quadraticScratch, zero);
   module.export("mul", fp.mul);
   module.export("reduce", fp.reduce);
   const coordinate = (term: Operand, n: number, { size }: FieldFunctions) =>

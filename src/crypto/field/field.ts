@@ -46,16 +46,17 @@ export type FieldFunctions = {
   readonly isZero: FunctionRef;
 };
 
-/** Functions of the prime field, and `reduce(to, a)`, which brings an element below p. */
+/** Functions of the prime field, `mulAdd(to, a, b, c, d)`: a·b + c·d, and `reduce(to, a)`, which brings an element below p. */
 export function defineField(
   module: ModuleBuilder,
   shape: FieldShape,
-): FieldFunctions & { readonly reduce: FunctionRef } {
+): FieldFunctions & { readonly mulAdd: FunctionRef; readonly reduce: FunctionRef } {
   const { modulus, limbs, size } = shape;
   const double = limbsOf(2n * modulus, limbs);
   return {
     size,
     mul: defineMultiply(module, shape),
+    mulAdd: defineMultiplyAdd(module, shape),
     sqr: defineSquare(module, shape),
     add: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
       const carry = f.i64(0n);
@@ -105,6 +106,23 @@ function defineMultiply(module: ModuleBuilder, shape: FieldShape): FunctionRef {
     reduceColumns(f, shape, to!, (column) =>
       pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)),
     );
+  });
+}
+
+/** Two products with the reduction of one. */
+function defineMultiplyAdd(module: ModuleBuilder, shape: FieldShape): FunctionRef {
+  return module.define(["i32", "i32", "i32", "i32", "i32"], [], (f, to, ...operands) => {
+    const [x, y, u, v] = operands.map((address) =>
+      indexes(shape.limbs).map((i) => f.i64(i64.load(address, 8 * i))),
+    ) as [Local[], Local[], Local[], Local[]];
+    const high = f.i64(0n);
+    reduceColumns(f, shape, to!, (column) => {
+      const all = pairs(column, shape.limbs);
+      if (all.length === 0) return [high];
+      const first = f.i64(sum([high, ...all.map(([i, j]) => i64.mul(x[i]!, y[j]!))]));
+      f.set(high, i64.shrU(first, BITS));
+      return [i64.and(first, MASK), ...all.map(([i, j]) => i64.mul(u[i]!, v[j]!))];
+    });
   });
 }
 

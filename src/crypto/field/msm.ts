@@ -26,7 +26,8 @@ export const TERM_COORDINATES = 4;
 /** Up to this many points a table for each is cheaper than buckets; bench/micro/precompiles.ts. */
 const TABLE_POINTS_MAX = 9;
 const TABLE_WINDOW = 5;
-const TABLE_LENGTH = 1 << (TABLE_WINDOW - 1);
+/** The odd multiples 1, 3, … 15. */
+const TABLE_LENGTH = 1 << (TABLE_WINDOW - 2);
 const WINDOW_MAX = 8;
 
 /** Bytes of working memory for up to `points` points. */
@@ -54,28 +55,39 @@ export function multiScalarMultiply(
 ): void {
   const count = scalars.length * group.digits;
   if (count === 0) return;
-  const usesTables = scalars.length <= TABLE_POINTS_MAX;
-  const window = usesTables ? TABLE_WINDOW : bestWindow(group, count);
+  const parts = scalars.flatMap((scalar) => digitsOf(scalar % group.order, group));
   const bits = group.base.toString(2).length;
-  const windows = Math.ceil((bits + 1) / window);
-  const digits = new Int16Array(count * windows);
-  scalars.forEach((scalar, i) => {
-    let rest = scalar % group.order;
-    for (let j = 0; j < group.digits; j++) {
-      const at = (i * group.digits + j) * windows;
-      writeSignedDigits(digits.subarray(at, at + windows), rest % group.base, window);
-      rest /= group.base;
-    }
+  const usesTables = scalars.length <= TABLE_POINTS_MAX;
+  // From tables any bit can have a digit, from buckets one in each window.
+  const window = usesTables ? TABLE_WINDOW : bestWindow(group, count);
+  const step = usesTables ? 1 : window;
+  const positions = Math.ceil((bits + 1) / step);
+  const digits = new Int16Array(count * positions);
+  parts.forEach((part, i) => {
+    const own = digits.subarray(i * positions, (i + 1) * positions);
+    if (usesTables) writeNonAdjacentForm(own, part, window);
+    else writeSignedDigits(own, part, window);
   });
-  const step = usesTables ? tableStep(group, count, work) : bucketStep(group, count, window, work);
+  const addDigits = usesTables
+    ? fromTables(group, count, work)
+    : fromBuckets(group, count, window, work);
   const accumulator = work;
   group.clear(accumulator, 3 * group.size);
-  for (let w = windows - 1; w >= 0; w--) {
+  for (let position = positions - 1; position >= 0; position--) {
     checkpoint();
-    if (w < windows - 1) for (let i = 0; i < window; i++) group.double(accumulator, accumulator);
-    step(accumulator, digits, w, windows);
+    for (let i = 0; i < step; i++) group.double(accumulator, accumulator);
+    addDigits(accumulator, (i) => digits[i * positions + position]!);
   }
   group.add(result, result, accumulator, accumulator + group.size);
+}
+
+function digitsOf(scalar: bigint, { base, digits }: MsmGroup): bigint[] {
+  let rest = scalar;
+  return Array.from({ length: digits }, () => {
+    const digit = rest % base;
+    rest /= base;
+    return digit;
+  });
 }
 
 /** Where the first term is stored. */
@@ -83,22 +95,24 @@ export function firstTerm({ size }: Pick<MsmGroup, "size">, work: number): numbe
   return work + 2 * 3 * size;
 }
 
-type Step = (accumulator: number, digits: Int16Array, w: number, windows: number) => void;
+/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the position at hand. */
+type AddDigits = (accumulator: number, digit: (term: number) => number) => void;
 
-/** Adds to the accumulator, for each point, the multiple that its digit asks for. */
-function tableStep(group: MsmGroup, count: number, work: number): Step {
+/** For odd digits below 16, from a table for each term. */
+function fromTables(group: MsmGroup, count: number, work: number): AddDigits {
   const { size } = group;
   const term = TERM_COORDINATES * size;
   const table = TABLE_LENGTH * term;
   const first = firstTerm(group, work);
+  const twice = work;
   // From the last on, since the tables take more room than the terms they are made from.
   for (let i = count / group.digits - 1; i >= 0; i--) {
     const own = first + i * group.digits * table;
     group.copy(own, first + i * term, term);
+    group.double(twice, own);
     for (let n = 1; n < TABLE_LENGTH; n++) {
       const multiple = own + n * term;
-      if (n === 1) group.double(multiple, own);
-      else group.addAffine(multiple, multiple - term, own, own + size);
+      group.add(multiple, twice, multiple - term, multiple - term + size);
       group.negate(multiple);
     }
     for (let j = 1; j < group.digits; j++) {
@@ -108,18 +122,18 @@ function tableStep(group: MsmGroup, count: number, work: number): Step {
       }
     }
   }
-  return (accumulator, digits, w, windows) => {
+  return (accumulator, digitOf) => {
     for (let i = 0; i < count; i++) {
-      const digit = digits[i * windows + w]!;
+      const digit = digitOf(i);
       if (digit === 0) continue;
-      const multiple = first + i * table + (Math.abs(digit) - 1) * term;
+      const multiple = first + i * table + (Math.abs(digit) >> 1) * term;
       group.add(accumulator, accumulator, multiple, multiple + (digit > 0 ? 1 : 3) * size);
     }
   };
 }
 
-/** Adds to the accumulator the sum over all terms by digit × term, from one bucket for each digit. */
-function bucketStep(group: MsmGroup, count: number, window: number, work: number): Step {
+/** For digits of up to 2^(window−1), from one bucket for each. */
+function fromBuckets(group: MsmGroup, count: number, window: number, work: number): AddDigits {
   const { size } = group;
   const term = TERM_COORDINATES * size;
   const point = 3 * size;
@@ -134,10 +148,10 @@ function bucketStep(group: MsmGroup, count: number, window: number, work: number
       group.endomorphism(own + j * term, own + (j - 1) * term);
     }
   }
-  return (accumulator, digits, w, windows) => {
+  return (accumulator, digitOf) => {
     group.clear(buckets, bucketCount * point);
     for (let i = 0; i < count; i++) {
-      const digit = digits[i * windows + w]!;
+      const digit = digitOf(i);
       if (digit === 0) continue;
       const bucket = buckets + (Math.abs(digit) - 1) * point;
       const own = first + i * term;
@@ -183,5 +197,23 @@ function writeSignedDigits(digits: Int16Array, value: bigint, window: number): v
     bitCount -= window;
     carry = digit > half ? 1 : 0;
     digits[i] = digit - 2 * half * carry;
+  }
+}
+
+/** `value` in odd digits below 2^(window−1) either way with at least window − 1 zeros between them, least significant first. */
+function writeNonAdjacentForm(digits: Int16Array, value: bigint, window: number): void {
+  const radix = 1 << window;
+  let rest = value;
+  for (let i = 0; rest !== 0n; ) {
+    const low = Number(rest & BigInt(radix - 1));
+    if ((low & 1) === 0) {
+      rest >>= 1n;
+      i++;
+      continue;
+    }
+    const digit = low >= radix / 2 ? low - radix : low;
+    digits[i] = digit;
+    rest = (rest - BigInt(digit)) >> BigInt(window);
+    i += window;
   }
 }

@@ -1,13 +1,14 @@
-import { i32 } from "../../wasm/code.ts";
+import { i32, memory } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { FieldFunctions } from "./field.ts";
+import type { defineField, FieldFunctions } from "./field.ts";
 
-/** The extension by i with i² = −1: a + b·i as a, then b. `scratch` is the address of 3 elements of the prime field. */
+/** The extension by i with i² = −1: a + b·i as a, then b. `scratch` is the address of 3 elements of the prime field, `zero` that of 0. */
 export function defineQuadratic(
   module: ModuleBuilder,
-  { size, mul, add, sub, isZero }: FieldFunctions,
+  { size, mul, mulAdd, add, sub, isZero }: ReturnType<typeof defineField>,
   scratch: number,
+  zero: number,
 ): FieldFunctions {
   const [s, t, u] = [scratch, scratch + size, scratch + 2 * size];
   const componentwise = (operation: typeof add) =>
@@ -19,17 +20,12 @@ export function defineQuadratic(
     });
   return {
     size: 2 * size,
-    // Karatsuba: three multiplications for four.
     mul: module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
       f.do(
-        call(add, s, x!, i32.add(x!, size)),
-        call(add, t, y!, i32.add(y!, size)),
-        call(mul, u, s, t),
-        call(mul, s, x!, y!),
-        call(mul, t, i32.add(x!, size), i32.add(y!, size)),
-        call(sub, to!, s, t),
-        call(sub, u, u, s),
-        call(sub, i32.add(to!, size), u, t),
+        call(sub, s, zero, i32.add(y!, size)),
+        call(mulAdd, t, x!, i32.add(y!, size), i32.add(x!, size), y!),
+        call(mulAdd, to!, x!, y!, i32.add(x!, size), s),
+        memory.copy(i32.add(to!, size), t, size),
       );
     }),
     sqr: module.define(["i32", "i32"], [], (f, to, x) => {

@@ -2,7 +2,16 @@ import { bytesToBigint } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { blsGroups } from "./bls12-381-points.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
-import { FP_SIZE, FP2_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mcl } from "./mcl.ts";
+import {
+  FP_SIZE,
+  FP2_SIZE,
+  G1_SIZE,
+  G2_SIZE,
+  GT_SIZE,
+  loadMcl,
+  type Mcl,
+  millerLoops,
+} from "./mcl.ts";
 
 /**
  * The curve BLS12-381 in the encoding of EIP-2537:
@@ -26,6 +35,9 @@ const BLS12_381 = 5;
 const MODULUS = hexToBytes(
   "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
 );
+/** Pairs that go through one Miller loop, some 10 ms. */
+const PAIRS_PER_LOOP = 6;
+
 /** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
 const MAP_RFC_9380 = 5;
 
@@ -35,6 +47,7 @@ type Workspace = {
   readonly b: number;
   readonly field: number;
   readonly gt: number;
+  readonly product: number;
 };
 
 let workspace: Workspace | undefined;
@@ -50,6 +63,7 @@ export function blsWorkspace(): Workspace {
     b: mcl.reserve(G2_SIZE),
     field: mcl.reserve(FP2_SIZE),
     gt: mcl.reserve(GT_SIZE),
+    product: mcl.reserve(GT_SIZE),
   };
   return workspace;
 }
@@ -112,7 +126,7 @@ export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
 
 /** True when the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points have to be in their subgroup. */
 export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): boolean | BlsFault {
-  const { mcl, gt } = blsWorkspace();
+  const { mcl, gt, product } = blsWorkspace();
   const { module } = mcl;
   const pairLength = BLS_G1_LENGTH + BLS_G2_LENGTH;
   const count = pairs.length / pairLength;
@@ -122,6 +136,7 @@ export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): b
     for (let at = 0; at < pairs.length; at += pairLength) {
       const p = points + kept * G1_SIZE;
       const q = g2Points + kept * G2_SIZE;
+      checkpoint();
       const fault =
         readPoint(mcl, G1, p, pairs, at) ??
         readPoint(mcl, G2, q, pairs, at + BLS_G1_LENGTH) ??
@@ -132,8 +147,8 @@ export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): b
       if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
     }
     if (kept === 0) return true;
-    module.mclBn_millerLoopVec(gt, points, g2Points, kept);
-    module.mclBn_finalExp(gt, gt);
+    millerLoops(mcl, product, gt, points, g2Points, kept, PAIRS_PER_LOOP, checkpoint);
+    module.mclBn_finalExp(gt, product);
     return module.mclBnGT_isOne(gt) === 1;
   });
 }

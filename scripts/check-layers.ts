@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 const LAYERS = [
   "errors.ts",
   "telemetry",
+  "wasm",
   "primitives",
   "crypto",
   "params",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "../../../test/support/fast-check.ts";
+import fc from "../../test/support/fast-check.ts";
 import { i32, i64, memory, v128 } from "./code.ts";
 import { call, type FunctionBuilder } from "./function.ts";
 import { ModuleBuilder } from "./module.ts";

@@ -1,4 +1,4 @@
-import { invariant } from "../../errors.ts";
+import { invariant } from "../errors.ts";
 import { type Code, type Local, type Operand, pushOperand, type ValueType } from "./code.ts";
 import { pushUnsigned, unsigned } from "./leb128.ts";
 

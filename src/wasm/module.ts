@@ -1,4 +1,4 @@
-import { invariant } from "../../errors.ts";
+import { invariant } from "../errors.ts";
 import type { Local, ValueType } from "./code.ts";
 import { FunctionBuilder, type FunctionRef, typeByte } from "./function.ts";
 import { unsigned } from "./leb128.ts";

@@ -66,7 +66,7 @@ function createNodePort(
       peerCount: 0,
       isListening: isListening(),
       coinbase: feeRecipient.value,
-      // One validator, in this process: there is nobody to catch up with.
+      // One validator, in this process: there is no chain to catch up with.
       isValidator: true,
       syncProgress: undefined,
     }),

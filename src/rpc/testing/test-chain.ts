@@ -270,7 +270,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
   };
 }
 
-/** Alice has as many wei as the block has a number, so that states can be told apart. */
+/** Alice has as many wei as the block has a number, so that states differ. */
 function allocAt(number: number): GenesisAlloc {
   const none = { code: EMPTY_BYTES, storage: new Map<Hash, bigint>() };
   return new Map([

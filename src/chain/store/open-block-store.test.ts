@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
@@ -171,28 +172,24 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("a bit turned over in a row of the index is found by check and mended by reindex", () =>
-    withStore((directory) => {
-      const file = join(directory, "index", "data.mdb");
-      const content = readFileSync(file);
-      // The addresses of accounts stand in many rows; turning a bit behind one damages its value.
+  test("makes the index anew when a bit of a row is flipped while nobody has it open", () =>
+    withStore((directory, chain) => {
+      flipBitOfRows(directory, chain);
+      assertOpens(directory, BLOCKS);
+      assertOpens(directory, 0);
+    }));
+
+  test("answers with an error where a row is damaged while it is open, and makes the index anew next time", () =>
+    withStore((directory, chain) => {
       const store = open(directory);
-      const { address } = store.changes(BLOCKS - 1).accounts[0]!;
-      store.close();
-      const key = Buffer.concat([Buffer.of(TABLE.account), Buffer.from(address.slice(2), "hex")]);
-      let turned = 0;
-      for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
-        turnBit(file, at + key.length + 2);
-        turned++;
-      }
-      assert.ok(turned > 0);
-      const damaged = open(directory);
-      assert.ok(damaged.check().faultCount > 0);
-      assert.throws(() => damaged.stateAt(BLOCKS - 1).account(address), {
+      const address = flipBitOfRows(directory, chain);
+      assert.throws(() => store.stateAt(BLOCKS - 1).account(address), {
         code: "STORE_CORRUPT_ROW",
       });
-      damaged.close();
-      assertOpens(directory, BLOCKS, true);
+      assert.ok(store.check().faultCount > 0);
+      store.close();
+      assert.equal(readFileSync(join(directory, "index.state"), "latin1"), "damaged");
+      assertOpens(directory, BLOCKS);
     }));
 
   test("a bit turned over in the log is found by check, and no reader gets what it damaged", () =>
@@ -222,6 +219,22 @@ describe("openDiskBlockStore", () => {
       }
     }));
 });
+
+/** Flips a bit in the latest value of an account of the last block, which is returned. */
+function flipBitOfRows(directory: string, chain: RandomChain): Address {
+  const file = join(directory, "index", "data.mdb");
+  const content = readFileSync(file);
+  const address = chain.lastAddress();
+  const key = Buffer.concat([Buffer.of(TABLE.account), Buffer.from(address.slice(2), "hex")]);
+  let flipped = 0;
+  // Older versions of the row are in free pages.
+  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+    turnBit(file, at + key.length + 2);
+    flipped++;
+  }
+  assert.ok(flipped > 0);
+  return address;
+}
 
 function turnBit(file: string, offset: number): void {
   const fd = openSync(file, "r+");

@@ -1,4 +1,5 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { includedTransaction } from "../../chain/store/included-transaction.ts";
 import { PayloadAttributesError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
@@ -137,6 +138,20 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     head: () => blocks.at(-1)!,
     blockByNumber: (number) => blocks[number],
     blockByHash: byHash,
+    headerAt: (number) => blocks[number]?.block.header,
+    hashAt: (number) => blocks[number]?.block.hash,
+    transactionAt(number, index) {
+      const executed = blocks[number];
+      return executed && includedTransaction(executed, index);
+    },
+    numberOf: (hash) => byHash(hash)?.block.header.number,
+    transactionPosition(wanted) {
+      for (const [number, { block }] of blocks.entries()) {
+        const index = block.transactions.findIndex(({ hash }) => hash === wanted);
+        if (index >= 0) return { number, index };
+      }
+      return undefined;
+    },
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);

@@ -38,9 +38,7 @@ export async function run([runs = "10"]: readonly string[]): Promise<void> {
       console.log(JSON.stringify(row));
     }
   }
-  printTable(
-    rows.map((row) => ({ lost: "-", "not in a block": "-", seconds: "-", ...row })),
-  );
+  printTable(rows.map((row) => ({ lost: "-", "not in a block": "-", seconds: "-", ...row })));
   writeResult("pool-load", rows);
 }
 

@@ -32,11 +32,11 @@ test("createBlobWorkers rejects bytes that are no blob for both of its callers",
   const noBlob = new Uint8Array(131_072).fill(0xff);
   const [conversion, request] = await Promise.allSettled([
     workers.prove([noBlob], 1),
-    workers.prover.prove([noBlob], 0),
+    workers.prover.proveBlobs([noBlob], 0),
   ]);
   assert.equal((conversion as PromiseRejectedResult).reason.code, "POOL_KZG_VERIFICATION_FAILED");
   assert.equal((request as PromiseRejectedResult).reason.code, "RPC_TRANSACTION_FIELDS");
-  const tooMany = [1, 2, 3].map(() => workers.prover.prove([noBlob], 0));
+  const tooMany = [1, 2, 3].map(() => workers.prover.proveBlobs([noBlob], 0));
   const codes = (await Promise.allSettled(tooMany)).map(
     (result) => (result as PromiseRejectedResult).reason.code,
   );

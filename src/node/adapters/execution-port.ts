@@ -13,17 +13,8 @@ import { beginReplay } from "../../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { ChainCore } from "../compose-chain.ts";
+import type { CallLimits } from "./call-limits.ts";
 import { createTraceMethods } from "./trace-methods.ts";
-
-export type CallLimits = {
-  /** Units one call may use; 0: no limit */
-  readonly gasCap: bigint;
-  /** 0: no limit */
-  readonly timeoutMs: number;
-  readonly memoryBytesMax: number;
-  /** Bytes one eth_call may return. */
-  readonly returnBytesMax: number;
-};
 
 /** `ExecutionPort` on this thread, over the chain of `core`. */
 export function createExecutionPort(

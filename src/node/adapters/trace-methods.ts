@@ -8,7 +8,7 @@ import type { TraceOptions } from "../../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { decodeBlock } from "../../types/block-codec.ts";
 import type { ChainCore } from "../compose-chain.ts";
-import type { CallLimits } from "./execution-port.ts";
+import type { CallLimits } from "./call-limits.ts";
 
 /** geth's default for one transaction. */
 const TIMEOUT_MS = 5_000;

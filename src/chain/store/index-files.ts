@@ -35,6 +35,14 @@ type IndexState = "clean" | "opening" | "open" | "damaged";
 
 export type IndexProgress = (progress: { readonly done: number; readonly total: number }) => void;
 
+/** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
+export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
+  return findLmdbFault(join(directory, FOLDER, DATA_FILE), {
+    isRowIntact: isLmdbRowIntact,
+    ...(onProgress && { onProgress }),
+  });
+}
+
 /** The files of the index in a data directory, and whether they can be trusted. */
 export class IndexFiles {
   readonly #directory: string;
@@ -63,10 +71,7 @@ export class IndexFiles {
     if (state === "opening") return "the last process that opened it did not survive";
     if (state === "damaged") return "the last process met damage in it";
     if (state === "clean" && this.#matchesSums(data)) return undefined;
-    return findLmdbFault(data, {
-      isRowIntact: isLmdbRowIntact,
-      ...(onProgress && { onProgress }),
-    });
+    return findIndexFault(this.#directory, onProgress);
   }
 
   remove(): void {

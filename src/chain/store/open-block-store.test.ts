@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   closeSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   openSync,
@@ -20,8 +21,9 @@ import { describe, test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
+import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
-import { RandomChain } from "../testing/random-chain.ts";
+import { mulberry32, RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
 const BLOCKS = 40;
@@ -192,6 +194,30 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, BLOCKS);
     }));
 
+  test("no damage to the files of the index changes what is answered", () =>
+    withStore((directory) => {
+      const random = mulberry32(9);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const kept = mkdtempSync(join(tmpdir(), "evmint-store-"));
+      cpSync(directory, kept, { recursive: true });
+      let rebuilt = 0;
+      for (let round = 0; round < 60; round++) {
+        rmSync(directory, { recursive: true });
+        cpSync(kept, directory, { recursive: true });
+        // Every other one as a killed process leaves it.
+        if (round % 2 === 1)
+          writeFileSync(join(directory, "index.state"), `open ${bootId() ?? ""}`);
+        damage(join(directory, "index", "data.mdb"), below);
+        const store = open(directory);
+        if (store.replayedBlocks > 0) rebuilt++;
+        assert.equal(store.head(), BLOCKS - 1);
+        assert.deepEqual(store.check().faults, [], `round ${round}`);
+        store.close();
+      }
+      assert.ok(rebuilt > 20, `${rebuilt} of 60 were made anew`);
+      rmSync(kept, { recursive: true });
+    }));
+
   test("a bit turned over in the log is found by check, and no reader gets what it damaged", () =>
     withStore((directory) => {
       const file = join(directory, "log", readdirSync(join(directory, "log")).sort()[0]!);
@@ -219,6 +245,25 @@ describe("openDiskBlockStore", () => {
       }
     }));
 });
+
+/** Zeroes a page, flips some bits, cuts the end off or removes the file. */
+function damage(file: string, below: (limit: number) => number): void {
+  const content = readFileSync(file);
+  const kind = below(8);
+  if (kind === 0) {
+    rmSync(file);
+  } else if (kind === 1) {
+    truncateSync(file, below(content.length));
+  } else if (kind < 5) {
+    const page = below(content.length / 4096) * 4096;
+    writeFileSync(file, content.fill(0, page, page + 4096));
+  } else {
+    for (let flips = 1 + below(40); flips > 0; flips--) {
+      content[below(content.length)]! ^= 1 << below(8);
+    }
+    writeFileSync(file, content);
+  }
+}
 
 /** Flips a bit in the latest value of an account of the last block, which is returned. */
 function flipBitOfRows(directory: string, chain: RandomChain): Address {

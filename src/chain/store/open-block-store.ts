@@ -1,21 +1,12 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../../errors.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { bootId, type FileLock, lockFile } from "../../storage/lock.ts";
-import { openLogDirectory, syncDirectory } from "../../storage/log-file.ts";
+import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
 import { readApplied } from "./block-index.ts";
 import {
   type LogBlockStore,
@@ -126,16 +117,7 @@ function isIndexWhole(directory: string): boolean {
 
 /** Durable before it returns: an index must not be written to while this still says clean. */
 function writeState(directory: string, state: string): void {
-  const path = join(directory, STATE_FILE);
-  const file = openSync(`${path}.new`, "w", 0o600);
-  try {
-    writeSync(file, state);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
-  syncDirectory(directory);
+  replaceFile(join(directory, STATE_FILE), state, 0o600);
 }
 
 function removeIndex(directory: string): void {

@@ -1,4 +1,4 @@
-import type { BlockTester, BuiltBlock, PayloadAttributes } from "../../consensus/built-block.ts";
+import type { BlockRequest, BlockTester, BuiltBlock } from "../../consensus/block-tester.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
@@ -61,7 +61,7 @@ export const buildBlockV1 = defineMethod({
     { blockTester }: { blockTester: BlockTester },
   ) {
     return payloadJson(
-      blockTester.build({ parentHash, ...wishOf(attributes, transactions, extraData) }),
+      blockTester.build({ parentHash, ...requestOf(attributes, transactions, extraData) }),
     );
   },
 });
@@ -79,14 +79,14 @@ export const commitBlockV1 = defineMethod({
   handle: (
     { attributes, transactions, extraData },
     { blockTester }: { blockTester: BlockTester },
-  ) => blockTester.commit(wishOf(attributes, transactions, extraData)),
+  ) => blockTester.commit(requestOf(attributes, transactions, extraData)),
 });
 
-function wishOf(
+function requestOf(
   { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
   transactions: readonly Uint8Array[] | undefined,
   extraData: Uint8Array | undefined,
-): PayloadAttributes {
+): BlockRequest {
   return {
     ...rest,
     timestamp,

@@ -2,13 +2,13 @@ import type { Chain } from "../chain/chain.ts";
 import type { BlockHashes } from "../execution/block/block-context.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import {
-  type BlockAttributes,
   type BlockBuilder,
   createBlockBuilder,
+  type PayloadAttributes,
 } from "../execution/block/build-block.ts";
 
 /** Begins a block on the head. */
-export type BeginBlock = (attributes: BlockAttributes) => BlockBuilder;
+export type BeginBlock = (attributes: PayloadAttributes) => BlockBuilder;
 
 export function createBlockFactory(chain: Chain, execution: ExecutionModules): BeginBlock {
   const blockHash: BlockHashes = (number) => chain.blockByNumber(number)?.block.hash;

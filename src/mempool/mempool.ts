@@ -16,6 +16,7 @@ import type {
   PooledTransaction,
   PoolHead,
   PoolReader,
+  RemovalReason,
   Submission,
 } from "./pool.ts";
 import { reject, TransactionRejectedError } from "./rejection.ts";
@@ -45,6 +46,9 @@ export class Mempool implements PoolReader {
   readonly #plain: LegacyPool;
   readonly #blobs: BlobPool;
   readonly #listeners = new Set<PendingListener>();
+  readonly #addedListeners = new Set<PendingListener>();
+  /** Inserted since the last `settle`. */
+  #added: PooledTransaction[] = [];
   #rules: PoolRules;
   #minimumTip: bigint;
   #arrivals = 0;
@@ -108,6 +112,19 @@ export class Mempool implements PoolReader {
     this.#blobs.removeWhere(isCheaper);
   }
 
+  /**
+   * Removes one transaction; pending ones after it are queued, blob transactions after it leave.
+   * @returns false when it is not pooled
+   */
+  remove(hash: Hash, _reason: RemovalReason): boolean {
+    if (this.get(hash) === undefined) return false;
+    const isIt = ({ tx }: Entry) => tx.hash === hash;
+    this.#plain.removeWhere(isIt);
+    this.#blobs.removeWhere(isIt);
+    this.#settle();
+    return true;
+  }
+
   /** Another number after every change of what is pooled. */
   version(): number {
     return this.#version;
@@ -124,6 +141,15 @@ export class Mempool implements PoolReader {
   onPending(listener: PendingListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Calls `listener` once with every transaction the pool accepts, pending or queued.
+   * @returns the way to stop it
+   */
+  onAdded(listener: PendingListener): () => void {
+    this.#addedListeners.add(listener);
+    return () => this.#addedListeners.delete(listener);
   }
 
   /** The pending transactions in the order a block takes them. Later changes of the pool do not show in it. */
@@ -190,7 +216,9 @@ export class Mempool implements PoolReader {
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
     });
-    this.#plain.insert(createEntry({ tx, sender }, this.#arrivals++));
+    const entry = createEntry({ tx, sender }, this.#arrivals++);
+    this.#plain.insert(entry);
+    this.#added.push(entry);
   }
 
   #insertBlob(submission: Submission, tx: BlobTransaction): void {
@@ -211,6 +239,7 @@ export class Mempool implements PoolReader {
     const pooled = { tx, sender, ...(sidecar && { sidecar }) };
     const entry: BlobEntry = { ...createEntry(pooled, this.#arrivals++), tx, size };
     this.#blobs.insert(entry);
+    this.#added.push(entry);
   }
 
   #tryInsert(submission: Submission): TransactionRejectedError | undefined {
@@ -226,6 +255,9 @@ export class Mempool implements PoolReader {
   #settle(): void {
     this.#version++;
     const announced = [...this.#plain.settle(), ...this.#blobs.settle()];
+    const added = this.#added.filter(({ tx }) => this.get(tx.hash) !== undefined);
+    this.#added = [];
+    if (added.length > 0) for (const listener of this.#addedListeners) listener(added);
     if (announced.length === 0) return;
     for (const listener of this.#listeners) listener(announced);
   }

@@ -37,6 +37,9 @@ export interface PoolReader {
   counts(): { readonly pending: number; readonly queued: number };
 }
 
+/** Why a transaction left the pool. */
+export type RemovalReason = "quarantined";
+
 /** The block the pool builds upon. */
 export type PoolHead = {
   readonly header: Header;

@@ -1,5 +1,5 @@
 import type { ChainReader } from "../chain/reader.ts";
-import type { BlockTester } from "../consensus/built-block.ts";
+import type { BlockTester } from "../consensus/block-tester.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
 import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";

@@ -16,22 +16,21 @@ import {
   OwnProposalRejectedError,
   type SoloEngine,
 } from "../consensus/solo/solo-engine.ts";
-import { blobVersionedHash } from "../crypto/kzg/blob.ts";
-import { sidecarFault } from "../crypto/kzg/sidecar.ts";
+import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
+import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports/execution.ts";
-import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
 import { executionModules } from "./execution-modules.ts";
-import { keepPool } from "./kept-pool.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
@@ -51,8 +50,9 @@ export type ChainCore = OpenChain & {
   readonly engine: SoloEngine;
   /** Why no blocks are made at present; undefined while they are. */
   readonly stalled: () => unknown;
-  /** Size of the pool's journal. */
-  readonly journalBytes: () => number;
+  /** The journal of the pool; undefined where it is switched off. */
+  readonly journaled: JournaledPool | undefined;
+  readonly blobWorkers: BlobWorkers;
   readonly quarantine: Quarantine;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
@@ -90,10 +90,12 @@ export function composeChain(
   const execution = executionModules(chain);
   const beginBlock = createBlockFactory(chain, execution);
   const clock = watchClock(config, opened, modules, hooks);
-  const mempool = createMempool(config, opened);
+  const poolLog = log.child("mempool");
+  const mempool = createMempool(config, opened, poolLog);
   const journaled = config.mempool.journal
-    ? keepPool(mempool, openLogDirectory(poolPath(config.home)), log.child("mempool"))
+    ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
     : undefined;
+  const blobWorkers = createBlobWorkers(config.mempool, poolLog);
   const quarantine = openQuarantine(
     {
       directory: quarantinePath(config.home),
@@ -101,22 +103,22 @@ export function composeChain(
     },
     { now: Date.now },
   );
-  // The journal still has what an earlier run set aside.
+  // The journal has them where the process ended before their removal was written.
   for (const hash of quarantine.hashes()) mempool.remove(hash, "quarantined");
   const setAside = createSetAside(quarantine, mempool, modules);
 
-  const addToPool = (submission: Submission): void => {
-    quarantine.assertAllowed(submission.tx.hash);
-    (journaled ?? mempool).add(submission);
+  const pool = {
+    add(submission: Submission): void {
+      quarantine.assertAllowed(submission.tx.hash);
+      mempool.add(submission);
+    },
+    checkBlob: mempool.checkBlob.bind(mempool),
   };
   const submissionRules: SubmissionRules = {
     txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
     allowUnprotected: config.jsonRpc.allowUnprotected,
   };
-  const submit = createSubmit(submissionRules, (submission) => {
-    addToPool(submission);
-    return submission.tx.hash;
-  });
+  const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
   const feeRecipient = { value: config.consensus.feeRecipient };
   const { blockTime, extraData, gasLimit: gasLimitTarget } = config.consensus;
@@ -135,7 +137,7 @@ export function composeChain(
     { ...building, feeRecipient: () => feeRecipient.value, extraData },
     {
       ...shared,
-      submit: addToPool,
+      submit: pool.add,
       onFailure: failures.report,
       now: () => performance.now(),
     },
@@ -169,6 +171,7 @@ export function composeChain(
       header,
       state: chain.stateAt(header.number),
       changed: changes.accounts.map(({ address }) => address),
+      included: executed.block.transactions.map(({ hash }) => hash),
     });
   });
   let timers: readonly NodeJS.Timeout[] = [];
@@ -183,7 +186,8 @@ export function composeChain(
     application,
     engine,
     stalled: () => stalled ?? clock.problem(),
-    journalBytes: () => journaled?.journalBytes() ?? 0,
+    journaled,
+    blobWorkers,
     quarantine,
     submissionRules,
     submit,
@@ -205,6 +209,7 @@ export function composeChain(
     stop() {
       engine.stop();
       for (const timer of timers) clearTimeout(timer);
+      blobWorkers.close();
       journaled?.close();
     },
   };
@@ -253,17 +258,18 @@ function isTemporaryFailure(error: unknown): boolean {
   );
 }
 
-function createMempool({ mempool }: Config, { chain }: OpenChain): Mempool {
+function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): Mempool {
   const { priceLimitWei, minimumGasPriceWei } = mempool;
   const { header } = chain.head().block;
-  return new Mempool(
+  const pool = new Mempool(
     {
       minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
       priceBump: mempool.priceBumpPercent,
       accountSlots: mempool.accountSlots,
-      globalSlots: mempool.globalSlots,
       accountQueue: mempool.accountQueue,
-      globalQueue: mempool.globalQueue,
+      bytesMax: mempool.bytesMax,
+      queuedBytesMax: mempool.queuedBytesMax,
+      blobBytesMax: mempool.blobBytesMax,
       lifetimeMs: mempool.lifetimeMs,
     },
     {
@@ -271,16 +277,13 @@ function createMempool({ mempool }: Config, { chain }: OpenChain): Mempool {
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
       now: () => performance.now(),
-      verifySidecar,
+      verifySidecar: sidecarFaultText,
     },
   );
-}
-
-/** @returns what is wrong with the proofs of `sidecar`, if anything */
-function verifySidecar(sidecar: BlobSidecar): string | undefined {
-  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
-  if (fault === undefined) return undefined;
-  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
+  pool.onRemoved(({ tx: { hash } }, reason) => {
+    if (log.enabled("debug")) log.debug("transaction removed", { hash, reason });
+  });
+  return pool;
 }
 
 function timeOf(milliseconds: number): Time {

@@ -29,6 +29,7 @@ import { openLogDirectory } from "../storage/log-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
@@ -76,6 +77,8 @@ export type ChainCoreHooks = OpenChainOptions & {
   /** In place of the system's clocks, for tests that set them. Milliseconds. */
   readonly wallClock?: () => number;
   readonly monotonicClock?: () => number;
+  /** Called inside the executor with each transaction of a block, for tests that make it fail. */
+  readonly beforeTransaction?: (tx: Transaction) => void;
 };
 
 /** Builds the chain role of a node from the bottom up; nothing runs before `start`. */
@@ -88,7 +91,7 @@ export function composeChain(
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
-  const beginBlock = createBlockFactory(chain, execution);
+  const beginBlock = createBlockFactory(chain, execution, hooks.beforeTransaction);
   const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
   const mempool = createMempool(config, opened, poolLog);

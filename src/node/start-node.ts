@@ -74,6 +74,7 @@ export async function startNode(
         resumed: core.resumed,
       },
       failure,
+      failures,
       stop() {
         stopping ??= stop();
         return stopping;

@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
-/** A door that is open. */
+/** An open listener. */
 export type Listener = {
   readonly kind: "http" | "ws" | "ipc" | "metrics";
   /** As bound: a port 0 of the configuration is the real port here. A path for IPC. */
@@ -25,9 +26,11 @@ export type ChainStatus = {
 export type RunningNode = {
   readonly listeners: readonly Listener[];
   readonly chain: ChainStatus;
-  /** Settles, with the error, only when the node cannot go on; it is stopped all the same. */
+  /** Resolves with the error when the node cannot continue; the caller still has to stop it. */
   readonly failure: Promise<unknown>;
-  /** Refuses new work, finishes the block at hand, closes the store. Calling it again gives the same promise. */
+  /** Logs and counts failures that no caller waits for. */
+  readonly failures: Pick<Failures, "report">;
+  /** Rejects new work, finishes the current block, closes the store. Calling it again returns the same promise. */
   stop(): Promise<void>;
 };
 
@@ -38,7 +41,7 @@ export type Progress = {
   readonly unit: "blocks" | "bytes";
 };
 
-/** What long work reports to, and how it is told to stop between two blocks. */
+/** Progress and cancellation of long work; `signal` stops it between two blocks. */
 export type WorkOptions = {
   readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;

@@ -67,7 +67,7 @@ export function openTestApplication(
   const { record, nodes } = genesisBlock(GENESIS, stateTrie);
   store.append(record, nodes);
   const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
-  const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
+  const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {
     const { header } = chain.head().block;
     return { header, state: chain.stateAt(header.number) };
@@ -89,16 +89,7 @@ export function openTestApplication(
       chain,
       mempool,
       submit: (submission: Submission) => mempool.add(submission),
-      beginBlock(attributes) {
-        const builder = begin(attributes);
-        return {
-          ...builder,
-          add(tx, sender) {
-            options.executorFault?.(tx);
-            return builder.add(tx, sender);
-          },
-        };
-      },
+      beginBlock: createBlockFactory(chain, execution, options.executorFault),
       setAside(failure) {
         setAside.push(failure);
         mempool.remove(failure.transaction.hash, "quarantined");

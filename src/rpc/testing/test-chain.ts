@@ -1,6 +1,6 @@
 import type { ChainReader } from "../../chain/reader.ts";
-import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
+import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";

@@ -91,6 +91,7 @@ test("a transaction that crashes the executor is set aside, and the rest of the 
 
 test("a pool full of transactions that crash the executor gives an empty block in bounded time", () => {
   const node = openTestApplication({
+    packingMs: 500,
     executorFault() {
       throw new RangeError("injected");
     },

@@ -54,6 +54,8 @@ export type EvmApplicationOptions = {
   readonly minimumTip: () => bigint;
   /** The gas limit moves towards it by at most 1/1024 a block. */
   readonly gasLimitTarget: bigint;
+  /** Time to build a proposal in; `PACKING_LIMITS` by default. */
+  readonly packingMs?: number;
 };
 
 export type EvmApplicationModules = {
@@ -180,7 +182,7 @@ export function createEvmApplication(
           () => begin(proposal, proposer),
           {
             bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
-            timeMs: PACKING_LIMITS.timeMs,
+            timeMs: options.packingMs ?? PACKING_LIMITS.timeMs,
             minimumTip: options.minimumTip(),
           },
           { mempool, config: chain.config, setAside: modules.setAside },

@@ -60,7 +60,7 @@ export type TestApplication = ReturnType<typeof openTestApplication>;
 
 /** @param options.executorFault throws inside the executor for the transactions it picks */
 export function openTestApplication(
-  options: { readonly executorFault?: (tx: Transaction) => void } = {},
+  options: { readonly executorFault?: (tx: Transaction) => void; readonly packingMs?: number } = {},
 ) {
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const stateTrie = createStateTrie(store.trieNodes);
@@ -84,6 +84,8 @@ export function openTestApplication(
       extraData: EMPTY_BYTES,
       minimumTip: () => 0n,
       gasLimitTarget: GAS_LIMIT,
+      // A busy machine must not leave transactions out.
+      packingMs: options.packingMs ?? Number.POSITIVE_INFINITY,
     },
     {
       chain,

@@ -12,7 +12,7 @@ export type Candidate = {
   readonly results: readonly TxResult[];
 };
 
-/** Rounds of one height whose blocks are kept: a height that needs more executes again. */
+/** Rounds of one height whose executed blocks are cached; a height with more executes again. */
 export const CANDIDATES_MAX = 4;
 
 /** The executed blocks of one height, found by what decides their content. */

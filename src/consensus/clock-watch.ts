@@ -2,7 +2,7 @@ import { NodeError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** The wall clock cannot be believed, so no block is made until somebody confirms it or sets it right. */
+/** The wall clock is not plausible: no block is made until it is confirmed or set right. */
 export class ClockJumpError extends NodeError {
   readonly code = "CLOCK_JUMP";
 }
@@ -24,7 +24,7 @@ export type ClockWatchOptions = {
 export type ClockWatchModules = {
   /** Unix milliseconds. */
   readonly wallClock: () => number;
-  /** Milliseconds of a clock that nobody sets. On Linux it stands still while the machine is suspended. */
+  /** Milliseconds of a clock that nobody sets. On Linux it stops while the machine is suspended. */
   readonly monotonicClock: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "counter">;

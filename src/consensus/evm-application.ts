@@ -68,7 +68,7 @@ export type EvmApplicationModules = {
   readonly submit: (submission: Submission) => void;
   readonly beginBlock: BeginBlock;
   readonly setAside: SetAside;
-  /** Reports a failure of ours that the engine is not told about. */
+  /** Reports a failure that the engine only sees as an empty or rejected proposal. */
   readonly onFailure: (where: string, error: unknown) => void;
   /** Milliseconds of a clock that never jumps. */
   readonly now: () => number;

@@ -83,7 +83,7 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** Nothing for a line that somebody edited into something else. */
+/** Empty for a line that is not an entry. */
 function hashOf(line: string): readonly Hash[] {
   try {
     const { hash } = JSON.parse(line) as Partial<QuarantineEntry>;

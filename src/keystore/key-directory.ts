@@ -30,7 +30,7 @@ export class KeyDirectory {
       if (name.startsWith(".") || name.endsWith("~")) continue;
       const path = join(this.path, name);
       const stat = await lstat(path).catch(() => undefined);
-      // Gone between the two calls: somebody deleted a key by hand.
+      // Deleted between the two calls.
       if (stat?.isFile())
         entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
     }
@@ -55,7 +55,7 @@ export class KeyDirectory {
     if ((mode & 0o077) !== 0) throw new LooseKeyFileError(path, mode);
   }
 
-  /** Writes the file of a new key, named as geth names it; its path. On disk to stay when this returns. */
+  /** Writes the file of a new key, named as by geth; its path. Durable when this returns. */
   async create(address: Address, text: string, nowMs: number): Promise<string> {
     // geth has nanoseconds here; a JavaScript clock has milliseconds.
     const time = new Date(nowMs).toISOString().replaceAll(":", "-").replace("Z", "000000Z");

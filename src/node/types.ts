@@ -13,13 +13,13 @@ export type Listener = {
   readonly needsToken: boolean;
 };
 
-/** The chain as the node found or made it at start. */
+/** The chain at start. */
 export type ChainStatus = {
   readonly chainId: bigint;
   readonly head: number;
   /** Unix seconds */
   readonly headTimestamp: number;
-  /** The chain was there before this start. */
+  /** The chain existed before this start. */
   readonly resumed: boolean;
 };
 
@@ -47,19 +47,19 @@ export type WorkOptions = {
   readonly signal: AbortSignal;
 };
 
-/** What the command line asks of the rest. Every call opens the store of `config.home` for itself and closes it again. */
+/** The operations of the command line. Every call opens the store of `config.home` and closes it again. */
 export type NodeOperations = {
   startNode(config: Config, log: Logger): Promise<RunningNode>;
   /**
    * Executes and appends the blocks of an RLP file, gzipped or not; blocks the chain has are skipped, so a second run
-   * goes on where the first stopped. When `signal` aborts, returns with what is done.
+   * continues where the first stopped. When `signal` aborts, returns with what is done.
    */
   importChain(
     config: Config,
     log: Logger,
     options: WorkOptions & { readonly file: string },
   ): Promise<{ readonly imported: number; readonly skipped: number; readonly head: number }>;
-  /** Writes blocks as RLP one behind the other, gzipped when the name ends in `.gz`; both ends default to the whole chain. */
+  /** Writes blocks as concatenated RLP, gzipped when the name ends in `.gz`; both ends default to the whole chain. */
   exportChain(
     config: Config,
     log: Logger,
@@ -69,13 +69,13 @@ export type NodeOperations = {
       readonly last: number | undefined;
     },
   ): Promise<{ readonly exported: number }>;
-  /** Reads everything once and compares checksums, hashes and roots; one sentence for each fault. */
+  /** Reads the whole store and compares checksums, hashes and roots; one sentence for each fault. */
   checkStore(
     config: Config,
     log: Logger,
     options: WorkOptions,
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
-  /** Forgets the newest `blocks` blocks. */
+  /** Removes the newest `blocks` blocks. */
   rollback(
     config: Config,
     log: Logger,

@@ -8,7 +8,7 @@ import type { Box, Seal } from "./sealed.ts";
 /** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
 export type WalletFile = {
   readonly version: 1;
-  /** Tells whether a pairing password is the right one; seals nothing. */
+  /** Verifies the pairing password; encrypts nothing. */
   readonly pairing: Seal;
   readonly pin: Seal | null;
   readonly puk: Seal | null;
@@ -99,7 +99,7 @@ export class WalletDirectory {
     }
   }
 
-  /** A crash leaves the old file or the new one, on disk to stay. */
+  /** A crash leaves the old file or the new one; durable when it returns. */
   #replace(name: string, text: string): void {
     mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     chmodSync(this.#path, 0o700);

@@ -23,7 +23,7 @@ import { PACKING_LIMITS } from "./pack-transactions.ts";
 import type { SetAside } from "./set-aside.ts";
 
 /** A block to build on the head. */
-export type BlockRequest = Omit<PayloadAttributes, "gasLimit"> & {
+export type PayloadRequest = Omit<PayloadAttributes, "gasLimit"> & {
   /** Must be the head when present. */
   readonly parentHash?: Hash;
   readonly targetGasLimit?: bigint;
@@ -50,9 +50,9 @@ export type BlockTester = {
    * Builds a block and stores nothing.
    * @throws PayloadAttributesError, InvalidBlockError, and the rejection of the first transaction that does not fit
    */
-  build(request: BlockRequest): BuiltBlock;
+  build(request: PayloadRequest): BuiltBlock;
   /** Builds a block and makes it the head; its hash. @throws as build */
-  commit(request: BlockRequest): Hash;
+  commit(request: PayloadRequest): Hash;
 };
 
 export function createBlockTester(
@@ -66,7 +66,7 @@ export function createBlockTester(
 ): BlockTester {
   const { chain, mempool, beginBlock } = modules;
 
-  function build(request: BlockRequest): BuiltBlock {
+  function build(request: PayloadRequest): BuiltBlock {
     const { hash, header: head } = chain.head().block;
     assertFits(request, { hash, timestamp: head.timestamp });
     const { parentHash: _, targetGasLimit, transactions, ...attributes } = request;
@@ -112,7 +112,7 @@ function sealOf(builder: BlockBuilder, given: readonly DecodedPooledTransaction[
 }
 
 function assertFits(
-  { parentHash, timestamp }: BlockRequest,
+  { parentHash, timestamp }: PayloadRequest,
   head: { readonly hash: Hash; readonly timestamp: number },
 ): void {
   if (parentHash !== undefined && parentHash !== head.hash) {

@@ -23,7 +23,7 @@ import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
 import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Submit } from "../rpc/ports/execution.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
@@ -58,8 +58,8 @@ export type ChainCore = OpenChain & {
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
-  /** Takes a transaction in network form into the pool. */
-  readonly submit: Submit;
+  /** Submits a transaction in network form to the pool. */
+  readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
   start(): void;
   stop(): void;

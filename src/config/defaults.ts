@@ -55,6 +55,13 @@ export const DEFAULTS = {
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
 
+  /** Clocks are set by seconds; whoever sets one by more than an hour has to look at it. */
+  clockJumpMs: 3_600_000,
+  /** A laptop's clock jumps by as long as it slept. The longest duration a setting can have. */
+  clockJumpMsDev: 24 * 86_400_000,
+  /** 128 of the largest transactions, for finding the bug. */
+  quarantineBytesMax: 16 * 2 ** 20,
+
   /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   poolPriceLimitWei: 1n,
   poolPriceBumpPercent: 10,

@@ -44,3 +44,8 @@ export function dataPath(home: string): string {
 export function poolPath(home: string): string {
   return join(home, "data", "pool");
 }
+
+/** Transactions that crashed the executor. */
+export function quarantinePath(home: string): string {
+  return join(home, "data", "quarantine");
+}

@@ -355,7 +355,7 @@ export const SCHEMA = {
       {
         dev: "instant",
         description:
-          "instant: a block as soon as a transaction waits; manual: on demand; or the time between blocks.",
+          "instant: a block as soon as a transaction is pending; manual: on demand; or the time between blocks. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
@@ -363,6 +363,17 @@ export const SCHEMA = {
     }),
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
       description: "Who receives the tips of blocks this node proposes.",
+    }),
+    clockJumpMsMax: option("consensus.clock-jump-limit", duration, DEFAULTS.clockJumpMs, {
+      dev: DEFAULTS.clockJumpMsDev,
+      description:
+        "Forward jump of the clock that stops block production until the clock is confirmed or set right.",
+    }),
+    acceptClock: option("consensus.accept-clock", boolean, false, {
+      description: "Make blocks although the clock jumped far forward or is after 2099.",
+    }),
+    quarantineBytesMax: option("consensus.quarantine-size", byteSize, DEFAULTS.quarantineBytesMax, {
+      description: "File of the transactions that crashed the executor; the oldest make room.",
     }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",

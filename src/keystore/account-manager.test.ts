@@ -42,7 +42,7 @@ function open(publicKeys: readonly Uint8Array[] = []): AccountManager {
     if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
   };
   const observer = { wrongSecret: () => seen.wrong++ };
-  const tries = new PassphraseTries(5, { now: clock.now, onRefused: () => seen.refused++ });
+  const tries = new PassphraseTries(5, { now: clock.now, onRejected: () => seen.refused++ });
   return new AccountManager({
     keyStore: new KeyStore(
       { directory: join(home, "keystore"), strength, allowLoosePermissions },

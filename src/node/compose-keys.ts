@@ -26,8 +26,8 @@ export function composeKeys(
     config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
-  const tries = new PassphraseTries(passphraseTriesMax, { onRefused: observer.tryRefused });
-  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRefused);
+  const tries = new PassphraseTries(passphraseTriesMax, { onRejected: observer.tryRejected });
+  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRejected);
   const keys = new AccountManager({
     keyStore: new KeyStore(
       {
@@ -67,5 +67,5 @@ function countKeys(metrics: Metrics): KeyObserver {
     name: "keys_refused_tries_total",
     help: "Passphrases not tried: too many wrong ones, or too long a queue.",
   });
-  return { wrongSecret: () => wrong.add(), tryRefused: () => refused.add() };
+  return { wrongSecret: () => wrong.add(), tryRejected: () => refused.add() };
 }

@@ -17,16 +17,16 @@ export type OpenChain = {
   readonly chain: Chain;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
-  /** The chain was there before this call. */
+  /** The chain existed before this call. */
   readonly resumed: boolean;
 };
 
 export type OpenChainOptions = {
-  /** Makes the index anew from the log. */
+  /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
-  /** In place of what the disk has left, for tests that fill it. */
+  /** Free disk space in place of the real one, for tests. */
   readonly freeBytes?: () => number;
 };
 
@@ -89,7 +89,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   }
 }
 
-/** The genesis file of the home; a dev chain has none, it began when it was first started. */
+/** The genesis file of the home; a dev chain has none: its genesis has the time of its first start. */
 function genesisOf(config: Config, store: LogBlockStore): Genesis {
   if (config.dev) {
     return devGenesis(store.block(0)?.block.header.timestamp ?? Math.floor(Date.now() / 1000));

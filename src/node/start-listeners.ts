@@ -23,7 +23,7 @@ import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpo
 import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
-/** How long calls that run may go on when the node stops: a node is gone within five seconds. */
+/** Time for running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
@@ -69,7 +69,7 @@ export async function startListeners(
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
   const dappDb = openDappDb(config, metrics);
-  // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
+  // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
     secret: readJwtSecret(config.home),
@@ -134,12 +134,12 @@ export async function startListeners(
 
 function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
-  const refused = metrics.counter({
+  const rejected = metrics.counter({
     name: "dapp_db_refused_puts_total",
-    help: "Values of db_putString and db_putHex that a limit stood against.",
+    help: "Values of db_putString and db_putHex that a limit rejected.",
   });
   return new DappDb(dappDb, {
-    onRefused: () => refused.add(),
+    onRefused: () => rejected.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),
   });

@@ -1,10 +1,10 @@
 import type { Config } from "../config/config.ts";
+import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
-import { type ChainCore, composeChain } from "./compose-chain.ts";
+import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
 import { listenMetrics } from "./metrics-listener.ts";
-import type { OpenChainOptions } from "./open-chain.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
@@ -17,21 +17,22 @@ export type NodeInProcess = RunningNode & {
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
- * @param hooks for tests that end the process at a named step
+ * @param hooks for tests that inject faults and clocks
  */
 export async function startNode(
   config: Config,
   log: Logger,
-  hooks: Pick<OpenChainOptions, "failPoint" | "freeBytes"> = {},
+  hooks: Omit<ChainCoreHooks, "onFatal"> = {},
 ): Promise<NodeInProcess> {
   let onFatal: (error: unknown) => void = () => {};
   const failure = new Promise<unknown>((resolve) => {
     onFatal = resolve;
   });
-  const core = composeChain(config, log, { ...hooks, onFatal });
+  const metrics = createMetrics();
+  const failures = createFailures(log, metrics);
+  const core = composeChain(config, { log, metrics, failures }, { ...hooks, onFatal });
   let stopping: Promise<void> | undefined;
   try {
-    const metrics = createMetrics();
     declareChainMetrics(metrics, core);
     logBlocks(core, log.child("chain"));
     const { header } = core.chain.head().block;
@@ -73,6 +74,7 @@ export async function startNode(
         resumed: core.resumed,
       },
       failure,
+      failures,
       stop() {
         stopping ??= stop();
         return stopping;

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import type { Listener, NodeOperations, RunningNode } from "../../node/types.ts";
 import type { CliContext } from "../context.ts";
@@ -13,6 +14,7 @@ export function fakeContext(
   const output = { stdout: "", stderr: "" };
   const listeners = new Set<(signal: "SIGINT" | "SIGTERM") => void>();
   const exits: number[] = [];
+  const crashes = new EventEmitter();
   const stream = (name: "stdout" | "stderr") =>
     new PassThrough().on("data", (chunk) => {
       output[name] += chunk;
@@ -30,6 +32,7 @@ export function fakeContext(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    crashSource: crashes,
     exitNow: (code) => exits.push(code),
   };
   return {
@@ -39,6 +42,7 @@ export function fakeContext(
     signal(name: "SIGINT" | "SIGTERM" = "SIGTERM") {
       for (const listener of [...listeners]) listener(name);
     },
+    crash: (error: unknown) => crashes.emit("uncaughtException", error),
     listening: () => listeners.size,
   };
 }
@@ -49,6 +53,7 @@ export function fakeNode(options: Partial<RunningNode> = {}): RunningNode {
     listeners: [fakeListener()],
     chain: { chainId: 31337n, head: 0, headTimestamp: 1_700_000_000, resumed: false },
     failure: new Promise(() => {}),
+    failures: { report: () => "internal" },
     stop: async () => {},
     ...options,
   };

@@ -1,25 +1,14 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../../primitives/address.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "../errors.ts";
 import type { Box, Seal } from "./sealed.ts";
 
 /** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
 export type WalletFile = {
   readonly version: 1;
-  /** Tells whether a pairing password is the right one; seals nothing. */
+  /** Verifies the pairing password; encrypts nothing. */
   readonly pairing: Seal;
   readonly pin: Seal | null;
   readonly puk: Seal | null;
@@ -110,27 +99,11 @@ export class WalletDirectory {
     }
   }
 
-  /** A crash leaves the old file or the new one, on disk to stay. */
+  /** A crash leaves the old file or the new one; durable when it returns. */
   #replace(name: string, text: string): void {
     mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     chmodSync(this.#path, 0o700);
-    const temporary = join(this.#path, `.${name}.tmp`);
-    rmSync(temporary, { force: true });
-    const file = openSync(temporary, "wx", 0o600);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, join(this.#path, name));
-    if (process.platform === "win32") return;
-    const folder = openSync(this.#path, "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+    replaceFile(join(this.#path, name), text, 0o600);
   }
 }
 

@@ -2,7 +2,7 @@ import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
-import { PayloadAttributesError } from "../../consensus/built-block.ts";
+import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";

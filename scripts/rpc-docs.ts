@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
-import { METHODS } from "../src/rpc/methods.ts";
+import { DEV_METHODS, METHODS } from "../src/rpc/methods.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const target = join(root, "docs/rpc.md");
@@ -27,7 +27,7 @@ export function isRpcReferenceFresh(): boolean {
 function reference(): string {
   const comments = methodComments();
   const byNamespace = new Map<string, MethodInfo[]>();
-  for (const method of METHODS) {
+  for (const method of [...METHODS, ...DEV_METHODS]) {
     const namespace = namespaceOf(method.name);
     byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), method]);
   }

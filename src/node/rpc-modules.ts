@@ -1,10 +1,12 @@
 import type { Config } from "../config/config.ts";
+import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
+import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import { HashrateRegistry } from "../rpc/eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../rpc/eth/submit/keyed-lock.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
-import { METHODS, type RpcModules } from "../rpc/methods.ts";
+import type { RpcModules } from "../rpc/methods.ts";
 import type { NodeInfo } from "../rpc/ports/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createBlobProver } from "./adapters/blob-prover.ts";
@@ -26,6 +28,7 @@ export function createRpcModules(
   core: ChainCore,
   network: Pick<NodeInfo, "isListening">,
   control: ControlModules,
+  methods: readonly MethodInfo[],
 ): RpcModules {
   const { jsonRpc } = config;
   const callLimits = {
@@ -71,7 +74,11 @@ export function createRpcModules(
     chainName: config.chain.name,
     compiler: createSolidityCompiler(),
     blobProver: createBlobProver(),
-    methods: () => METHODS,
+    methods: () => methods,
+    devChain: {
+      instanceId: () => instanceId(config.home),
+      isAutomine: config.consensus.blockTime === "instant",
+    },
     hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),
   };

@@ -45,7 +45,7 @@ export async function startListeners(
   metrics: Metrics,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
-  const registry = createMethodRegistry();
+  const registry = createMethodRegistry(config);
   const known = [...new Set([...registry.keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
@@ -85,7 +85,7 @@ export async function startListeners(
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
   const network = { isListening: () => isListening };
-  const modules = createRpcModules(config, rpcLog, core, network, control);
+  const modules = createRpcModules(config, rpcLog, core, network, control, [...registry.values()]);
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },

@@ -8,6 +8,10 @@ import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./
 import { traceBlock, traceBlockByHash, traceBlockByNumber } from "./debug/trace-block.ts";
 import { traceCall } from "./debug/trace-call.ts";
 import { traceTransaction } from "./debug/trace-transaction.ts";
+import { anvilNodeInfo } from "./dev/anvil-node-info.ts";
+import { hardhatGetAutomine } from "./dev/hardhat-get-automine.ts";
+import { hardhatMetadata } from "./dev/hardhat-metadata.ts";
+import type { DevChain } from "./dev/port.ts";
 import { createRegistry, type Method, type MethodInfo } from "./dispatch/method.ts";
 import { blockNumber } from "./eth/block/block-number.ts";
 import { getBlockByHash } from "./eth/block/get-block-by-hash.ts";
@@ -143,6 +147,7 @@ export type ChainModules = {
   readonly methods: () => readonly MethodInfo[];
   readonly compiler: Compiler;
   readonly blobProver: BlobProver;
+  readonly devChain: DevChain;
 };
 
 type Namespace = readonly Method<RpcModules>[];
@@ -245,7 +250,10 @@ const testing: Namespace = [buildBlockV1, commitBlockV1];
 
 const txpool: Namespace = [content, contentFrom, inspect, status];
 
-/** Every method of the node; which of them a listener serves is its access policy's matter. */
+/** Methods of dev chains only: elsewhere tools would mistake the chain for one whose state they may change. */
+export const DEV_METHODS: Namespace = [hardhatMetadata, hardhatGetAutomine, anvilNodeInfo];
+
+/** Every method of a chain that is not a dev chain; which of them a listener serves is its access policy's matter. */
 export const METHODS: Namespace = [
   ...web3,
   ...net,
@@ -257,6 +265,6 @@ export const METHODS: Namespace = [
   ...CONTROL_METHODS,
 ];
 
-export function createMethodRegistry() {
-  return createRegistry(METHODS);
+export function createMethodRegistry(options: { readonly dev: boolean }) {
+  return createRegistry(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
 }

@@ -107,6 +107,7 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     blockJson,
     signer: createUnlockedSigner([ALICE_KEY]),
     passphraseSigner: undefined,
+    devChain: { instanceId: () => SLOT_ONE, isAutomine: true },
     chainName: "Ethereum",
     compiler: {
       version: async () => "0.8.0+commit.c7dfd78e",

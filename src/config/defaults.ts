@@ -67,6 +67,11 @@ export const DEFAULTS = {
   /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
   stateCacheBytes: 64 * 2 ** 20,
 
+  /** As anvil and geth's documentation have it; Hardhat funds twenty. */
+  devAccounts: 10,
+  /** At a tenth of a millisecond each, derived at every start. */
+  devAccountsMax: 1000,
+
   /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;

@@ -21,6 +21,11 @@ export function genesisPath(home: string): string {
   return join(home, "config", "genesis.json");
 }
 
+/** Genesis of the dev chain, written by its first start. */
+export function devGenesisPath(home: string): string {
+  return join(home, "config", "dev-genesis.json");
+}
+
 /** Secret of the bearer tokens for private methods. */
 export function jwtSecretPath(home: string): string {
   return join(home, "config", "jwt.hex");

@@ -4,6 +4,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
+import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
 import {
   address,
@@ -19,6 +20,7 @@ import {
   list,
   oneOf,
   text,
+  unset,
 } from "./value-types.ts";
 
 export type { Option } from "./option.ts";
@@ -347,6 +349,21 @@ export const SCHEMA = {
     }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",
+    }),
+  },
+  /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
+  devChain: {
+    chainId: option("dev.chain-id", unset(integer(1)), null, {
+      description: "Chain id of a new dev chain: 31337 unless set.",
+    }),
+    accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
+      description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
+    }),
+    genesis: option("dev.genesis", unset(text), null, {
+      description: "geth genesis file of a new dev chain, in place of the built-in one.",
+    }),
+    predeploys: option("dev.predeploys", unset(list), null, {
+      description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),
   },
   state: {

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { keystorePath } from "../config/home.ts";
 import { AccountManager } from "../keystore/account-manager.ts";
-import { devPrivateKeys } from "../keystore/dev-accounts.ts";
 import { HdWallets } from "../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../keystore/hd/wallet-file.ts";
 import { KeyDerivation } from "../keystore/key-derivation.ts";
@@ -20,7 +19,16 @@ import type { Metrics } from "../telemetry/metrics.ts";
 export function composeKeys(
   config: Config,
   log: Logger,
-  { metrics, assertUnlockAllowed }: { metrics: Metrics; assertUnlockAllowed: () => void },
+  {
+    metrics,
+    assertUnlockAllowed,
+    publicKeys,
+  }: {
+    readonly metrics: Metrics;
+    readonly assertUnlockAllowed: () => void;
+    /** Private keys of the dev chain's accounts. */
+    readonly publicKeys: readonly Uint8Array[];
+  },
 ): AccountManager {
   const { strength, allowLoosePermissions, passphraseTriesMax, passphraseQueueMax } =
     config.keystore;
@@ -48,7 +56,7 @@ export function composeKeys(
     unlocked,
     tries,
     observer,
-    publicKeys: config.dev ? devPrivateKeys() : [],
+    publicKeys,
     assertUnlockAllowed,
   });
   metrics.gaugeOf(

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
@@ -53,6 +54,7 @@ export async function startListeners(
 
   const keys = composeKeys(config, log.child("keystore"), {
     metrics,
+    publicKeys: core.devAccounts.map(({ privateKey }) => hexToBytes(privateKey)),
     assertUnlockAllowed() {
       const exposed = exposedUrl(server?.urls ?? {});
       if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {

@@ -71,6 +71,7 @@ export async function startNode(
         head: header.number,
         headTimestamp: header.timestamp,
         resumed: core.resumed,
+        devAccounts: core.devAccounts,
       },
       failure,
       stop() {

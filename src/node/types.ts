@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { DevAccount } from "../keystore/dev-accounts.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** A door that is open. */
@@ -20,6 +21,8 @@ export type ChainStatus = {
   readonly headTimestamp: number;
   /** The chain was there before this start. */
   readonly resumed: boolean;
+  /** Unlocked accounts whose keys are public; none but on a dev chain. */
+  readonly devAccounts: readonly DevAccount[];
 };
 
 export type RunningNode = {

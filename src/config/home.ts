@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { InvalidConfigError } from "./errors.ts";
 
 /**
  * Folder of everything that belongs to one chain: what was asked for, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
@@ -10,6 +12,12 @@ export function resolveHome(asked: string | undefined, dev: boolean): string {
   if (asked !== undefined && asked !== "") return resolve(asked);
   const home = join(homedir(), ".evmint");
   return dev ? join(home, "dev") : home;
+}
+
+/** @throws InvalidConfigError when there is a file in place of the folder */
+export function assertHomeFolder(home: string): void {
+  if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  throw new InvalidConfigError(`--home: ${home} is a file; name the folder of the chain`, { home });
 }
 
 export function appTomlPath(home: string): string {

@@ -79,7 +79,8 @@ export const SCHEMA = {
       description: "Where HTTP listens.",
     }),
     wsAddress: option("json-rpc.ws-address", hostPort, DEFAULTS.wsAddress, {
-      dev: DEFAULTS.wsAddressDev,
+      dev: DEFAULTS.wsAddressLoopback,
+      init: DEFAULTS.wsAddressLoopback,
       description: "Where WebSocket listens.",
     }),
     api: option("json-rpc.api", list, DEFAULTS.rpcApi, {

@@ -9,6 +9,7 @@ import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
+import type { TraceExecutor } from "../rpc/ports/execution.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
@@ -32,6 +33,7 @@ export type OpenListeners = {
   readonly listeners: readonly Listener[];
   /** Every method, for programs in this process. */
   readonly provider: InProcessProvider;
+  readonly tracing: TraceExecutor;
   close(): Promise<void>;
 };
 
@@ -123,6 +125,7 @@ export async function startListeners(
   const provider = new InProcessProvider(registry, modules);
   return {
     provider,
+    tracing: modules.tracing,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;

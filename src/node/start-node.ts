@@ -3,6 +3,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, composeChain } from "./compose-chain.ts";
+import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 import type { OpenChainOptions } from "./open-chain.ts";
 import type { InProcessProvider } from "./provider.ts";
@@ -43,12 +44,16 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, provider, close } = await startListeners(config, log, core, metrics).catch(
-      (error) => {
-        measured?.close();
-        throw error;
-      },
-    );
+    const { listeners, provider, tracing, close } = await startListeners(
+      config,
+      log,
+      core,
+      metrics,
+    ).catch((error) => {
+      measured?.close();
+      throw error;
+    });
+    if (config.dev) logTransactions(core, tracing, log.child("chain"));
     core.start();
     async function stop(): Promise<void> {
       try {

@@ -48,6 +48,16 @@ test("a dev chain exported from one home imports into another", async () => {
   assert.deepEqual(result, { imported: 1, skipped: 0, head: 1 });
 });
 
+test("blocks of another chain are named as such", async () => {
+  const file = join(folder, "chain.rlp");
+  const importInto = (name: string, settings: Record<string, string>) => {
+    const home = join(folder, name);
+    const { config } = loadConfig({ home, dev: true, flags: settings, environment: {} });
+    return nodeOperations.importChain(config, SILENT_LOGGER, { ...work(), file });
+  };
+  await assert.rejects(importInto("foreign", {}), { code: "IMPORT_FOREIGN" });
+});
+
 test("Multicall3 and Permit2 work at their public addresses", async () => {
   const node = await createNode();
   try {

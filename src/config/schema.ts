@@ -390,7 +390,7 @@ export const SCHEMA = {
       description:
         "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
     }),
-    allowLoosePermissions: option("keystore.allow-loose-permissions", boolean, false, {
+    allowReadableByOthers: option("keystore.allow-readable-by-others", boolean, false, {
       description: "Open key files that other users of this machine can read.",
     }),
     ...KEY_STORE_LIMITS,

@@ -30,7 +30,7 @@ export function composeKeys(
     readonly publicKeys: readonly Uint8Array[];
   },
 ): AccountManager {
-  const { strength, allowLoosePermissions, passphraseTriesMax, passphraseQueueMax } =
+  const { strength, allowReadableByOthers, passphraseTriesMax, passphraseQueueMax } =
     config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
@@ -41,12 +41,12 @@ export function composeKeys(
       {
         directory: keystorePath(config.home),
         strength,
-        allowLoosePermissions,
+        allowReadableByOthers,
       },
       { log, derivation },
     ),
     hdWallets: new HdWallets(strength, {
-      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowLoosePermissions }),
+      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowReadableByOthers }),
       derivation,
       tries,
       log,

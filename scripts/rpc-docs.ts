@@ -2,9 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
 import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
-import { DEV_METHODS, METHODS } from "../src/rpc/methods.ts";
+import { METHODS } from "../src/rpc/methods.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const target = join(root, "docs/rpc.md");

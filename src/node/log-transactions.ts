@@ -1,4 +1,5 @@
-import type { TraceExecutor } from "../rpc/ports/execution.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainCore } from "./compose-chain.ts";
@@ -13,7 +14,7 @@ const REASON_TIMEOUT_MS = 500;
 /** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed. */
 export function logTransactions(
   { chain }: Pick<ChainCore, "chain">,
-  tracing: Pick<TraceExecutor, "traceTransaction">,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
   log: Logger,
 ): void {
   chain.subscribe(({ executed }) => {
@@ -24,7 +25,7 @@ export function logTransactions(
 
 async function logBlock(
   executed: ExecutedBlock,
-  tracing: Pick<TraceExecutor, "traceTransaction">,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
   log: Logger,
 ): Promise<void> {
   const { block, senders, receipts } = executed;
@@ -42,19 +43,18 @@ async function logBlock(
     const isExplained = isFailed && index <= REASON_INDEX_MAX && reasons++ < REASONS_MAX;
     log.info("transaction", {
       ...data,
-      ...(isExplained && { reason: await reasonOf(executed, index, tracing) }),
+      ...(isExplained && { reason: await reasonOf(tx.hash, tracing) }),
     });
   }
 }
 
 /** `execution reverted: not enough`, `out of gas`, or what stood in the way of finding out. */
 async function reasonOf(
-  executed: ExecutedBlock,
-  index: number,
-  tracing: Pick<TraceExecutor, "traceTransaction">,
+  hash: Hash,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
 ): Promise<string> {
   try {
-    const trace = await tracing.traceTransaction(executed, index, {
+    const trace = await tracing.traceTransaction(hash, {
       tracer: "callTracer",
       tracerConfig: { onlyTopCall: true },
       timeoutMs: REASON_TIMEOUT_MS,

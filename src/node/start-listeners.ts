@@ -6,10 +6,9 @@ import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
-import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
-import type { TraceExecutor } from "../rpc/ports/execution.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
@@ -23,7 +22,7 @@ import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { InProcessProvider } from "./provider.ts";
 import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
-import { createRpcModules } from "./rpc-modules.ts";
+import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
 /** How long calls that run may go on when the node stops: a node is gone within five seconds. */
@@ -33,7 +32,7 @@ export type OpenListeners = {
   readonly listeners: readonly Listener[];
   /** Every method, for programs in this process. */
   readonly provider: InProcessProvider;
-  readonly tracing: TraceExecutor;
+  readonly execution: ExecutionPort;
   close(): Promise<void>;
 };
 
@@ -73,12 +72,7 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
-  const control: ControlModules = {
-    keys,
-    admin,
-    miner: createMinerSettings(config, core, log.child("miner")),
-    dappDb: openDappDb(config, metrics),
-  };
+  const dappDb = openDappDb(config, metrics);
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
@@ -88,18 +82,23 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
-  const network = { isListening: () => isListening };
-  const modules = createRpcModules(config, rpcLog, core, network, control, [...registry.values()]);
-  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
+  const modules = createRpcPorts(config, rpcLog, core, {
+    ...{ keys, admin, dappDb },
+    methods: [...registry.values()],
+    miner: createMinerSettings(config, core, log.child("miner")),
+    isListening: () => isListening,
+  });
+  const { filters, subscriptions, feeds } = modules.sessions;
+  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => modules.subscriptions.size,
+    () => subscriptions.size,
   );
   const closeModules = () => {
-    modules.feeds.close();
-    modules.filters.close();
+    feeds.close();
+    filters.close();
     keys.close();
-    control.dappDb.close();
+    dappDb.close();
   };
   server = await startRpcServer(
     {
@@ -125,7 +124,7 @@ export async function startListeners(
   const provider = new InProcessProvider(registry, modules);
   return {
     provider,
-    tracing: modules.tracing,
+    execution: modules.execution,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;

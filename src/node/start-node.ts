@@ -44,7 +44,7 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, provider, tracing, close } = await startListeners(
+    const { listeners, provider, execution, close } = await startListeners(
       config,
       log,
       core,
@@ -53,7 +53,7 @@ export async function startNode(
       measured?.close();
       throw error;
     });
-    if (config.dev) logTransactions(core, tracing, log.child("chain"));
+    if (config.dev) logTransactions(core, execution, log.child("chain"));
     core.start();
     async function stop(): Promise<void> {
       try {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, defineMethod } from "./dispatch/method.ts";
-import { createMethodRegistry, DEV_METHODS, METHODS } from "./methods.ts";
+import { createMethodRegistry, METHODS } from "./methods.ts";
 import { string } from "./params/codec.ts";
 
 test("every method has a name of its own", () => {

@@ -1,11 +1,10 @@
-import type { ChainReader } from "../../chain/reader.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { json } from "../params/codec.ts";
-import type { FeeReader } from "../ports/execution.ts";
+import type { ChainView } from "../ports/chain-view.ts";
 
-type Modules = { readonly chain: ChainReader; readonly fees: FeeReader };
+type Modules = { readonly chain: Pick<ChainView, "config" | "head" | "suggestTip"> };
 
 /**
  * `anvil_nodeInfo`: head, rules and fees in anvil's shape. `currentBlockTimestamp` (Unix seconds) and `chainId` are JSON integers, the
@@ -18,8 +17,8 @@ export const anvilNodeInfo = defineMethod({
   params: {},
   result: json,
   private: true,
-  async handle(_params, { chain, fees }: Modules) {
-    const { header, hash } = chain.head().block;
+  async handle(_params, { chain }: Modules) {
+    const { header, hash } = await chain.head();
     const baseFee = header.baseFeePerGas ?? 0n;
     const hardfork = hardforkAt(chain.config, header);
     return {
@@ -32,7 +31,7 @@ export const anvilNodeInfo = defineMethod({
         baseFee: toQuantity(baseFee),
         chainId: Number(chain.config.chainId),
         gasLimit: toQuantity(header.gasLimit),
-        gasPrice: toQuantity(baseFee + (await fees.suggestTip())),
+        gasPrice: toQuantity(baseFee + (await chain.suggestTip())),
       },
       forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
     };

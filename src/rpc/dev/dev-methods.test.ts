@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ZERO_HASH } from "../../primitives/hash.ts";
 import { createTestModules } from "../testing/test-chain.ts";
 import { anvilNodeInfo } from "./anvil-node-info.ts";
 import { hardhatGetAutomine } from "./hardhat-get-automine.ts";
 import { hardhatMetadata } from "./hardhat-metadata.ts";
 
-const modules = createTestModules();
-const head = modules.chain.head().block;
+const base = createTestModules();
+const devChain = { instanceId: ZERO_HASH, isAutomine: true };
+const modules = { ...base, node: { ...base.node, devChain: () => devChain } };
+const head = base.blocks.at(-1)!.block;
 
 test("hardhat_metadata names client, chain and head, with numbers as JSON integers", async () => {
   assert.deepEqual(await hardhatMetadata.call(modules), {
-    clientVersion: modules.node.clientVersion,
+    clientVersion: (await modules.node.info()).clientVersion,
     chainId: Number(modules.chain.config.chainId),
-    instanceId: modules.devChain.instanceId(),
+    instanceId: ZERO_HASH,
     latestBlockNumber: 2,
     latestBlockHash: head.hash,
   });
@@ -20,8 +23,8 @@ test("hardhat_metadata names client, chain and head, with numbers as JSON intege
 
 test("hardhat_getAutomine says whether blocks are instant", async () => {
   assert.equal(await hardhatGetAutomine.call(modules), true);
-  const devChain = { ...modules.devChain, isAutomine: false };
-  assert.equal(await hardhatGetAutomine.call({ devChain }), false);
+  const node = { devChain: () => ({ ...devChain, isAutomine: false }) };
+  assert.equal(await hardhatGetAutomine.call({ node }), false);
 });
 
 test("anvil_nodeInfo has anvil's members with the values of the head", async () => {

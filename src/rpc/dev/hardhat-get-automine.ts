@@ -1,6 +1,7 @@
 import { defineMethod } from "../dispatch/method.ts";
 import { boolean } from "../params/codec.ts";
-import type { DevChain } from "./port.ts";
+import { andThen } from "../ports/maybe-promise.ts";
+import type { NodePort } from "../ports/node.ts";
 
 /** `hardhat_getAutomine`: whether a transaction is mined as soon as it arrives; Ignition then skips waiting for confirmations. */
 export const hardhatGetAutomine = defineMethod({
@@ -8,5 +9,6 @@ export const hardhatGetAutomine = defineMethod({
   params: {},
   result: boolean,
   private: true,
-  handle: (_params, { devChain }: { readonly devChain: DevChain }) => devChain.isAutomine,
+  handle: (_params, { node }: { readonly node: Pick<NodePort, "devChain"> }) =>
+    andThen(node.devChain(), ({ isAutomine }) => isAutomine),
 });

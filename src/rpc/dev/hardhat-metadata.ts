@@ -1,13 +1,11 @@
-import type { ChainReader } from "../../chain/reader.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { json } from "../params/codec.ts";
-import type { NodeInfo } from "../ports/node-info.ts";
-import type { DevChain } from "./port.ts";
+import type { ChainView } from "../ports/chain-view.ts";
+import type { NodePort } from "../ports/node.ts";
 
 type Modules = {
-  readonly chain: ChainReader;
-  readonly node: Pick<NodeInfo, "clientVersion">;
-  readonly devChain: DevChain;
+  readonly chain: Pick<ChainView, "config" | "head">;
+  readonly node: Pick<NodePort, "info" | "devChain">;
 };
 
 /**
@@ -21,14 +19,16 @@ export const hardhatMetadata = defineMethod({
   params: {},
   result: json,
   private: true,
-  handle(_params, { chain, node, devChain }: Modules) {
-    const { block } = chain.head();
+  async handle(_params, { chain, node }: Modules) {
+    const { hash, header } = await chain.head();
+    const { clientVersion } = await node.info();
+    const { instanceId } = await node.devChain();
     return {
-      clientVersion: node.clientVersion,
+      clientVersion,
       chainId: Number(chain.config.chainId),
-      instanceId: devChain.instanceId(),
-      latestBlockNumber: block.header.number,
-      latestBlockHash: block.hash,
+      instanceId,
+      latestBlockNumber: header.number,
+      latestBlockHash: hash,
     };
   },
 });

@@ -10,9 +10,9 @@ export const DEFAULTS = {
 
   /** Loopback: whoever wants the network to call this node has to say so. */
   rpcAddress: { host: "127.0.0.1", port: 8545 },
-  /** The service's documented default; the dev chain, which holds unlocked accounts, stays on loopback. */
+  /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` stay on loopback. */
   wsAddress: { host: "0.0.0.0", port: 8546 },
-  wsAddressDev: { host: "127.0.0.1", port: 8546 },
+  wsAddressLoopback: { host: "127.0.0.1", port: 8546 },
   /** What a wallet and a contract need; everything else is opened by name. */
   rpcApi: ["eth", "net", "web3"],
   /** A page on another site that resolves its own name to 127.0.0.1 carries that name in its Host header. */
@@ -85,6 +85,11 @@ export const DEFAULTS = {
 
   /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
   stateCacheBytes: 64 * 2 ** 20,
+
+  /** As anvil and geth's documentation have it; Hardhat funds twenty. */
+  devAccounts: 10,
+  /** At a tenth of a millisecond each, derived at every start. */
+  devAccountsMax: 1000,
 
   /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },

@@ -4,6 +4,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
+import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
 import {
   address,
@@ -19,6 +20,7 @@ import {
   list,
   oneOf,
   text,
+  unset,
 } from "./value-types.ts";
 
 export type { Option } from "./option.ts";
@@ -96,7 +98,8 @@ export const SCHEMA = {
       description: "Where HTTP listens.",
     }),
     wsAddress: option("json-rpc.ws-address", hostPort, DEFAULTS.wsAddress, {
-      dev: DEFAULTS.wsAddressDev,
+      dev: DEFAULTS.wsAddressLoopback,
+      init: DEFAULTS.wsAddressLoopback,
       description: "Where WebSocket listens.",
     }),
     api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
@@ -379,6 +382,21 @@ export const SCHEMA = {
       description: "Bytes for the extraData field of blocks this node proposes.",
     }),
   },
+  /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
+  devChain: {
+    chainId: option("dev.chain-id", unset(integer(1)), null, {
+      description: "Chain id of a new dev chain: 31337 unless set.",
+    }),
+    accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
+      description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
+    }),
+    genesis: option("dev.genesis", unset(text), null, {
+      description: "geth genesis file of a new dev chain, in place of the built-in one.",
+    }),
+    predeploys: option("dev.predeploys", unset(list), null, {
+      description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
+    }),
+  },
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",
@@ -389,7 +407,7 @@ export const SCHEMA = {
       description:
         "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
     }),
-    allowLoosePermissions: option("keystore.allow-loose-permissions", boolean, false, {
+    allowReadableByOthers: option("keystore.allow-readable-by-others", boolean, false, {
       description: "Open key files that other users of this machine can read.",
     }),
     ...KEY_STORE_LIMITS,

@@ -159,6 +159,15 @@ export const text: ValueType<string> = {
   print: (value) => JSON.stringify(value),
 };
 
+/** `type`, or null where nothing is set, which is written as an empty text. */
+export function unset<T>(type: ValueType<T>): ValueType<T | null> {
+  return {
+    expects: type.expects,
+    parse: (raw) => (raw === "" ? null : type.parse(raw)),
+    print: (value) => (value === null ? '""' : type.print(value)),
+  };
+}
+
 /** One of `values`. */
 export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {
   return {

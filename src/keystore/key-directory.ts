@@ -16,11 +16,11 @@ export type DirectoryEntry = {
 /** Key files as bytes on disk: the folder has mode 0700, files 0600, and each is whole or not there. */
 export class KeyDirectory {
   readonly path: string;
-  readonly #allowLoosePermissions: boolean;
+  readonly #allowReadableByOthers: boolean;
 
-  constructor(path: string, options: { readonly allowLoosePermissions: boolean }) {
+  constructor(path: string, options: { readonly allowReadableByOthers: boolean }) {
     this.path = path;
-    this.#allowLoosePermissions = options.allowLoosePermissions;
+    this.#allowReadableByOthers = options.allowReadableByOthers;
   }
 
   /** Regular files in ascending order of name; hidden files, backups (`~`) and links are no key files, as for geth. */
@@ -50,7 +50,7 @@ export class KeyDirectory {
 
   /** @throws LooseKeyFileError when group or world may read or write the file, unless that is allowed */
   async assertPrivate(path: string): Promise<void> {
-    if (this.#allowLoosePermissions || process.platform === "win32") return;
+    if (this.#allowReadableByOthers || process.platform === "win32") return;
     const mode = (await lstat(path)).mode & 0o777;
     if ((mode & 0o077) !== 0) throw new LooseKeyFileError(path, mode);
   }

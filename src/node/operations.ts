@@ -37,6 +37,11 @@ export class BlockRejectedError extends NodeError {
   }
 }
 
+/** The file does not continue this chain. */
+export class ForeignImportError extends NodeError {
+  readonly code = "IMPORT_FOREIGN";
+}
+
 /** The block to export or to roll back to does not exist. */
 export class UnknownRangeError extends NodeError {
   readonly code = "UNKNOWN_RANGE";
@@ -58,6 +63,7 @@ export const nodeOperations: NodeOperations = {
         const { number } = block.header;
         const known = chain.blockByNumber(number);
         if (known === undefined) {
+          assertContinues(chain, block);
           importOrReject(chain, block, execution);
           imported++;
         } else if (known.block.hash === block.hash) {
@@ -145,6 +151,23 @@ export const nodeOperations: NodeOperations = {
     return { head };
   },
 };
+
+/** @throws ForeignImportError for a block that does not build on the head */
+function assertContinues(chain: Chain, { header }: Block): void {
+  const { block: head } = chain.head();
+  const next = head.header.number + 1;
+  if (header.number !== next) {
+    throw new ForeignImportError(
+      `the file goes on with block ${header.number}, and this chain needs block ${next} first`,
+      { number: header.number, next },
+    );
+  }
+  if (header.parentHash === head.hash) return;
+  throw new ForeignImportError(
+    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE)`,
+    { number: header.number, parentHash: header.parentHash, head: head.hash },
+  );
+}
 
 /** @throws BlockRejectedError with the rejection as its cause */
 function importOrReject(chain: Chain, block: Block, execution: ExecutionModules): void {

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { OWNER } from "../rpc/auth/credential.ts";
 import { type Connection, RequestContext } from "../rpc/dispatch/context.ts";
 import { toErrorObject } from "../rpc/dispatch/error-codes.ts";
@@ -55,7 +56,11 @@ export class InProcessProvider extends EventEmitter {
     };
   }
 
-  /** @throws ProviderRpcError */
+  /**
+   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so whoever has the hash
+   * of a transaction finds its receipt.
+   * @throws ProviderRpcError
+   */
   async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
     const method = this.#registry.get(name);
     if (method === undefined || this.#isClosed) {
@@ -72,6 +77,7 @@ export class InProcessProvider extends EventEmitter {
     });
     try {
       const json = await method.run(this.#modules, params, context);
+      await nextTurn();
       return JSON.parse(jsonString(json));
     } catch (error) {
       throw new ProviderRpcError(toErrorObject(error), { cause: error });

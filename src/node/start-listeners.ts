@@ -4,9 +4,11 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
@@ -30,6 +32,7 @@ export type OpenListeners = {
   readonly listeners: readonly Listener[];
   /** Every method, for programs in this process. */
   readonly provider: InProcessProvider;
+  readonly execution: ExecutionPort;
   close(): Promise<void>;
 };
 
@@ -44,7 +47,7 @@ export async function startListeners(
   metrics: Metrics,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
-  const registry = createMethodRegistry();
+  const registry = createMethodRegistry(config);
   const known = [...new Set([...registry.keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
@@ -52,6 +55,7 @@ export async function startListeners(
 
   const keys = composeKeys(config, log.child("keystore"), {
     metrics,
+    publicKeys: core.devAccounts.map(({ privateKey }) => hexToBytes(privateKey)),
     assertUnlockAllowed() {
       const exposed = exposedUrl(server?.urls ?? {});
       if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {
@@ -80,6 +84,7 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb },
+    methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
   });
@@ -119,6 +124,7 @@ export async function startListeners(
   const provider = new InProcessProvider(registry, modules);
   return {
     provider,
+    execution: modules.execution,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;

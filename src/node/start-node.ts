@@ -4,6 +4,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
+import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
@@ -44,12 +45,16 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, provider, close } = await startListeners(config, log, core, metrics).catch(
-      (error) => {
-        measured?.close();
-        throw error;
-      },
-    );
+    const { listeners, provider, execution, close } = await startListeners(
+      config,
+      log,
+      core,
+      metrics,
+    ).catch((error) => {
+      measured?.close();
+      throw error;
+    });
+    if (config.dev) logTransactions(core, execution, log.child("chain"));
     core.start();
     async function stop(): Promise<void> {
       try {
@@ -72,6 +77,7 @@ export async function startNode(
         head: header.number,
         headTimestamp: header.timestamp,
         resumed: core.resumed,
+        devAccounts: core.devAccounts,
       },
       failure,
       failures,

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { DevAccount } from "../keystore/dev-accounts.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -21,6 +22,8 @@ export type ChainStatus = {
   readonly headTimestamp: number;
   /** The chain existed before this start. */
   readonly resumed: boolean;
+  /** Unlocked accounts whose keys are public; none but on a dev chain. */
+  readonly devAccounts: readonly DevAccount[];
 };
 
 export type RunningNode = {

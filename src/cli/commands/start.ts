@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
-import { genesisPath } from "../../config/home.ts";
+import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/version.ts";
 import { installCrashPolicy } from "../../node/crash-policy.ts";
 import type { RunningNode } from "../../node/types.ts";
@@ -49,9 +49,12 @@ function assertRightHome({ home, dev }: Config): void {
       `${home} holds a chain made by init, and --dev brings its own: leave out --dev, or choose another --home`,
     );
   }
+  if (!dev && !configured && (existsSync(devGenesisPath(home)) || existsSync(dataPath(home)))) {
+    throw new CommandError(`${home} holds a dev chain: add --dev`);
+  }
   if (!dev && !configured) {
     throw new CommandError(
-      `no chain in ${home}: make one with "evmintd init", or try "evmintd start --dev"`,
+      `no chain in ${home}: make one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
     );
   }
 }

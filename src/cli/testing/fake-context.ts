@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
+import { DEV_ACCOUNTS } from "../../keystore/dev-accounts.ts";
 import type { Listener, NodeOperations, RunningNode } from "../../node/types.ts";
 import type { CliContext } from "../context.ts";
 
@@ -51,7 +52,13 @@ export function fakeContext(
 export function fakeNode(options: Partial<RunningNode> = {}): RunningNode {
   return {
     listeners: [fakeListener()],
-    chain: { chainId: 31337n, head: 0, headTimestamp: 1_700_000_000, resumed: false },
+    chain: {
+      chainId: 31337n,
+      head: 0,
+      headTimestamp: 1_700_000_000,
+      resumed: false,
+      devAccounts: DEV_ACCOUNTS,
+    },
     failure: new Promise(() => {}),
     failures: { report: () => "internal" },
     stop: async () => {},

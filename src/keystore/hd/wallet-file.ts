@@ -28,11 +28,11 @@ export function isWalletId(id: string): boolean {
 /** The folder of HD wallets: a state file each, the pairings of this node, and what a new wallet's owner has to take away. */
 export class WalletDirectory {
   readonly #path: string;
-  readonly #allowLoosePermissions: boolean;
+  readonly #allowReadableByOthers: boolean;
 
-  constructor(path: string, options: { readonly allowLoosePermissions: boolean }) {
+  constructor(path: string, options: { readonly allowReadableByOthers: boolean }) {
     this.#path = path;
-    this.#allowLoosePermissions = options.allowLoosePermissions;
+    this.#allowReadableByOthers = options.allowReadableByOthers;
   }
 
   /** Ids of all wallets, ascending. */
@@ -90,7 +90,7 @@ export class WalletDirectory {
       throw error;
     }
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
-    if (isLoose && !this.#allowLoosePermissions) throw new LooseKeyFileError(path, mode);
+    if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
     try {
       return JSON.parse(text);
     } catch {

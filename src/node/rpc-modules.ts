@@ -6,6 +6,7 @@ import { KeyedLock } from "../rpc/eth/submit/keyed-lock.ts";
 import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { METHODS, type RpcModules } from "../rpc/methods.ts";
 import type { NodeInfo } from "../rpc/ports/node-info.ts";
+import type { Notifier } from "../rpc/subscriptions/notifier.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createBlobProver } from "./adapters/blob-prover.ts";
 import { createCallExecutor } from "./adapters/call-executor.ts";
@@ -26,7 +27,7 @@ export function createRpcModules(
   core: ChainCore,
   network: Pick<NodeInfo, "isListening">,
   control: ControlModules,
-): RpcModules {
+): RpcModules & { readonly notifier: Notifier } {
   const { jsonRpc } = config;
   const callLimits = {
     gasCap: jsonRpc.callGasMax,

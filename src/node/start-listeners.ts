@@ -19,12 +19,19 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
+import { answerHealth, type Readiness } from "./health.ts";
 import { InProcessProvider } from "./provider.ts";
-import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  readTls,
+} from "./rpc-endpoints.ts";
 import { createRpcModules } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
-/** How long calls that run may go on when the node stops: a node is gone within five seconds. */
+/** How long running calls may go on when the node stops: it exits within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
@@ -43,6 +50,7 @@ export async function startListeners(
   log: Logger,
   core: ChainCore,
   metrics: Metrics,
+  readiness: () => Readiness,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry();
@@ -85,11 +93,18 @@ export async function startListeners(
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
   const network = { isListening: () => isListening };
-  const modules = createRpcModules(config, rpcLog, core, network, control);
+  const { notifier, ...modules } = createRpcModules(config, rpcLog, core, network, control);
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => modules.subscriptions.size,
+  );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => notifier.waitingChars,
   );
   const closeModules = () => {
     modules.feeds.close();
@@ -102,7 +117,7 @@ export async function startListeners(
       ...(jsonRpc.enable && endpoints),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
-      allowedOrigins: jsonRpc.corsOrigins,
+      allowedOrigins: allowedOriginsOf(config),
       limits: rpcLimits,
       ...(tls && { tls }),
       fastHttp: jsonRpc.fastHttp,
@@ -112,6 +127,7 @@ export async function startListeners(
       modules,
       observer: createRpcObserver(rpcLog, metrics),
       authenticate,
+      otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
   ).catch((error) => {
     closeModules();
@@ -136,12 +152,12 @@ export async function startListeners(
 
 function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
-  const refused = metrics.counter({
-    name: "dapp_db_refused_puts_total",
-    help: "Values of db_putString and db_putHex that a limit stood against.",
+  const rejected = metrics.counter({
+    name: "dapp_db_rejected_puts_total",
+    help: "Values of db_putString and db_putHex rejected by a limit.",
   });
   return new DappDb(dappDb, {
-    onRefused: () => refused.add(),
+    onRefused: () => rejected.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),
   });

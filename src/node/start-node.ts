@@ -43,7 +43,13 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, provider, close } = await startListeners(config, log, core, metrics).catch(
+    const { listeners, provider, close } = await startListeners(
+      config,
+      log,
+      core,
+      metrics,
+      readiness,
+    ).catch(
       (error) => {
         measured?.close();
         throw error;

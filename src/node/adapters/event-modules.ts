@@ -3,6 +3,7 @@ import { Filters } from "../../rpc/filters/filters.ts";
 import type { RpcModules } from "../../rpc/methods.ts";
 import type { ChainEvents } from "../../rpc/ports/chain-events.ts";
 import { EthFeeds } from "../../rpc/subscriptions/eth-feeds.ts";
+import { LogFeed } from "../../rpc/subscriptions/log-feed.ts";
 import { Notifier } from "../../rpc/subscriptions/notifier.ts";
 import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -11,7 +12,7 @@ import type { ChainCore } from "../compose-chain.ts";
 type EventModules = Pick<
   RpcModules,
   "events" | "logs" | "logLimits" | "filters" | "subscriptions" | "feeds"
->;
+> & { readonly notifier: Notifier };
 
 /** Log search, filters and subscriptions over the chain of `core`. They listen until their `close` is called. */
 export function createEventModules(
@@ -29,7 +30,8 @@ export function createEventModules(
     termsMax: jsonRpc.filterTermsMax,
   };
   const notifier = new Notifier({
-    onError: (error) => log.error("notice could not be sent", { error }),
+    queueCharsMax: jsonRpc.notificationQueueBytesMax,
+    onError: (error) => log.error("notification could not be sent", { error }),
   });
   return {
     events,
@@ -44,8 +46,18 @@ export function createEventModules(
       },
       { chain: core.reader, logs, events, now: () => performance.now() },
     ),
-    subscriptions: new Subscriptions({ maxPerConnection: jsonRpc.subscriptionsMax }),
-    feeds: new EthFeeds({ events, blockJson, node, notifier }),
+    subscriptions: new Subscriptions({
+      maxPerConnection: jsonRpc.subscriptionsMax,
+      max: jsonRpc.totalSubscriptionsMax,
+    }),
+    notifier,
+    feeds: new EthFeeds({
+      events,
+      blockJson,
+      node,
+      notifier,
+      logs: new LogFeed({ termsMax: jsonRpc.subscriptionTermsMax }, notifier),
+    }),
   };
 }
 

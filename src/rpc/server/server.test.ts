@@ -114,7 +114,7 @@ test("HTTP sends results that are bytes and batches as one body", async () => {
   assert.equal(headers["content-length"], String(text.length));
 });
 
-test("HTTP: GET on / is 200 and empty; other methods, paths and ports are refused with JSON", async () => {
+test("HTTP: GET on / is 200 and empty; other methods, paths and ports are rejected with JSON", async () => {
   const { http, ws } = await start();
   const get = await sendHttp(http, undefined, {}, "GET");
   assert.deepEqual([get.status, get.text], [200, ""]);
@@ -156,7 +156,7 @@ test("HTTP: a body over the limit is 413, announced or chunked", async () => {
   assert.equal(chunked.status, 413);
 });
 
-test("HTTP: a client that expects 100-continue gets its refusal before it sends its body", async () => {
+test("HTTP: a client that expects 100-continue gets its rejection before it sends its body", async () => {
   const { http } = await start({ limits: { bodyBytesMax: 1000 } });
   const head = (length: number) =>
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
@@ -196,7 +196,7 @@ test("HTTP: the Host header is an IP literal or a listed name", async () => {
   }
 });
 
-test("HTTP: two Host headers, or a target that names another host, are refused", async () => {
+test("HTTP: two Host headers, or a target that names another host, are rejected", async () => {
   const { http } = await start();
   const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`;
   assert.match(
@@ -392,9 +392,14 @@ test("WebSocket: a message over the limit closes with 1009, no JSON with 1003 af
   const closed = closeCode(bad);
   assert.equal(JSON.parse(await nextMessage(bad)).error.code, -32700);
   assert.equal(await closed, 1003);
+});
+
+test("WebSocket: a binary frame is read as the text in it", async () => {
+  const { ws } = await start();
   const binary = await openWs(ws);
   binary.send(Buffer.from(echo));
-  assert.equal(await closeCode(binary), 1003);
+  assert.equal(await nextMessage(binary), echoed);
+  binary.terminate();
 });
 
 test("WebSocket: a subscriber that does not read is cut", async () => {
@@ -443,7 +448,7 @@ test("IPC: a message over the limit ends the connection", async () => {
   await new Promise((resolve) => socket.once("close", resolve));
 });
 
-test("IPC: a stale socket is replaced, a living one is not, a long path is refused", async () => {
+test("IPC: a stale socket is replaced, a living one is not, a long path is rejected", async () => {
   const stale = join(home, "stale.ipc");
   writeFileSync(stale, "");
   const options = { ipc: { path: stale } };

@@ -10,6 +10,7 @@ import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import type { ChainEvents } from "../ports/chain-events.ts";
 import type { NodeInfo } from "../ports/node-info.ts";
 import { EthFeeds } from "../subscriptions/eth-feeds.ts";
+import { LogFeed } from "../subscriptions/log-feed.ts";
 import { Notifier } from "../subscriptions/notifier.ts";
 import { Subscriptions } from "../subscriptions/subscriptions.ts";
 
@@ -64,15 +65,24 @@ export function createTestEventModules(
   options: Partial<FilterOptions> & {
     readonly now?: () => number;
     readonly subscriptionsMax?: number;
+    readonly totalSubscriptionsMax?: number;
+    readonly subscriptionTermsMax?: number;
   } = {},
 ) {
   const logs = new LogIndex(createMemoryKv());
   for (const executed of blocks) logs.remember(executed);
   const emitter = createTestEvents();
   const { events } = emitter;
-  const { now = () => 0, subscriptionsMax = 128, ...filterOptions } = options;
+  const {
+    now = () => 0,
+    subscriptionsMax = 128,
+    totalSubscriptionsMax = 1000,
+    subscriptionTermsMax = 1000,
+    ...filterOptions
+  } = options;
   const failures: unknown[] = [];
   const notifier = new Notifier({
+    queueCharsMax: 1_000_000,
     defer: (work) => work(),
     onError: (error) => failures.push(error),
   });
@@ -92,8 +102,16 @@ export function createTestEventModules(
       },
       { chain: modules.chain, logs, events, now },
     ),
-    subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax }),
-    feeds: new EthFeeds({ ...modules, events, notifier }),
+    subscriptions: new Subscriptions({
+      maxPerConnection: subscriptionsMax,
+      max: totalSubscriptionsMax,
+    }),
+    feeds: new EthFeeds({
+      ...modules,
+      events,
+      notifier,
+      logs: new LogFeed({ termsMax: subscriptionTermsMax }, notifier),
+    }),
   };
 }
 
@@ -104,8 +122,12 @@ export class TestConnection implements Connection {
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 
-  notify(json: string): void {
-    this.notices.push(JSON.parse(json));
+  notify(messages: readonly string[]): void {
+    for (const message of messages) this.notices.push(JSON.parse(message));
+  }
+
+  overrun(): void {
+    this.close();
   }
 
   onClose(task: () => void): void {

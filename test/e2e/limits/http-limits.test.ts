@@ -4,7 +4,12 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
-import { assertRefusalCounted, metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import {
+  assertRejectionCounted,
+  metricOf,
+  rejections,
+  WITH_METRICS,
+} from "../../support/metrics.ts";
 import { openRaw, rawPost } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -30,7 +35,7 @@ before(async () => {
 after(() => node.stop());
 
 const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRefusalCounted(node, "http", reason, work);
+  assertRejectionCounted(node, "http", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
@@ -84,11 +89,11 @@ test("a client that does not read its answer is cut, and the answer given up", (
         params: [{ to: TARGET }, "latest", { [TARGET]: { code: "0x620ffff05ff3" } }],
       })),
     );
-    const cutBefore = await refusals(node, "http", "slowReader");
+    const cutBefore = await rejections(node, "http", "slowReader");
     const { socket, closed } = await openRaw(node.url);
     socket.pause();
     socket.write(rawPost(batch));
-    while ((await refusals(node, "http", "slowReader")) === cutBefore) await setTimeout(50);
+    while ((await rejections(node, "http", "slowReader")) === cutBefore) await setTimeout(50);
     socket.resume();
     const text = await closed;
     const length = Number(/content-length: (\d+)/.exec(text)?.[1]);

@@ -65,7 +65,7 @@ const transactionReceipts = defineSubscription({
   start({ query }, { feeds }: SubscriptionModules, subscriber) {
     const hashes = query?.transactionHashes ?? [];
     if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
-    return feeds.addReceipts(subscriber, hashes);
+    return feeds.receipts.add(subscriber, hashes);
   },
 });
 

@@ -15,7 +15,9 @@ import type { Listener } from "./types.ts";
  * Remix must not lock out the front end under development.
  */
 export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
-  return dev ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])] : jsonRpc.corsOrigins;
+  return dev
+    ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])]
+    : jsonRpc.corsOrigins;
 }
 
 /** `json-rpc.api` names a namespace that does not exist. */

@@ -49,12 +49,10 @@ export async function startNode(
       core,
       metrics,
       readiness,
-    ).catch(
-      (error) => {
-        measured?.close();
-        throw error;
-      },
-    );
+    ).catch((error) => {
+      measured?.close();
+      throw error;
+    });
     core.start();
     async function stop(): Promise<void> {
       try {

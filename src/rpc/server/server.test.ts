@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { OWNER } from "../auth/credential.ts";
+import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { callHttp, sendHttp } from "../testing/rpc-client.ts";
 import { TEST_REGISTRY } from "../testing/test-methods.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -305,6 +306,59 @@ test("HTTP: requests smuggled by two lengths, or not HTTP at all, end with 400",
     assert.match(await sendRaw(http, request), /^HTTP\/1.1 4/, head);
   }
   assert.match(await sendRaw(http, "\u0016\u0003\u0001 hello\r\n\r\n"), /^HTTP\/1.1 400 /);
+});
+
+test("HTTP: complete requests before junk on a connection are answered, then it ends with 400", async () => {
+  const { http } = await start();
+  const call = (id: number) => {
+    const body = `{"jsonrpc":"2.0","id":${id},"method":"test_add","params":["0x1","0x2"]}`;
+    return `POST / HTTP/1.1\r\nHost: localhost\r\nX-Not-Plain: 1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const text = await sendRaw(http, `${call(1)}${call(2)}\u0016\u0003 junk\r\n\r\n`);
+  const statuses = [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, ["200", "200", "400"]);
+  assert.match(text, /"id":1,"result":"0x3"[\s\S]*"id":2,"result":"0x3"/);
+});
+
+test("WebSocket and IPC: calls before text that is no JSON are answered before the connection ends", async () => {
+  const { ws, ipc } = await start();
+  const add = '{"jsonrpc":"2.0","id":1,"method":"test_add","params":["0x1","0x2"]}';
+  const socket = await openWs(ws);
+  const codes = closeCode(socket);
+  const answers = nextMessages(socket, 2);
+  socket.send(add);
+  socket.send("hello");
+  const texts = (await answers).map((text) => JSON.parse(text));
+  assert.deepEqual(texts.map(({ id }) => id).sort(), [1, null].sort());
+  assert.equal(await codes, 1003);
+  const stream = connect(ipc);
+  stream.write(`${add}hello\n`);
+  let received = "";
+  for await (const chunk of stream) received += chunk;
+  assert.match(received, /"result":"0x3"/);
+  assert.match(received, /-32700/);
+});
+
+test("WebSocket and IPC: a message that is not finished in time ends the connection, idle ones stay", async () => {
+  const rejected: string[] = [];
+  const observer = {
+    ...SILENT_OBSERVER,
+    rejected: (transport: string, reason: string) => void rejected.push(`${transport} ${reason}`),
+  };
+  const { ws, ipc } = await start({ limits: { messageTimeoutMs: 50 }, modules: { observer } });
+  const idle = await openWs(ws);
+  const slow = await openWs(ws);
+  const code = closeCode(slow);
+  slow.send("[", { fin: false });
+  assert.equal(await code, 1008);
+  const stream = connect(ipc);
+  stream.on("error", () => {});
+  stream.write("[");
+  await new Promise((resolve) => stream.once("close", resolve));
+  assert.deepEqual(rejected, ["ws timeout", "ipc timeout"]);
+  idle.send(echo);
+  assert.equal(await nextMessage(idle), echoed);
+  idle.terminate();
 });
 
 test("WebSocket answers on its own port and on the HTTP port", async () => {

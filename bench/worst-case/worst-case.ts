@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { request } from "node:http";
 import { METHODS } from "../../src/rpc/methods.ts";
 import { type Peer, startEvmint } from "../support/peers.ts";
@@ -46,6 +47,7 @@ async function measure(name: string, attack: Attack, seconds: number) {
   try {
     const target = await makeTarget(node);
     const abort = new AbortController();
+    setMaxListeners(0, abort.signal);
     const honest = watch(node, abort.signal);
     const hostile = Array.from({ length: CONNECTIONS }, () => attack(node, abort.signal, target));
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));

@@ -63,6 +63,12 @@ export function endWithStatus(socket: Duplex, status: number): void {
 
 /** Answers on a connection that node:http does not serve (any more), and closes it. */
 export function endWithRejection(socket: Duplex, { status, message, headers }: Rejection): void {
+  socket.on("error", () => socket.destroy());
+  // Its end may have been written already: the node stops, or a parser error came first.
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const body = rejectionBody(status, message);
   socket.write(
     [

@@ -179,6 +179,27 @@ test("requests that two servers could read in two ways are refused and the conne
     assert.doesNotMatch(await h2c.closed, / 101 /);
   }));
 
+test("a body in chunks of one byte is cut off after some thousands", () =>
+  assertCounted("chunks", async () => {
+    const { socket, closed } = await openRaw(node.url);
+    socket.write(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    socket.write("1\r\n \r\n".repeat(5000));
+    await closed;
+    await assertServes();
+  }));
+
+test("an upgrade on a connection that has ended already does not stop the node", async () => {
+  const { socket, closed } = await openRaw(node.url);
+  socket.end(
+    "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" +
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
+  await closed;
+  await assertServes();
+});
+
 test("a body in a thousand chunks is one body", async () => {
   const padded = `${" ".repeat(2000)}${CHAIN_ID}`;
   const answer = await new Promise<string>((resolve, reject) => {

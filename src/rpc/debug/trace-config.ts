@@ -1,7 +1,7 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
-import { blockOverrides, stateOverrides } from "../params/call-request.ts";
+import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
   json,

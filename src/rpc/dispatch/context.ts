@@ -33,7 +33,9 @@ export interface CallContext {
   /** undefined: a stranger */
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
-  /** Aborted once no answer is expected any more: timeout or closed connection. */
+  /** No answer is expected any more: timeout or closed connection. */
+  readonly isAborted: boolean;
+  /** Aborted when `isAborted` becomes true. */
   readonly signal: AbortSignal;
   /** Runs `task` when the answer has been handed to the transport. */
   afterReply(task: () => void): void;

@@ -57,8 +57,10 @@ const subscriptionId: ParamCodec<string> = {
   },
 };
 
+type SubscribingModules = { readonly sessions: { readonly subscriptions: Subscriptions } };
+
 /** `NS_subscribe` and `NS_unsubscribe`. */
-export function subscriptionMethods<Modules extends { readonly subscriptions: Subscriptions }>(
+export function subscriptionMethods<Modules extends SubscribingModules>(
   namespace: string,
   known: readonly Subscription<Modules>[],
 ): readonly Method<Modules>[] {
@@ -77,15 +79,15 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
     const subscription = byName.get(name);
     if (subscription === undefined) throw new UnknownSubscriptionError(namespace, name);
     const start = subscription.start(rawParams, modules);
-    return `"${modules.subscriptions.open(namespace, context, start)}"`;
+    return `"${modules.sessions.subscriptions.open(namespace, context, start)}"`;
   }
 
   const unsubscribe = defineMethod({
     name: `${namespace}_unsubscribe`,
     params: { id: subscriptionId },
     result: boolean,
-    handle({ id }, { subscriptions }: Modules, { connection }) {
-      subscriptions.close(id, connection);
+    handle({ id }, { sessions }: Modules, { connection }) {
+      sessions.subscriptions.close(id, connection);
       return true;
     },
   });

@@ -1,12 +1,12 @@
-import type { PooledTransaction } from "../../mempool/pool.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { absentMembers } from "../json/header-json.ts";
 import { syncProgressText } from "../json/sync-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainText } from "../json/write.ts";
-import type { ChainEvents } from "../ports/chain-events.ts";
-import type { NodeInfo, SyncProgress } from "../ports/node-info.ts";
+import type { ChainEvents, PendingTransaction } from "../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
+import type { NodePort, SyncProgress } from "../ports/node.ts";
 import { Audience } from "./audience.ts";
 import type { LogFeed } from "./log-feed.ts";
 import type { Notifier } from "./notifier.ts";
@@ -22,7 +22,7 @@ const SYNC_CHECK_MS = 60_000;
 /** Sends the events of chain and pool to the subscribers of `eth`; an event is encoded once for all of them. */
 export class EthFeeds {
   readonly #blockJson: BlockJsonCache;
-  readonly #node: NodeInfo;
+  readonly #node: Pick<NodePort, "info">;
   readonly #notifier: Notifier;
   readonly #heads = { header: new Audience(), hashes: new Audience(), full: new Audience() };
   readonly #pending = { hash: new Audience(), full: new Audience() };
@@ -31,12 +31,12 @@ export class EthFeeds {
   #lastSync = "";
   readonly logs: LogFeed;
   readonly receipts: ReceiptFeed;
-  readonly #stop: readonly (() => void)[];
+  readonly #stop: () => void;
 
   constructor(modules: {
-    readonly events: ChainEvents;
+    readonly chain: ChainEvents;
     readonly blockJson: BlockJsonCache;
-    readonly node: NodeInfo;
+    readonly node: Pick<NodePort, "info">;
     readonly notifier: Notifier;
     readonly logs: LogFeed;
   }) {
@@ -45,14 +45,13 @@ export class EthFeeds {
     this.#notifier = modules.notifier;
     this.logs = modules.logs;
     this.receipts = new ReceiptFeed(modules);
-    const { events } = modules;
-    this.#stop = [
-      events.onBlock((executed) => this.#emitBlock(executed)),
-      events.onRollback((removed) => {
+    this.#stop = modules.chain.subscribe({
+      onBlock: (executed) => this.#emitBlock(executed),
+      onRemoved: (removed) => {
         for (const executed of removed) this.logs.publish(executed, true);
-      }),
-      events.onPending((entries) => this.#emitPending(entries)),
-    ];
+      },
+      onPending: (transactions) => this.#emitPending(transactions),
+    });
   }
 
   addHeads(subscriber: Subscriber, form: HeadForm): () => void {
@@ -63,21 +62,31 @@ export class EthFeeds {
     return this.#pending[isFull ? "full" : "hash"].add(subscriber);
   }
 
-  /** Emits the present state at once, and every change. */
+  /** Sends the present state at once, and every change. */
   addSyncing(subscriber: Subscriber): () => void {
-    this.#emitSyncing();
-    subscriber.notify(this.#lastSync);
-    const remove = this.#syncing.add(subscriber);
-    this.#syncCheck ??= setInterval(() => this.#emitSyncing(), SYNC_CHECK_MS).unref();
+    let remove: (() => void) | undefined;
+    let isOver = false;
+    void andThen(this.#emitSyncing(), () => {
+      if (isOver) return;
+      subscriber.notify(this.#lastSync);
+      remove = this.#syncing.add(subscriber);
+    });
+    this.#syncCheck ??= setInterval(() => void this.#checkSync(), SYNC_CHECK_MS).unref();
     return () => {
-      remove();
+      isOver = true;
+      remove?.();
       if (this.#syncing.size === 0) this.#stopSyncCheck();
     };
   }
 
-  /** Ends listening to chain and pool. */
+  /** Characters of events that wait to be sent. */
+  get waitingBytes(): number {
+    return this.#notifier.waitingChars;
+  }
+
+  /** Unsubscribes from the chain. */
   close(): void {
-    for (const stop of this.#stop) stop();
+    this.#stop();
     this.#stopSyncCheck();
   }
 
@@ -96,19 +105,29 @@ export class EthFeeds {
     this.receipts.publish(executed);
   }
 
-  #emitPending(entries: readonly PooledTransaction[]): void {
+  #emitPending(transactions: readonly PendingTransaction[]): void {
     const { hash, full } = this.#pending;
-    for (const { tx, sender } of entries) {
+    for (const { tx, sender } of transactions) {
       if (hash.size > 0) this.#notifier.publish(hash, plainText(tx.hash));
       if (full.size > 0) this.#notifier.publish(full, transactionText(tx, sender));
     }
   }
 
-  #emitSyncing(): void {
-    const text = syncText(this.#node.syncProgress());
-    if (text === this.#lastSync) return;
-    this.#lastSync = text;
-    this.#notifier.publish(this.#syncing, text);
+  #emitSyncing(): MaybePromise<void> {
+    return andThen(this.#node.info(), ({ syncProgress }) => {
+      const text = syncText(syncProgress);
+      if (text === this.#lastSync) return;
+      this.#lastSync = text;
+      this.#notifier.publish(this.#syncing, text);
+    });
+  }
+
+  async #checkSync(): Promise<void> {
+    try {
+      await this.#emitSyncing();
+    } catch {
+      // Nobody asked: the next check tries again, and a call that asks gets the error.
+    }
   }
 
   #stopSyncCheck(): void {

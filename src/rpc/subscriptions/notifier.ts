@@ -90,8 +90,9 @@ export class Notifier {
     this.#isScheduled = true;
     const defer = this.#options.defer ?? ((work) => void setImmediate(work));
     defer(() => {
-      this.#isScheduled = false;
+      // Work of this slice may publish: that is for the next one.
       this.#runSlice();
+      this.#isScheduled = false;
       this.#schedule();
     });
   }

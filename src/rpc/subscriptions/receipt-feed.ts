@@ -2,6 +2,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { receiptText } from "../json/receipt-json.ts";
+import { minedReceipts } from "../ports/mined.ts";
 import { Audience } from "./audience.ts";
 import type { Notifier } from "./notifier.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -81,8 +82,9 @@ export class ReceiptFeed {
 /** The JSON text of the receipt at an index, made once. */
 function receiptTexts(executed: ExecutedBlock): (index: number) => string {
   const texts: string[] = [];
+  const receipts = minedReceipts(executed);
   return (index) => {
-    texts[index] ??= receiptText(executed, index);
+    texts[index] ??= receiptText(receipts[index]!);
     return texts[index];
   };
 }

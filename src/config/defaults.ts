@@ -8,7 +8,7 @@ export const DEFAULTS = {
   /** The text before ` Signed Message:`; with any other name `ecrecover` in wallets and contracts disagrees. */
   chainName: "Ethereum",
 
-  /** Loopback: whoever wants the network to call this node has to say so. */
+  /** Loopback: calls from the network have to be configured. */
   rpcAddress: { host: "127.0.0.1", port: 8545 },
   /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` stay on loopback. */
   wsAddress: { host: "0.0.0.0", port: 8546 },
@@ -47,6 +47,12 @@ export const DEFAULTS = {
   rpcConnectionFiltersMax: 1_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
+  /** Three for each of 10,000 WebSockets, as a wallet uses; a block header to all is 20 MB of notifications. */
+  rpcTotalSubscriptionsMax: 30_000,
+  /** Addresses and topics in the filters of all `logs` subscriptions; some 500 bytes each. */
+  rpcSubscriptionTermsMax: 200_000,
+  /** Events that wait to be sent, each once for all its subscribers: ten of the largest blocks in full. */
+  rpcNotificationQueueBytesMax: 64 * 2 ** 20,
   /** geth's. */
   rpcFeeHistoryBlocksMax: 1024,
 

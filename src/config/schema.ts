@@ -181,6 +181,27 @@ export const SCHEMA = {
       DEFAULTS.rpcSubscriptionsMax,
       { description: "Subscriptions of one connection." },
     ),
+    totalSubscriptionsMax: option(
+      "json-rpc.total-subscriptions-limit",
+      integer(1),
+      DEFAULTS.rpcTotalSubscriptionsMax,
+      { description: "Subscriptions of all connections." },
+    ),
+    subscriptionTermsMax: option(
+      "json-rpc.subscription-terms-limit",
+      integer(1),
+      DEFAULTS.rpcSubscriptionTermsMax,
+      { description: "Addresses and topics in the log filters of all subscriptions." },
+    ),
+    notificationQueueBytesMax: option(
+      "json-rpc.notification-queue-limit",
+      byteSize,
+      DEFAULTS.rpcNotificationQueueBytesMax,
+      {
+        description:
+          "Size of the events that wait to be sent; beyond it connections with the most subscriptions are cut.",
+      },
+    ),
     feeHistoryBlocksMax: option(
       "json-rpc.fee-history-limit",
       integer(1),
@@ -261,12 +282,12 @@ export const SCHEMA = {
         description: "Time a client has to send its request headers.",
       },
     ),
-    httpBodyTimeoutMs: option(
+    messageTimeoutMs: option(
       "json-rpc.body-timeout",
       duration,
-      DEFAULT_RPC_LIMITS.httpBodyTimeoutMs,
+      DEFAULT_RPC_LIMITS.messageTimeoutMs,
       {
-        description: "Time a client has to send its request.",
+        description: "Time a client has to send an HTTP body, a WebSocket or an IPC message.",
       },
     ),
     httpReplyTimeoutMs: option(
@@ -310,7 +331,7 @@ export const SCHEMA = {
       },
     ),
     callQueueMax: option("json-rpc.call-queue-limit", integer(1), DEFAULT_RPC_LIMITS.callQueueMax, {
-      description: "Calls that run code or search and wait for their turn; more are refused.",
+      description: "Calls that run code or search and wait for their turn; more are rejected.",
     }),
     socketPauseBytes: option(
       "json-rpc.socket-pause-size",
@@ -334,6 +355,24 @@ export const SCHEMA = {
       DEFAULT_RPC_LIMITS.notificationBufferBytesMax,
       {
         description: "Unsent bytes of notifications at which a slow subscriber is cut.",
+      },
+    ),
+    inputBytesMax: option(
+      "json-rpc.input-memory-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.inputBytesMax,
+      {
+        description:
+          "Memory for requests of all connections that are being received or wait for their answers; beyond it the largest is rejected.",
+      },
+    ),
+    outputBytesMax: option(
+      "json-rpc.output-memory-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.outputBytesMax,
+      {
+        description:
+          "Memory for unsent answers and notifications of all connections; beyond it the slowest reader is cut.",
       },
     ),
   } satisfies Record<keyof RpcLimits, Option<number>>,

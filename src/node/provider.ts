@@ -45,10 +45,14 @@ export class InProcessProvider extends EventEmitter {
     this.#modules = modules;
     this.#namespaces = new Set([...registry.keys()].map(namespaceOf));
     this.#connection = {
-      notify: (json) => {
-        const { method, params } = JSON.parse(json) as { method: string; params: unknown };
-        this.emit("message", { type: method, data: params });
+      notify: (messages) => {
+        for (const message of messages) {
+          const { method, params } = JSON.parse(message) as { method: string; params: unknown };
+          this.emit("message", { type: method, data: params });
+        }
       },
+      // A program that holds the node cannot be cut off from it: its notifications of this event are dropped.
+      overrun() {},
       onClose: (task) => {
         if (this.#isClosed) task();
         else this.#closeTasks.push(task);

@@ -20,8 +20,15 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
+import { answerHealth, type Readiness } from "./health.ts";
 import { InProcessProvider } from "./provider.ts";
-import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  readTls,
+} from "./rpc-endpoints.ts";
 import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
@@ -45,6 +52,7 @@ export async function startListeners(
   log: Logger,
   core: ChainCore,
   metrics: Metrics,
+  readiness: () => Readiness,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry(config);
@@ -94,6 +102,13 @@ export async function startListeners(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => subscriptions.size,
   );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => feeds.waitingBytes,
+  );
   const closeModules = () => {
     feeds.close();
     filters.close();
@@ -105,7 +120,7 @@ export async function startListeners(
       ...(jsonRpc.enable && endpoints),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
-      allowedOrigins: jsonRpc.corsOrigins,
+      allowedOrigins: allowedOriginsOf(config),
       limits: rpcLimits,
       ...(tls && { tls }),
       fastHttp: jsonRpc.fastHttp,
@@ -115,6 +130,7 @@ export async function startListeners(
       modules,
       observer: createRpcObserver(rpcLog, metrics),
       authenticate,
+      otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
   ).catch((error) => {
     closeModules();
@@ -141,8 +157,8 @@ export async function startListeners(
 function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
   const rejected = metrics.counter({
-    name: "dapp_db_refused_puts_total",
-    help: "Values of db_putString and db_putHex that a limit rejected.",
+    name: "dapp_db_rejected_puts_total",
+    help: "Values of db_putString and db_putHex rejected by a limit.",
   });
   return new DappDb(dappDb, {
     onRefused: () => rejected.add(),

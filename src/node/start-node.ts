@@ -50,6 +50,7 @@ export async function startNode(
       log,
       core,
       metrics,
+      readiness,
     ).catch((error) => {
       measured?.close();
       throw error;

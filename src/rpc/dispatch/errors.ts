@@ -5,8 +5,8 @@ import type { Hash } from "../../primitives/hash.ts";
 /** The body is not JSON. */
 export class ParseError extends NodeError {
   readonly code = "RPC_PARSE_ERROR";
-  constructor() {
-    super("parse error");
+  constructor(message = "parse error") {
+    super(message);
   }
 }
 
@@ -42,7 +42,7 @@ export class InvalidParamsError extends NodeError {
   }
 }
 
-/** A codec refused a value; the method that knows which parameter it was makes an InvalidParamsError of it. */
+/** A codec rejected a value; the method that knows the parameter makes an InvalidParamsError of it. */
 export class InvalidValueError extends NodeError {
   readonly code = "RPC_INVALID_VALUE";
 }

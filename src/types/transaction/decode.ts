@@ -23,7 +23,8 @@ import type { BlobSidecar, Transaction } from "./transaction.ts";
 export function decodeTransaction(bytes: Uint8Array): Transaction {
   const type = transactionType(bytes);
   const item = decodeRlp(type === 0 ? bytes : bytes.subarray(1));
-  return { ...readTransaction(type, item), hash: keccak256Hash(bytes), raw: bytes };
+  // Not a spread: copies of the object would take more time than all else in decoding.
+  return Object.assign(readTransaction(type, item), { hash: keccak256Hash(bytes), raw: bytes });
 }
 
 /** 4096 field elements of 32 bytes (EIP-4844) */
@@ -83,7 +84,7 @@ function readTransaction(type: Transaction["type"], item: RlpItem) {
   }
 }
 
-function readSigned<Fields>(
+function readSigned<Fields extends object>(
   codec: { readonly name: string; readFields(reader: StructReader): Fields },
   item: RlpItem,
 ): Fields & WireSignature {
@@ -91,7 +92,7 @@ function readSigned<Fields>(
   const fields = codec.readFields(reader);
   const signature = readSignature(reader);
   reader.end();
-  return { ...fields, ...signature };
+  return Object.assign(fields, signature);
 }
 
 /** The items behind the transaction in a wrapper; version 0 does not state its version. */

@@ -55,7 +55,12 @@ export function lockFile(path: string, { systemLock = true }: LockOptions = {}):
     throw new LockedError({ path, pid: holder?.pid });
   }
   ftruncateSync(fd, 0);
-  writeSync(fd, JSON.stringify(thisProcess()), 0);
+  try {
+    writeSync(fd, JSON.stringify(thisProcess()), 0);
+  } catch (error) {
+    // On a full disk the system's lock holds all the same; only its holder has no name.
+    if (outcome !== "taken" || (error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
   return {
     release() {
       ftruncateSync(fd, 0);

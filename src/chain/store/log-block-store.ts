@@ -46,7 +46,7 @@ const REPLAY_BYTES_MAX = 8 << 20;
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
  * where the disk has no page to fill one with, the system ends the process.
  */
-const FREE_BYTES_MIN = 64 << 20;
+export const FREE_BYTES_MIN = 64 << 20;
 
 export type LogBlockStoreOptions = {
   /** holds the block log */

@@ -18,7 +18,7 @@ import {
  * A store in the LMDB environment in `directory`, made when missing.
  *
  * Commits are not synced: they survive a killed process, since the pages belong to the system's
- * cache, but not a power cut. What is kept here must be derivable from elsewhere. The writable map
+ * cache, but not a power cut. What is stored here must be derivable from elsewhere. The writable map
  * makes commits about three times cheaper than LMDB's default.
  *
  * A stored value ends in 4 bytes: crc32 of value and key, little-endian.

@@ -42,7 +42,7 @@ const HELD_EXIT_CODE = 75;
 /**
  * Takes the lock file at `path` for this process. The lock is the system's where it has one
  * (flock(2)): it ends with the process however that dies, and works between containers. The file
- * stays behind and says who holds it, which alone decides on systems without such a lock.
+ * remains and says who holds it, which alone decides on systems without such a lock.
  *
  * @throws LockedError
  */

@@ -42,7 +42,7 @@ export type BuiltBlock = {
 
 /** The attributes contradicts the head or the rules. The message is geth's. */
 export class PayloadAttributesError extends NodeError {
-  readonly code = "PAYLOAD_ATTRIBUTES";
+  readonly code = "BLOCK_PAYLOAD_ATTRIBUTES";
 }
 
 /** Builds the blocks that tests ask for by name (`testing_*`). */

@@ -43,6 +43,7 @@ import {
 } from "./session.ts";
 import type { State } from "./state.ts";
 import { stepOf } from "./step.ts";
+import { costOfHaltedStep } from "./step-cost.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */
 const GAS_MAX = (1n << 63n) - 1n;
@@ -134,6 +135,7 @@ export class Driver {
       traced: 0,
       gasAtEntry: [],
       touchedRipemd: false,
+      isPricing: false,
     };
     codes.tidy();
     records.reset({
@@ -256,6 +258,12 @@ export class Driver {
     const memory = this.#memory;
     const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
     if (isTraced && memory.get32(globals.stepped) === 0) {
+      if (!isFinal(halt)) {
+        memory.set64(
+          globals.stepCost,
+          costOfHaltedStep(session, halt, this.#perOpcodeInterpreter()),
+        );
+      }
       session.tracer?.onStep?.(stepOf(session, halt));
     }
     // Out of time or memory ends everything, not only the frame.

@@ -67,7 +67,7 @@ function flatText(
   const tail =
     `,"subtraces":${subtraces},"traceAddress":[${traceAddress}]` +
     `,"transactionHash":${place ? `"${place.hash}"` : "null"}` +
-    `,"transactionPosition":${place?.index ?? "null"}` +
+    `,"transactionPosition":${place?.index ?? 0}` +
     `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${block.number}`;
   const failure = errorOf(end, isParity);
   const error = failure === undefined ? "" : `,"error":${JSON.stringify(failure)}`;
@@ -80,10 +80,8 @@ function flatText(
     const action =
       `{"creationMethod":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
       `,"init":"${bytesToHex(input)}","value":${wei}}`;
-    const result =
-      end.outcome === "success"
-        ? `,"result":{"address":"${to}","code":"${output}","gasUsed":${usedText}}`
-        : "";
+    const address = end.outcome === "success" ? `"address":"${to}",` : "";
+    const result = hasResult ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}` : "";
     return `{"action":${action}${error}${result}${tail},"type":"create"}`;
   }
   const action =

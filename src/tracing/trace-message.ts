@@ -41,6 +41,6 @@ export function traceMessage(
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
   if (result.halt?.kind === "timeout") throw new TracingTimeoutError(timeoutMs);
-  const changes = state.changes();
-  return { text: tracer.result({ result, changes }), result, changes };
+  const text = tracer.result({ result, after: state.asReader() });
+  return { text, result, changes: state.changes() };
 }

@@ -164,8 +164,8 @@ export class Driver {
     if (block === this.#block) return;
     this.#block = block;
     memory.setHex(environment.coinbase, block.coinbase);
-    memory.setWord(environment.timestamp, BigInt(block.timestamp));
-    memory.setWord(environment.number, BigInt(block.number));
+    memory.setWord(environment.timestamp, block.timestampWord ?? BigInt(block.timestamp));
+    memory.setWord(environment.number, block.numberWord ?? BigInt(block.number));
     // EIP-4399: PREVRANDAO takes the place of DIFFICULTY.
     if (isAtLeast(this.hardfork, "paris")) {
       memory.setHex(environment.difficulty, block.prevRandao);

@@ -58,7 +58,15 @@ export function createRpcModules(
     submissionRules: core.submissionRules,
     executor: createCallExecutor(callLimits, core, fees.suggestTip),
     blockTester: core.blockTester,
-    tracing: createTraceExecutor(callLimits, core),
+    tracing: createTraceExecutor(
+      callLimits,
+      {
+        timeoutMs: jsonRpc.traceTimeoutMs,
+        timeoutMsMax: jsonRpc.traceTimeoutMsMax,
+        bytesMax: jsonRpc.traceBytesMax,
+      },
+      core,
+    ),
     simulator: createSimulator(callLimits, core),
     fees,
     blockJson,

@@ -20,7 +20,7 @@ const PARITY_ERRORS: readonly (readonly [prefix: string, parity: string])[] = [
 
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {
-  const recorder = createCallFrameRecorder(0);
+  const recorder = createCallFrameRecorder(0, traced.budget);
   const isParity = config["convertParityErrors"] === true;
   const keepsPrecompiles = config["includePrecompiles"] === true;
   const isShown = ({ start: { type, to } }: CallFrame): boolean =>

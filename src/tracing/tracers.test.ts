@@ -14,6 +14,7 @@ import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import { traceCall } from "./trace-call.ts";
+import { createTraceBudget } from "./trace-budget.ts";
 import type { TraceOptions } from "./trace-message.ts";
 
 const caller = `0x${"ca".repeat(20)}` as Address;
@@ -26,7 +27,12 @@ const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55
 ) as Hex;
 
 /** @param code of `contract`, whose slot 1 holds 42 */
-function trace(code: Hex, options: Partial<TraceOptions> = {}, args: CallArguments = {}) {
+function trace(
+  code: Hex,
+  options: Partial<Omit<TraceOptions, "budget">> = {},
+  args: CallArguments = {},
+  limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
+) {
   const stored = { ...account({ nonce: 1n, code }), storage: new Map([[slot, 42n]]) };
   const { genesis, modules } = testChain(
     allocWith("0x", [
@@ -39,7 +45,7 @@ function trace(code: Hex, options: Partial<TraceOptions> = {}, args: CallArgumen
     { from: alice, to: contract, ...args },
     { header, state, blockHash },
     { ...modules, evm: createEvm() },
-    { timeoutMs: 5_000, ...options },
+    { budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6, ...limits }), ...options },
   );
   return JSON.parse(text);
 }
@@ -161,7 +167,7 @@ test("a tracer nobody knows is refused, and so is a configuration that contradic
 
 test("a trace that takes too long ends", () => {
   const loop: Hex = "0x5b5f56";
-  assert.throws(() => trace(loop, { tracer: "noopTracer", timeoutMs: 20 }), {
+  assert.throws(() => trace(loop, { tracer: "noopTracer" }, {}, { timeoutMs: 20 }), {
     code: "TRACE_TIMEOUT",
   });
 });

@@ -5,6 +5,7 @@ import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateReader } from "../state/reader.ts";
+import type { TraceBudget } from "./trace-budget.ts";
 
 /** What a tracer may know of the transaction or call before it begins. */
 export type TracedTransaction = {
@@ -15,6 +16,8 @@ export type TracedTransaction = {
   readonly state: StateReader;
   /** Logs of the transactions before it in the block. */
   readonly logsBefore: number;
+  /** For the text, counted while it grows. */
+  readonly budget: Pick<TraceBudget, "take">;
   /** Absent for a call. */
   readonly place?: { readonly blockHash: Hash; readonly hash: Hash; readonly index: number };
 };

@@ -159,7 +159,8 @@ function simulateCall(
 ): { readonly tx: Transaction; readonly result: SimulatedCall } {
   const { context, execution, run, collector } = block;
   const { args: complete, isCapped } = completeCall(args, block);
-  const { chainId, baseFeePerGas } = context;
+  const { chainId } = context;
+  const { baseFeePerGas } = block.header;
   const message = messageFromCall(complete, { chainId, baseFeePerGas, gasCap: 0n });
   const tx = unsignedTransaction(complete, context);
   try {

@@ -1,7 +1,4 @@
-import {
-  type BlockOverrides,
-  InvalidBlockOverridesError,
-} from "../../execution/call/block-overrides.ts";
+import type { BlockOverrides } from "../../execution/call/block-overrides.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import type { AccountOverride } from "../../execution/call/state-overrides.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -63,18 +60,6 @@ function wordsOf(slots: ReadonlyMap<Hash, Hash>): ReadonlyMap<Hash, bigint> {
   return new Map([...slots].map(([slot, word]) => [slot, BigInt(word)]));
 }
 
-/** @throws InvalidBlockOverridesError for a number or time no block can have */
 export function blockOverridesOf(overrides: RequestedOverrides): BlockOverrides {
-  const { number, time, ...fields } = overrides;
-  return defined({
-    ...fields,
-    number: safeInteger("number", number),
-    time: safeInteger("time", time),
-  });
-}
-
-function safeInteger(name: string, value: bigint | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-  throw new InvalidBlockOverridesError(`block override "${name}" is too large: ${value}`);
+  return defined(overrides);
 }

@@ -1,6 +1,6 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import { InvalidValueError } from "../dispatch/errors.ts";
+import { InvalidTracerError } from "../../tracing/errors.ts";
 import { blockOverrides, stateOverrides } from "../params/call-request.ts";
 import {
   boolean,
@@ -32,12 +32,18 @@ export const goDuration: ParamCodec<number> = {
     if (typeof value !== "string") throw typeFault(jsonKind(value), "string", field);
     const parts = [...value.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
     const isWhole = parts.map(([part]) => part).join("") === value && parts.length > 0;
-    if (value !== "0" && !isWhole) {
-      throw new InvalidValueError(`time: invalid duration ${JSON.stringify(value)}`);
-    }
+    // geth parses it in the method, after the arguments are decoded: a plain error.
+    if (value !== "0" && !isWhole) throw new InvalidTracerError(durationFault(value));
     return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0);
   },
 };
+
+function durationFault(text: string): string {
+  const quoted = JSON.stringify(text);
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text)
+    ? `time: missing unit in duration ${quoted}`
+    : `time: invalid duration ${quoted}`;
+}
 
 const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
   decode(value, field) {

@@ -26,6 +26,7 @@ const accessListEntry = required(
     "AccessTuple",
     { address, storageKeys: array(hash, "[]common.Hash") },
     "types.AccessTuple",
+    "own",
   ),
   ["address", "storageKeys"],
 ) as ParamCodec<AccessListEntry>;
@@ -43,6 +44,7 @@ const authorization = required(
       s: quantity,
     },
     "types.SetCodeAuthorization",
+    "own",
   ),
   ["chainId", "address", "nonce", "yParity", "r", "s"],
 ) as ParamCodec<Authorization>;
@@ -114,7 +116,7 @@ export const stateOverrides: ParamCodec<StateOverrides> = {
   schema: { type: "object", additionalProperties: accountOverride.schema },
   decode(value, field) {
     return decodeMap(value, field, "override.StateOverride", address, "Address", (entry) =>
-      accountOverride.decode(entry),
+      accountOverride.decode(entry, field),
     );
   },
 };

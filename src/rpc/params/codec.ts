@@ -207,17 +207,21 @@ export type ObjectOf<M extends Members> = {
  * An object whose members may all be left out. Names match in any letter case, unknown members are ignored, null is absent;
  * null in place of the object is an object without members.
  *
- * @param name of the structure, as it stands in geth's refusals
+ * @param name of the structure, as geth's errors show it
+ * @param goType the type that geth's errors show for the whole object
+ * @param form how geth names members: "fields" by their Go names, which begin with a capital letter; "own" also when the object
+ *   decodes itself, so that the structure around it is the one that errors show
  */
 export function object<const M extends Members>(
   name: string,
   members: M,
   goType = `ethapi.${name}`,
+  form: "tags" | "fields" | "own" = "tags",
 ): ParamCodec<ObjectOf<M>> {
   const known = Object.entries(members).map(([key, codec]) => ({
     key,
     codec,
-    field: `${name}.${key}`,
+    goName: form === "fields" ? key.charAt(0).toUpperCase() + key.slice(1) : key,
   }));
   const byName = new Map(known.map((member) => [member.key, member]));
   const byLowerName = new Map(known.map((member) => [member.key.toLowerCase(), member]));
@@ -229,16 +233,24 @@ export function object<const M extends Members>(
       if (typeof value !== "object" || Array.isArray(value)) {
         throw typeFault(jsonKind(value), goType, field);
       }
+      const pathOf = memberPath(name, form === "own", field);
       const decoded: Record<string, unknown> = {};
       for (const given of Object.keys(value)) {
         const member = (value as Record<string, unknown>)[given];
         if (member === null || member === undefined) continue;
         const found = byName.get(given) ?? byLowerName.get(given.toLowerCase());
-        if (found) decoded[found.key] = found.codec.decode(member, found.field);
+        if (found) decoded[found.key] = found.codec.decode(member, `${pathOf}.${found.goName}`);
       }
       return decoded as ObjectOf<M>;
     },
   };
+}
+
+/** `Struct.path` of an object's members: the structure is the innermost one, the path begins in the outermost. */
+function memberPath(name: string, decodesItself: boolean, field: string | undefined): string {
+  if (field === undefined || decodesItself) return field ?? name;
+  const dot = field.indexOf(".");
+  return dot === -1 ? name : `${name}${field.slice(dot)}`;
 }
 
 /** The schema of `codec` as a member, for codecs made of others. */

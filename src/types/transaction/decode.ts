@@ -62,7 +62,8 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
  */
 function transactionType(bytes: Uint8Array): Transaction["type"] {
   const first = bytes[0];
-  if (first !== undefined && first >= 0xc0) return 0;
+  // From 0x80 on it is RLP of whatever kind, which the legacy form then accepts or not.
+  if (first !== undefined && first >= 0x80) return 0;
   if (first === undefined || bytes.length === 1) throw new TransactionTooShortError();
   if (first >= 1 && first <= 4) return first as Transaction["type"];
   throw new TransactionTypeNotSupportedError(first);

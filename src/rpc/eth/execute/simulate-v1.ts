@@ -22,7 +22,12 @@ const simulationOptions = object(
   "simOpts",
   {
     blockStateCalls: array(
-      object("simBlock", { blockOverrides, stateOverrides, calls: array(callRequest) }),
+      object(
+        "simBlock",
+        { blockOverrides, stateOverrides, calls: array(callRequest, "[]ethapi.TransactionArgs") },
+        "ethapi.simBlock",
+        "fields",
+      ),
       "[]ethapi.simBlock",
     ),
     traceTransfers: boolean,
@@ -30,6 +35,7 @@ const simulationOptions = object(
     returnFullTransactions: boolean,
   },
   "ethapi.simOpts",
+  "fields",
 );
 
 /**

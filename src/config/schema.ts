@@ -132,7 +132,8 @@ export const SCHEMA = {
       description: "Bytes one eth_call may return, also when it reverts.",
     }),
     traceTimeoutMs: option("json-rpc.trace-timeout", duration, DEFAULTS.rpcTraceTimeoutMs, {
-      description: "Time one debug_trace call may take, with all its transactions, unless it names another.",
+      description:
+        "Time one debug_trace call may take, with all its transactions, unless it names another.",
     }),
     traceTimeoutMsMax: option(
       "json-rpc.trace-timeout-limit",

@@ -2,8 +2,8 @@ import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
 import { frame, record } from "./layout.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
-import { StepPriced } from "./step-cost.ts";
 import { stepOf } from "./step.ts";
+import { StepPriced } from "./step-cost.ts";
 
 /** What the emitted code asks of TypeScript; `current` gives the execution it belongs to. */
 export function createHost(current: () => Session): HostFunctions {

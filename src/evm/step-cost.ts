@@ -34,11 +34,14 @@ export function costOfHaltedStep(session: Session, halt: Halt, interpreter: Inte
   return pricedAgain(session, interpreter) ?? attempted;
 }
 
+/** geth counts all of their gas as depending on the operands. */
+const WHOLLY_DYNAMIC = /^(?:LOG\d?|EXP)$/;
+
 function staticCostOf({ memory, rules }: Session): bigint {
   const opcode = opcodesOf(rules.hardfork)[memory.bytes[memory.get32(frame.pc)]!];
   if (opcode === undefined) return 0n;
   if (isAtLeast(rules.hardfork, "berlin") && ACCESS_FIRST.has(opcode.name)) return WARM_ACCESS_GAS;
-  return BigInt(opcode.gas);
+  return WHOLLY_DYNAMIC.test(opcode.name) ? 0n : BigInt(opcode.gas);
 }
 
 /** Runs the opcode once more with gas for everything; undefined where it asks for too much memory. */

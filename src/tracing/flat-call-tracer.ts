@@ -68,7 +68,7 @@ function flatText(
     `,"subtraces":${subtraces},"traceAddress":[${traceAddress}]` +
     `,"transactionHash":${place ? `"${place.hash}"` : "null"}` +
     `,"transactionPosition":${place?.index ?? 0}` +
-    `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${block.number}`;
+    `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${place ? block.number : 0}`;
   const failure = errorOf(end, isParity);
   const error = failure === undefined ? "" : `,"error":${JSON.stringify(failure)}`;
   const hasResult = end.outcome !== "halt";
@@ -81,7 +81,9 @@ function flatText(
       `{"creationMethod":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
       `,"init":"${bytesToHex(input)}","value":${wei}}`;
     const address = end.outcome === "success" ? `"address":"${to}",` : "";
-    const result = hasResult ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}` : "";
+    const result = hasResult
+      ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}`
+      : "";
     return `{"action":${action}${error}${result}${tail},"type":"create"}`;
   }
   const action =

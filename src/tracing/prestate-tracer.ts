@@ -1,11 +1,10 @@
 import { createAddress } from "../evm/create-address.ts";
 import { accessOfStep } from "../execution/call/accessed-by-step.ts";
 import { delegationTarget } from "../execution/transaction/delegation.ts";
-import type { Address } from "../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import { bytesToHex } from "../primitives/hex.ts";
 import { isAtLeast } from "../params/hardforks.ts";
-import { ZERO_HASH } from "../primitives/hash.ts";
+import type { Address } from "../primitives/address.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
@@ -62,7 +61,7 @@ export const prestateTracer: TracerFactory = (config, traced) => {
         if (!access) return;
         const slots = touch(access.address);
         if (access.slot !== null) slots.add(access.slot);
-        else touchDelegate(access.address);
+        if (access.isCall) touchDelegate(access.address);
         // EIP-6780: a contract goes only in the transaction that creates it.
         const goes = !isAtLeast(block.hardfork, "cancun") || created.has(step.address);
         if (step.opcode === SELFDESTRUCT && goes) deleted.add(step.address);

@@ -41,7 +41,8 @@ export function traceMessage(
   budget.assertInTime();
   const counted = countedBudget(budget);
   const seen = { ...traced, budget: counted };
-  const tracer = name ? tracerNamed(name)(tracerConfig, seen) : createStructLogger(options, seen);
+  const tracer =
+    name !== undefined ? tracerNamed(name)(tracerConfig, seen) : createStructLogger(options, seen);
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
   if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);

@@ -9,7 +9,10 @@ for (const opcode of opcodesOf("osaka")) if (opcode) CODES.set(opcode.name, opco
  * `@name`, a PUSH2 of where that is; `!hex`, bytes as they are.
  */
 export function asm(source: string): Hex {
-  const words = source.trim().split(/\s+/).filter((word) => word !== "");
+  const words = source
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   const labels = new Map<string, number>();
   const parts: (Uint8Array | string)[] = [];
   let length = 0;

@@ -16,6 +16,7 @@ export type Comparison = {
 /** Requests under way at a time. */
 const PARALLEL = 6;
 const SHOWN = 900;
+const TRIES = 3;
 const NEWER = "as newer versions of geth answer, not yet 1.17.0";
 
 /** Sends every case to both nodes. */
@@ -32,7 +33,10 @@ export async function compare(
     while (next < cases.length) {
       const each = cases[next++]!;
       const { method, params } = each;
-      const [ours, theirs] = await Promise.all([ask(own, method, params), ask(geth, method, params)]);
+      const [ours, theirs] = await Promise.all([
+        ask(own, method, params),
+        ask(geth, method, params),
+      ]);
       const at = firstDifference(ours, theirs, "");
       if (at === undefined) {
         equal++;
@@ -51,14 +55,22 @@ export async function compare(
 }
 
 async function ask(url: string, method: string, params: readonly unknown[]): Promise<Answer> {
-  const { result, error } = await send(url, method, params);
-  return error === undefined ? { result } : { error };
+  for (let tries = 1; ; tries++) {
+    try {
+      const { result, error } = await send(url, method, params);
+      return error === undefined ? { result } : { error };
+    } catch (cause) {
+      // A kept connection that the server closed in the same moment.
+      if (tries === TRIES) throw new Error(`${method} to ${url}`, { cause });
+    }
+  }
 }
 
 /** Path of the first place where two JSON values differ; undefined when they are equal. */
 export function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
   if (a === b) return undefined;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return path || "/";
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null)
+    return path || "/";
   if (Array.isArray(a) !== Array.isArray(b)) return path || "/";
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
@@ -76,7 +88,13 @@ function describe(
 ): Difference {
   const show = (value: unknown) => (JSON.stringify(value) ?? "nothing").slice(0, 300);
   const valueAt = (answer: Answer) =>
-    at.split("/").slice(1).reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], answer);
+    at
+      .split("/")
+      .slice(1)
+      .reduce<unknown>(
+        (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+        answer,
+      );
   const shape = at.replace(/\d+/g, "N").replace(/0x[0-9a-fN]+/g, "HEX");
   return {
     group: `${method} ${shape}`,

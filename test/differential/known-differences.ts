@@ -5,7 +5,8 @@ export type Found = DifferentialCase & { readonly ours: Answer; readonly theirs:
 
 type Reason = { readonly reason: string; readonly holds: (found: Found) => boolean };
 
-const textOf = ({ error }: Answer): string => (error as { message?: string } | undefined)?.message ?? "";
+const textOf = ({ error }: Answer): string =>
+  (error as { message?: string } | undefined)?.message ?? "";
 const codeOf = ({ error }: Answer): unknown => (error as { code?: unknown } | undefined)?.code;
 const has = (params: readonly unknown[], pattern: RegExp) => pattern.test(JSON.stringify(params));
 
@@ -70,7 +71,9 @@ function withoutPrefix(word: unknown): unknown {
 
 function storageWithoutPrefix(storage: unknown): unknown {
   const entries = Object.entries(storage as Record<string, unknown>);
-  return Object.fromEntries(entries.map(([key, value]) => [withoutPrefix(key), withoutPrefix(value)]));
+  return Object.fromEntries(
+    entries.map(([key, value]) => [withoutPrefix(key), withoutPrefix(value)]),
+  );
 }
 
 function sorted(list: readonly unknown[]): readonly unknown[] {

@@ -16,7 +16,8 @@ import { type ChainFacts, type DifferentialCase, readChain } from "./corpus/requ
 import { gethVersion, startGeth } from "./geth.ts";
 import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
 
-const USAGE = "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--verbose]";
+const USAGE =
+  "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
 
 /**
  * The same requests to this node and to geth, both on the same chain. Answers must be equal as JSON, texts of errors too, unless
@@ -29,6 +30,7 @@ export const run: Suite = async (args) => {
       chain: { type: "string", default: "" },
       only: { type: "string", default: "" },
       fuzz: { type: "string", default: "200" },
+      every: { type: "string", default: "1" },
       verbose: { type: "boolean", default: false },
     },
   });
@@ -54,11 +56,15 @@ export const run: Suite = async (args) => {
       await withBoth(files, async (own, geth) => {
         const facts = await readChain(geth, chain.sender);
         const cases = await corpusOf(chain.name, geth, facts, Number(values.fuzz));
-        const chosen = cases.filter(({ method, name }) => `${method} ${name}`.includes(values.only));
+        const every = Number(values.every);
+        const chosen = cases
+          .filter(({ method, name }) => `${method} ${name}`.includes(values.only))
+          .filter((_, i) => i % every === 0);
         const result = await compare(own, geth, chosen);
         passed += result.equal;
         failed += result.differences.length;
-        for (const [reason, count] of result.known) known.set(reason, (known.get(reason) ?? 0) + count);
+        for (const [reason, count] of result.known)
+          known.set(reason, (known.get(reason) ?? 0) + count);
         for (const difference of result.differences) {
           const list = byGroup.get(difference.group) ?? [];
           list.push(difference);

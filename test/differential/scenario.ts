@@ -5,10 +5,10 @@ import { renderGenesis } from "../../src/config/genesis.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { createAddress } from "../../src/evm/create-address.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
-import { type Hex, bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../../src/primitives/hex.ts";
 import { signJwt } from "../../src/rpc/auth/jwt.ts";
-import { signAuthorization, signTransaction } from "../../src/types/transaction/sign.ts";
 import type { TransactionFields } from "../../src/types/transaction/codec.ts";
+import { signAuthorization, signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { startTestNode } from "../support/test-node.ts";
@@ -19,7 +19,6 @@ export type ChainFiles = { readonly genesisFile: string; readonly chainFile: str
 
 const CHAIN_ID = 9000n;
 const GENESIS_TIME = 1_700_000_000;
-const GAS_MAX = 16_777_216n;
 const ETHER = 10n ** 18n;
 const CREATE2_DEPLOYER = parseAddress("0x4e59b44847b379578588920ca78fbf26c0b4956c");
 const [ALICE, BOB, CAROL] = DEV_ADDRESSES.map(parseAddress) as [never, never, never];
@@ -113,7 +112,9 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
     );
   const firstRuns = runs(plain.slice(0, half));
   const secondRuns = runs(plain.slice(half));
-  const halted = PROGRAMS.filter(({ name }) => /^(sstore|log|create|call|keccak|exp|ext)/.test(name));
+  const halted = PROGRAMS.filter(({ name }) =>
+    /^(sstore|log|create|call|keccak|exp|ext)/.test(name),
+  );
   const starved = halted.map(({ address }, i) =>
     alice.send({ to: address, gasLimit: 21_100n + BigInt(i % 9) * 2_700n }),
   );
@@ -127,15 +128,30 @@ function scenarioBlocks(): readonly (readonly Hex[])[] {
     KEYS[2]!,
   );
   const delegations = [
-    alice.send({ type: 4, nonce: aliceNonce, to: CAROL, authorizationList: [own, carol, wrong] } as never),
+    alice.send({
+      type: 4,
+      nonce: aliceNonce,
+      to: CAROL,
+      authorizationList: [own, carol, wrong],
+    } as never),
   ];
   // Alice's own authorization used up a nonce.
   const later = [
     bob.send({ to: CAROL, value: 1n }),
     bob.send({ to: ALICE, gasLimit: 30_000n }),
     bob.send({ type: 4, to: sstore, authorizationList: [clear] } as never),
-    bob.send({ type: 3, maxFeePerBlobGas: 10n ** 9n, blobVersionedHashes: [blobHash, blobHash] } as never),
-    bob.send({ type: 3, to: sstore, gasLimit: 23_000n, maxFeePerBlobGas: 10n ** 9n, blobVersionedHashes: [blobHash] } as never),
+    bob.send({
+      type: 3,
+      maxFeePerBlobGas: 10n ** 9n,
+      blobVersionedHashes: [blobHash, blobHash],
+    } as never),
+    bob.send({
+      type: 3,
+      to: sstore,
+      gasLimit: 23_000n,
+      maxFeePerBlobGas: 10n ** 9n,
+      blobVersionedHashes: [blobHash],
+    } as never),
   ];
   return [
     ...[transfers, creations, [], tokens, firstRuns, secondRuns],
@@ -168,9 +184,7 @@ export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
         prevRandao: `0x${(i + 1).toString(16).padStart(64, "0")}`,
         suggestedFeeRecipient: CAROL,
         withdrawals:
-          i === 2
-            ? [{ index: "0x0", validatorIndex: "0x1", address: BOB, amount: "0x5" }]
-            : [],
+          i === 2 ? [{ index: "0x0", validatorIndex: "0x1", address: BOB, amount: "0x5" }] : [],
         parentBeaconBlockRoot: `0x${"be".repeat(32)}`,
       };
       await rpc("testing_commitBlockV1", [attributes, transactions]);
@@ -186,7 +200,10 @@ export async function writeScenarioChain(dir: string): Promise<ChainFiles> {
 }
 
 function scenarioGenesis(): string {
-  const alloc = new Map([[ALICE, 1000n * ETHER], [BOB, 1000n * ETHER]]);
+  const alloc = new Map([
+    [ALICE, 1000n * ETHER],
+    [BOB, 1000n * ETHER],
+  ]);
   const genesis = JSON.parse(renderGenesis({ chainId: CHAIN_ID, timestamp: GENESIS_TIME, alloc }));
   for (const { address, code, storage } of PROGRAMS) {
     genesis.alloc[address] = { balance: "0x64", nonce: "0x1", code, ...(storage && { storage }) };

@@ -3,7 +3,12 @@ import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 
 /** What one opcode names: an account, or a slot of the account that runs. */
-export type StepAccess = { readonly address: Address; readonly slot: Hash | null };
+export type StepAccess = {
+  readonly address: Address;
+  readonly slot: Hash | null;
+  /** A call of `address`. */
+  readonly isCall: boolean;
+};
 
 const [SLOAD, SSTORE] = [0x54, 0x55];
 /** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT: the address is on top. */
@@ -18,14 +23,16 @@ export function accessOfStep(step: Step): StepAccess | undefined {
   const { opcode } = step;
   if (opcode === SLOAD || opcode === SSTORE) {
     const key = step.stack().at(-1);
-    return key === undefined ? undefined : { address: step.address, slot: hashFromBigint(key) };
+    if (key === undefined) return undefined;
+    return { address: step.address, slot: hashFromBigint(key), isCall: false };
   }
   if (ACCOUNT_ON_TOP.has(opcode)) {
     const word = step.stack().at(-1);
-    return word === undefined ? undefined : { address: addressFromWord(word), slot: null };
+    if (word === undefined) return undefined;
+    return { address: addressFromWord(word), slot: null, isCall: false };
   }
   if (!CALLS.has(opcode)) return undefined;
   const stack = step.stack();
   if (stack.length < CALL_WORDS_MIN) return undefined;
-  return { address: addressFromWord(stack.at(-2)!), slot: null };
+  return { address: addressFromWord(stack.at(-2)!), slot: null, isCall: true };
 }

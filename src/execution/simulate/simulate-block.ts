@@ -33,9 +33,9 @@ import { revertText } from "../call/revert-reason.ts";
 import { applyStateOverrides } from "../call/state-overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
-import type { SimulationOptions } from "./simulate.ts";
 import { refusedCall, SimulationError } from "./simulate-errors.ts";
 import type { PlannedBlock } from "./simulate-plan.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import { createLogCollector, type LogCollector, type SimulatedLog } from "./simulated-logs.ts";
 
 /** What one call of a simulation came to. */
@@ -233,7 +233,10 @@ function callResultOf(
   if (halt === undefined) {
     return { ...failed, failure: { message: revertText(returnData), data: returnData } };
   }
-  const note = isCapped ? " (gas limit was capped by the RPC server's global gas cap)" : "";
+  const note =
+    isCapped && halt.kind === "outOfGas"
+      ? " (gas limit was capped by the RPC server's global gas cap)"
+      : "";
   return { ...failed, failure: { message: haltText(halt) + note } };
 }
 

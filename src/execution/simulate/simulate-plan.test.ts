@@ -39,7 +39,8 @@ test("planBlocks refuses numbers that do not rise, and times that do not after t
 });
 
 test("planBlocks goes no further than 256 blocks from the base", () => {
-  const to = (number: number) => planBlocks([{ blockOverrides: { number: BigInt(number) }, calls: [] }], base);
+  const to = (number: number) =>
+    planBlocks([{ blockOverrides: { number: BigInt(number) }, calls: [] }], base);
   assert.equal(to(266).length, 256);
   assert.throws(() => to(267), { code: "SIMULATE_LIMIT_EXCEEDED" });
 });

@@ -66,7 +66,9 @@ export function planBlocks(
       planned.push({ number, timestamp, calls: [] });
     }
     const time =
-      blockOverrides.time === undefined ? timestamp + BLOCK_SECONDS : headerTime(blockOverrides.time);
+      blockOverrides.time === undefined
+        ? timestamp + BLOCK_SECONDS
+        : headerTime(blockOverrides.time);
     if (time <= timestamp) {
       throw new SimulationError(
         "SIMULATE_BLOCK_TIMESTAMP_ORDER",

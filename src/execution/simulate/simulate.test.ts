@@ -5,7 +5,8 @@ import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
-import { type SimulationOptions, simulate } from "./simulate.ts";
+import { simulate } from "./simulate.ts";
+import type { SimulationOptions } from "./simulation-options.ts";
 import type { BlockRequest } from "./simulate-plan.ts";
 
 const ETHER_LOGS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";

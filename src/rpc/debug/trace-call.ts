@@ -5,7 +5,7 @@ import { blockSelector } from "../params/block-selector.ts";
 import { callRequest } from "../params/call-request.ts";
 import { optional, rawJson } from "../params/codec.ts";
 import type { TraceExecutor } from "../ports/execution.ts";
-import { resolveState } from "../ports/resolve.ts";
+import { findBlock, resolveState } from "../ports/resolve.ts";
 import { traceCallConfig } from "./trace-config.ts";
 
 /**
@@ -29,6 +29,10 @@ export const traceCall = defineMethod({
   ) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    if (!findBlock(chain, block)) {
+      const name = typeof block === "object" ? block.blockHash : `#${block}`;
+      throw new NotTraceableError(`block ${name} not found`);
     }
     const signal = () => context.signal;
     return tracing.traceCall(request, resolveState(chain, block), { ...config, signal });

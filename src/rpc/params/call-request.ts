@@ -11,12 +11,14 @@ import {
   address,
   array,
   data,
+  fixedData,
   hash,
   type ObjectOf,
   object,
   type ParamCodec,
   quantity,
   quantity64,
+  quantity256,
   schemaOf,
 } from "./codec.ts";
 
@@ -36,12 +38,12 @@ const authorization = required(
   object(
     "SetCodeAuthorization",
     {
-      chainId: quantity,
+      chainId: quantity256,
       address,
       nonce: quantity64,
       yParity: quantity64,
-      r: quantity,
-      s: quantity,
+      r: quantity256,
+      s: quantity256,
     },
     "types.SetCodeAuthorization",
     "own",
@@ -66,9 +68,9 @@ const members = {
   chainId: quantity,
   maxFeePerBlobGas: quantity,
   blobVersionedHashes: array(hash, "[]common.Hash"),
-  blobs: array(data, "[]kzg4844.Blob"),
-  commitments: array(data, "[]kzg4844.Commitment"),
-  proofs: array(data, "[]kzg4844.Proof"),
+  blobs: array(fixedData(131_072, "kzg4844.Blob"), "[]kzg4844.Blob"),
+  commitments: array(fixedData(48, "kzg4844.Commitment"), "[]kzg4844.Commitment"),
+  proofs: array(fixedData(48, "kzg4844.Proof"), "[]kzg4844.Proof"),
   authorizationList: array(authorization, "[]types.SetCodeAuthorization"),
 } as const;
 
@@ -156,6 +158,7 @@ export const blockOverrides: ParamCodec<BlockOverrides> = object(
   "BlockOverrides",
   blockOverrideMembers,
   "override.BlockOverrides",
+  "fields",
 );
 
 function decodeMap<K, V>(

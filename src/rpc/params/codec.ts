@@ -80,6 +80,20 @@ export const data: Codec<Uint8Array> = {
   encode: (bytes) => `"0x${hexDigits(bytes)}"`,
 };
 
+/** DATA of exactly `length` bytes, which geth calls `goType`. */
+export function fixedData(length: number, goType: string): ParamCodec<Uint8Array> {
+  const digits = 2 * length;
+  return {
+    schema: { title: "DATA", type: "string", pattern: `^0x[0-9a-fA-F]{${digits}}$` },
+    decode(value, field) {
+      if (typeof value === "string" && value.length === digits + 2 && DATA.test(value)) {
+        return hexToOwnBytes(value);
+      }
+      throw fixedDataFault(value, digits, goType, field);
+    },
+  };
+}
+
 const QUANTITY_SCHEMA = {
   title: "QUANTITY",
   type: "string",
@@ -98,6 +112,12 @@ export const quantity64: Codec<bigint> = {
   schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 64, "hexutil.Uint64", field),
   encode: quantity.encode,
+};
+
+/** As `quantity`, where geth's type is the word of its EVM: fields of authorizations. */
+export const quantity256: ParamCodec<bigint> = {
+  schema: QUANTITY_SCHEMA,
+  decode: (value, field) => decodeQuantity(value, 256, "*uint256.Int", field),
 };
 
 /** QUANTITY as a number: indexes and counts. Anything above 2^53 − 1 is read as 2^53 − 1, which no list reaches. */

@@ -3,11 +3,51 @@ import type { ChainFacts, DifferentialCase } from "./request.ts";
 
 const QUANTITIES = [
   ...[null, "", "0x", "0x0", "0x00", "0x1", "0x01", 5, "5", true, [], {}, "0xg"],
-  ...["0xffffffffffffffff", "0x10000000000000000", `0x${"f".repeat(64)}`, `0x1${"0".repeat(64)}`, "0x20000000000000"],
+  ...[
+    "0xffffffffffffffff",
+    "0x10000000000000000",
+    `0x${"f".repeat(64)}`,
+    `0x1${"0".repeat(64)}`,
+    "0x20000000000000",
+  ],
 ];
-const DATA = [null, "", "0x", "0x0", "0x00", "00", 5, true, [], {}, "0xzz", `0x${"ff".repeat(100)}`];
-const ADDRESSES = [null, "", "0x", `0x${"11".repeat(19)}`, `0x${"11".repeat(21)}`, 5, {}, [], `0x${"zz".repeat(20)}`, `0x${"11".repeat(20)}`];
-const HASHES = [null, "", "0x", "0x12", 5, {}, [], `0x${"11".repeat(32)}`, `0x01${"11".repeat(31)}`];
+const DATA = [
+  null,
+  "",
+  "0x",
+  "0x0",
+  "0x00",
+  "00",
+  5,
+  true,
+  [],
+  {},
+  "0xzz",
+  `0x${"ff".repeat(100)}`,
+];
+const ADDRESSES = [
+  null,
+  "",
+  "0x",
+  `0x${"11".repeat(19)}`,
+  `0x${"11".repeat(21)}`,
+  5,
+  {},
+  [],
+  `0x${"zz".repeat(20)}`,
+  `0x${"11".repeat(20)}`,
+];
+const HASHES = [
+  null,
+  "",
+  "0x",
+  "0x12",
+  5,
+  {},
+  [],
+  `0x${"11".repeat(32)}`,
+  `0x01${"11".repeat(31)}`,
+];
 
 const blob = `0x${"00".repeat(131_072)}`;
 const bytes48 = `0x${"c0".padEnd(96, "0")}`;
@@ -39,9 +79,17 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
     [{ address: `0x${"11".repeat(20)}` }],
     [{ storageKeys: [] }],
     [{ address: `0x${"11".repeat(20)}`, storageKeys: null }],
-    [{ address: `0x${"11".repeat(20)}`, storageKeys: [`0x${"00".repeat(32)}`, `0x${"00".repeat(32)}`] }],
+    [
+      {
+        address: `0x${"11".repeat(20)}`,
+        storageKeys: [`0x${"00".repeat(32)}`, `0x${"00".repeat(32)}`],
+      },
+    ],
     [{ address: `0x${"11".repeat(20)}`, storageKeys: ["0x1"] }],
-    [{ address: `0x${"11".repeat(20)}`, storageKeys: [] }, { address: `0x${"11".repeat(20)}`, storageKeys: [] }],
+    [
+      { address: `0x${"11".repeat(20)}`, storageKeys: [] },
+      { address: `0x${"11".repeat(20)}`, storageKeys: [] },
+    ],
   ],
   blobVersionedHashes: [
     ...[null, [], {}, "x", [null], ["0x1"], HASHES],
@@ -49,7 +97,18 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
     new Array(6).fill(`0x01${"11".repeat(31)}`),
     new Array(7).fill(`0x01${"11".repeat(31)}`),
   ],
-  blobs: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(131_071)}`], [blob], [`${blob}00`]],
+  blobs: [
+    null,
+    [],
+    {},
+    "x",
+    [null],
+    ["0x"],
+    ["0x00"],
+    [`0x${"00".repeat(131_071)}`],
+    [blob],
+    [`${blob}00`],
+  ],
   commitments: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   proofs: [null, [], {}, "x", [null], ["0x"], ["0x00"], [`0x${"00".repeat(49)}`], [bytes48]],
   authorizationList: [
@@ -57,7 +116,9 @@ const FIELDS: Readonly<Record<string, readonly unknown[]>> = {
     [AUTHORIZATION],
     ...Object.keys(AUTHORIZATION).map((name) => [{ ...AUTHORIZATION, [name]: undefined }]),
     ...Object.keys(AUTHORIZATION).flatMap((name) =>
-      ["0x", "", 5, null, `0x${"ff".repeat(32)}`, "0x100", "0xffff"].map((value) => [{ ...AUTHORIZATION, [name]: value }]),
+      ["0x", "", 5, null, `0x${"ff".repeat(32)}`, "0x100", "0xffff"].map((value) => [
+        { ...AUTHORIZATION, [name]: value },
+      ]),
     ),
   ],
   gasLimit: [],
@@ -75,7 +136,11 @@ export function* argumentCases({ sender, chainId }: ChainFacts): Generator<Diffe
         const call = { ...base, [field]: value };
         const name = `${field} ${JSON.stringify(value)?.slice(0, 60)}`;
         for (const method of EXECUTING) yield { name, method, params: [call, "latest"] };
-        yield { name, method: "eth_simulateV1", params: [{ blockStateCalls: [{ calls: [call] }] }, "latest"] };
+        yield {
+          name,
+          method: "eth_simulateV1",
+          params: [{ blockStateCalls: [{ calls: [call] }] }, "latest"],
+        };
         yield { name, method: "eth_fillTransaction", params: [{ nonce: "0x0", ...call }] };
       }
     }
@@ -93,8 +158,18 @@ export function* argumentCases({ sender, chainId }: ChainFacts): Generator<Diffe
     { from: sender, to: target, chainId: `0x${chainId.toString(16)}` },
     { from: sender, to: target, data: "0x01", input: "0x02" },
     { from: sender, to: target, data: "0x01", input: "0x01" },
-    { from: sender, to: target, blobVersionedHashes: [`0x01${"22".repeat(31)}`], maxFeePerBlobGas: "0x1" },
-    { from: sender, to: target, blobVersionedHashes: [`0x01${"22".repeat(31)}`], maxFeePerBlobGas: "0x0" },
+    {
+      from: sender,
+      to: target,
+      blobVersionedHashes: [`0x01${"22".repeat(31)}`],
+      maxFeePerBlobGas: "0x1",
+    },
+    {
+      from: sender,
+      to: target,
+      blobVersionedHashes: [`0x01${"22".repeat(31)}`],
+      maxFeePerBlobGas: "0x0",
+    },
     { from: sender, blobVersionedHashes: [`0x01${"22".repeat(31)}`] },
     { from: sender, authorizationList: [AUTHORIZATION], input: "0x00" },
     { from: sender, to: target, authorizationList: [], gasPrice: "0x1" },
@@ -115,7 +190,11 @@ export function* argumentCases({ sender, chainId }: ChainFacts): Generator<Diffe
       yield { name, method, params: [call, "latest", {}, {}, {}] };
     }
     for (const validation of [true, false]) {
-      yield { name, method: "eth_simulateV1", params: [{ blockStateCalls: [{ calls: [call] }], validation }, "latest"] };
+      yield {
+        name,
+        method: "eth_simulateV1",
+        params: [{ blockStateCalls: [{ calls: [call] }], validation }, "latest"],
+      };
     }
     yield { name, method: "eth_fillTransaction", params: [call] };
   }
@@ -127,7 +206,10 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
   const environment = PROGRAMS.find(({ name }) => name === "environment")!;
   const hashes = PROGRAMS.find(({ name }) => name === "blockHash")!;
   const call = { from: sender, to: environment.address };
-  const code = { [environment.address]: { code: environment.code }, [hashes.address]: { code: hashes.code } };
+  const code = {
+    [environment.address]: { code: environment.code },
+    [hashes.address]: { code: hashes.code },
+  };
   const methods = (
     name: string,
     request: object,
@@ -145,7 +227,10 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     {
       name,
       method: "eth_simulateV1",
-      params: [{ blockStateCalls: [{ blockOverrides: block, stateOverrides: state, calls: [request] }] }, "latest"],
+      params: [
+        { blockStateCalls: [{ blockOverrides: block, stateOverrides: state, calls: [request] }] },
+        "latest",
+      ],
     },
   ];
   const blockFields: Readonly<Record<string, readonly unknown[]>> = {
@@ -158,7 +243,14 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     baseFeePerGas: QUANTITIES,
     blobBaseFee: QUANTITIES,
     beaconRoot: HASHES,
-    withdrawals: [null, [], {}, "x", [{}], [{ index: "0x1", validatorIndex: "0x2", address: sender, amount: "0x3" }]],
+    withdrawals: [
+      null,
+      [],
+      {},
+      "x",
+      [{}],
+      [{ index: "0x1", validatorIndex: "0x2", address: sender, amount: "0x3" }],
+    ],
     unknown: [1],
     random: [HASHES[7]],
     NUMBER: ["0x1"],
@@ -166,7 +258,12 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
   for (const [field, values] of Object.entries(blockFields)) {
     for (const value of values) {
       const name = `block override ${field} ${JSON.stringify(value)?.slice(0, 50)}`;
-      for (const request of [call, { ...call, to: hashes.address }, { ...call, gasPrice: "0x77359400" }, { ...call, maxFeePerGas: "0x77359400", maxPriorityFeePerGas: "0x2" }]) {
+      for (const request of [
+        call,
+        { ...call, to: hashes.address },
+        { ...call, gasPrice: "0x77359400" },
+        { ...call, maxFeePerGas: "0x77359400", maxPriorityFeePerGas: "0x2" },
+      ]) {
         yield* methods(name, request, code, { [field]: value });
       }
     }
@@ -175,8 +272,25 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     nonce: QUANTITIES,
     code: [...DATA, "0x5f545f5260205ff3", "0xef0100"],
     balance: QUANTITIES,
-    state: [null, {}, [], "x", 5, { "0x1": "0x2" }, { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` }, { [`0x${"00".repeat(32)}`]: "0x5" }],
-    stateDiff: [null, {}, [], "x", 5, { "0x1": "0x2" }, { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` }],
+    state: [
+      null,
+      {},
+      [],
+      "x",
+      5,
+      { "0x1": "0x2" },
+      { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` },
+      { [`0x${"00".repeat(32)}`]: "0x5" },
+    ],
+    stateDiff: [
+      null,
+      {},
+      [],
+      "x",
+      5,
+      { "0x1": "0x2" },
+      { [`0x${"00".repeat(32)}`]: `0x${"00".repeat(31)}05` },
+    ],
     movePrecompileToAddress: ADDRESSES,
     unknown: [1],
   };
@@ -185,7 +299,12 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     for (const value of values) {
       for (const address of [sender, environment.address, precompile]) {
         const name = `account override ${field} ${JSON.stringify(value)?.slice(0, 50)}`;
-        yield* methods(name, { from: sender, to: address, input: "0x01" }, { [address]: { [field]: value } }, null);
+        yield* methods(
+          name,
+          { from: sender, to: address, input: "0x01" },
+          { [address]: { [field]: value } },
+          null,
+        );
       }
     }
   }
@@ -198,8 +317,16 @@ export function* overrideCases({ sender, head }: ChainFacts): Generator<Differen
     { [precompile]: { movePrecompileToAddress: precompile } },
     { [moved]: { movePrecompileToAddress: sender } },
     { [precompile]: { balance: "0x1" } },
-    { [precompile]: { movePrecompileToAddress: moved, code: "0x60016000526020 6000f3".replace(" ", "") } },
-    { [`0x${"00".repeat(19)}03`]: { movePrecompileToAddress: moved }, [precompile]: { movePrecompileToAddress: moved } },
+    {
+      [precompile]: {
+        movePrecompileToAddress: moved,
+        code: "0x60016000526020 6000f3".replace(" ", ""),
+      },
+    },
+    {
+      [`0x${"00".repeat(19)}03`]: { movePrecompileToAddress: moved },
+      [precompile]: { movePrecompileToAddress: moved },
+    },
   ]) {
     for (const to of [moved, precompile, sender]) {
       const name = `overrides ${JSON.stringify(overrides)?.slice(0, 60)}`;
@@ -227,10 +354,24 @@ export function* traceOptionCases({ sender, blocks }: ChainFacts): Generator<Dif
     unknown: [1],
   };
   const tracerOptions: Readonly<Record<string, readonly unknown[]>> = {
-    callTracer: [{ onlyTopCall: 1 }, { withLog: "x" }, { unknown: 1 }, { onlyTopCall: null }, [], "x"],
+    callTracer: [
+      { onlyTopCall: 1 },
+      { withLog: "x" },
+      { unknown: 1 },
+      { onlyTopCall: null },
+      [],
+      "x",
+    ],
     prestateTracer: [{ diffMode: "x" }, { diffMode: true, includeEmpty: true }, { unknown: 1 }, 5],
     flatCallTracer: [{ convertParityErrors: 1 }, { includePrecompiles: true }],
-    muxTracer: [{}, { none: {} }, { callTracer: 5 }, { callTracer: null }, [], { callTracer: { withLog: 5 } }],
+    muxTracer: [
+      {},
+      { none: {} },
+      { callTracer: 5 },
+      { callTracer: null },
+      [],
+      { callTracer: { withLog: 5 } },
+    ],
     "4byteTracer": [{}, { unknown: 1 }],
     noopTracer: [{}],
   };
@@ -242,18 +383,34 @@ export function* traceOptionCases({ sender, blocks }: ChainFacts): Generator<Dif
     yield { name, method: "debug_traceBlockByHash", params: [last.hash, config] };
   };
   for (const [field, values] of Object.entries(options)) {
-    for (const value of values) yield* each(`trace option ${field} ${JSON.stringify(value)}`, { [field]: value });
+    for (const value of values)
+      yield* each(`trace option ${field} ${JSON.stringify(value)}`, { [field]: value });
   }
   for (const [tracer, configs] of Object.entries(tracerOptions)) {
     for (const tracerConfig of configs) {
       yield* each(`${tracer} ${JSON.stringify(tracerConfig)}`, { tracer, tracerConfig });
     }
   }
-  for (const config of [null, {}, [], "x", 5]) yield* each(`trace config ${JSON.stringify(config)}`, config);
-  for (const block of ["pending", "0x0", "0xffff", "earliest", `0x${"12".repeat(32)}`, { blockHash: `0x${"12".repeat(32)}` }, { blockNumber: "0xffff" }, "safe"]) {
-    for (const method of ["debug_traceBlockByNumber", "debug_traceBlockByHash"]) yield { name: "trace which block", method, params: [block] };
+  for (const config of [null, {}, [], "x", 5])
+    yield* each(`trace config ${JSON.stringify(config)}`, config);
+  for (const block of [
+    "pending",
+    "0x0",
+    "0xffff",
+    "earliest",
+    `0x${"12".repeat(32)}`,
+    { blockHash: `0x${"12".repeat(32)}` },
+    { blockNumber: "0xffff" },
+    "safe",
+  ]) {
+    for (const method of ["debug_traceBlockByNumber", "debug_traceBlockByHash"])
+      yield { name: "trace which block", method, params: [block] };
     yield { name: "trace which block", method: "debug_traceCall", params: [call, block] };
-    yield { name: "trace which block", method: "debug_traceCall", params: [call, block, { tracer: "callTracer" }] };
+    yield {
+      name: "trace which block",
+      method: "debug_traceCall",
+      params: [call, block, { tracer: "callTracer" }],
+    };
   }
   for (const rlp of ["0x", "0xc0", "0x80", "0x00", "0xc1c0", "0xf8", null, 5, "x"]) {
     yield { name: "trace block of RLP", method: "debug_traceBlock", params: [rlp] };

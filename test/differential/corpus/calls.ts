@@ -15,7 +15,10 @@ export const TRACERS: readonly Readonly<Record<string, unknown>>[] = [
   { tracer: "prestateTracer", tracerConfig: { disableCode: true, disableStorage: true } },
   { tracer: "prestateTracer", tracerConfig: { includeEmpty: true } },
   { tracer: "flatCallTracer" },
-  { tracer: "flatCallTracer", tracerConfig: { convertParityErrors: true, includePrecompiles: true } },
+  {
+    tracer: "flatCallTracer",
+    tracerConfig: { convertParityErrors: true, includePrecompiles: true },
+  },
   { tracer: "4byteTracer" },
   { tracer: "noopTracer" },
   { tracer: "keccak256PreimageTracer" },
@@ -58,7 +61,11 @@ export function* programCases(
       yield of("eth_createAccessList", call, block, overrides ?? null);
       const blockStateCalls = [{ calls: [call], ...(overrides && { stateOverrides: overrides }) }];
       for (const traceTransfers of [true, false]) {
-        yield of("eth_simulateV1", { blockStateCalls, traceTransfers, returnFullTransactions: true }, block);
+        yield of(
+          "eth_simulateV1",
+          { blockStateCalls, traceTransfers, returnFullTransactions: true },
+          block,
+        );
       }
       if (kind === "priced") continue;
       for (const config of TRACERS) {
@@ -78,7 +85,11 @@ function* starvedCases(options: {
   readonly overrides: Overrides | undefined;
 }): Generator<DifferentialCase> {
   const { sender, address, name, block, overrides } = options;
-  const extras = [0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600, 2700, 5000, 5100, 9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000, 60000];
+  const extras = [
+    0, 1, 2, 3, 5, 8, 12, 20, 50, 100, 101, 200, 375, 700, 800, 2100, 2102, 2300, 2302, 2305, 2600,
+    2700, 5000, 5100, 9000, 9100, 11000, 20000, 22000, 22105, 25000, 32000, 32010, 34000, 43000,
+    60000,
+  ];
   for (const extra of extras) {
     const gas = `0x${(21_000 + extra).toString(16)}`;
     const call = { from: sender, to: address, gas };
@@ -91,7 +102,11 @@ function* starvedCases(options: {
     if (extra % 4 === 0) {
       const config = { tracer: "callTracer", stateOverrides: overrides };
       yield of("debug_traceCall", call, block, config);
-      yield of("debug_traceCall", call, block, { ...config, tracer: "prestateTracer", tracerConfig: { diffMode: true } });
+      yield of("debug_traceCall", call, block, {
+        ...config,
+        tracer: "prestateTracer",
+        tracerConfig: { diffMode: true },
+      });
       yield of("debug_traceCall", call, block, { ...config, tracer: "flatCallTracer" });
       yield of("eth_call", call, block, overrides ?? null);
       yield of("eth_createAccessList", call, block, overrides ?? null);
@@ -103,7 +118,15 @@ function* starvedCases(options: {
 /** Creations by a transaction itself. */
 export function* creationCases({ sender }: ChainFacts, block: string): Generator<DifferentialCase> {
   const codes = [
-    ...["0x", "0x00", "0x60016000f3", "0x60006000fd", "0xfe", "0x60ef60005360016000f3", "0x6160016000f3"],
+    ...[
+      "0x",
+      "0x00",
+      "0x60016000f3",
+      "0x60006000fd",
+      "0xfe",
+      "0x60ef60005360016000f3",
+      "0x6160016000f3",
+    ],
     ...["0x6120006000f3", "0x33ff", "0x600a600d600039600a6000f3602a60005260206000f3", "0x5b600056"],
     `0x${"00".repeat(49_152)}`,
     `0x${"00".repeat(49_153)}`,

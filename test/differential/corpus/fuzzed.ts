@@ -18,7 +18,9 @@ export function* fuzzedCases(
     const stateOverrides = overridesOf(fuzzed);
     const call = {
       from: CALLER,
-      ...(fuzzed.to ? { to: fuzzed.to, input: fuzzed.data } : { input: bytesToHex(assemble(fuzzed.initCode)) }),
+      ...(fuzzed.to
+        ? { to: fuzzed.to, input: fuzzed.data }
+        : { input: bytesToHex(assemble(fuzzed.initCode)) }),
       gas: quantity(`${Math.min(Number(fuzzed.gas) + 53_000, 2_000_000)}`),
       value: quantity(fuzzed.value),
       accessList: fuzzed.accessList.map(({ address, slots }) => ({
@@ -28,14 +30,23 @@ export function* fuzzedCases(
     };
     const name = `fuzzed ${seed}`;
     const config = TRACERS[seed % TRACERS.length]!;
-    for (const each of [{}, { tracer: "callTracer", tracerConfig: { withLog: true } }, config, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }]) {
+    for (const each of [
+      {},
+      { tracer: "callTracer", tracerConfig: { withLog: true } },
+      config,
+      { tracer: "prestateTracer", tracerConfig: { diffMode: true } },
+    ]) {
       yield { name, method: "debug_traceCall", params: [call, block, { ...each, stateOverrides }] };
     }
     yield { name, method: "eth_call", params: [call, block, stateOverrides] };
     yield { name, method: "eth_estimateGas", params: [call, block, stateOverrides] };
     yield { name, method: "eth_createAccessList", params: [call, block, stateOverrides] };
     const blockStateCalls = [{ stateOverrides, calls: [call, call] }, { calls: [call] }];
-    yield { name, method: "eth_simulateV1", params: [{ blockStateCalls, traceTransfers: seed % 2 === 0 }, block] };
+    yield {
+      name,
+      method: "eth_simulateV1",
+      params: [{ blockStateCalls, traceTransfers: seed % 2 === 0 }, block],
+    };
   }
 }
 
@@ -47,7 +58,9 @@ function overridesOf({ accounts }: FuzzCase): Readonly<Record<string, unknown>> 
       nonce: quantity(nonce),
       ...(code.length > 0 && { code: bytesToHex(assemble(code)) }),
       ...(Object.keys(storage).length > 0 && {
-        stateDiff: Object.fromEntries(Object.entries(storage).map(([slot, value]) => [word(slot), word(value)])),
+        stateDiff: Object.fromEntries(
+          Object.entries(storage).map(([slot, value]) => [word(slot), word(value)]),
+        ),
       }),
     },
   ]);

@@ -8,7 +8,17 @@ const NUMBER_JUNK = [
   ...["0x7fffffffffffffff", "0x8000000000000000", "0xffffffffffffffffff", "0X1", 1.5, "0x1 "],
 ];
 const ADDRESS_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(20)}`, "11".repeat(20)];
-const HASH_JUNK = [null, "", "0x", "0x12", 5, {}, [], `0x${"zz".repeat(32)}`, `0x${"11".repeat(33)}`];
+const HASH_JUNK = [
+  null,
+  "",
+  "0x",
+  "0x12",
+  5,
+  {},
+  [],
+  `0x${"zz".repeat(32)}`,
+  `0x${"11".repeat(33)}`,
+];
 
 /** Every method that only reads the chain, with good, boundary and wrong parameters. */
 export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
@@ -67,7 +77,11 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
       yield one("debug_getRawTransaction", hash);
     }
   }
-  const holders = [sender, ...PROGRAMS.slice(0, 40).map(({ address }) => address), `0x${"77".repeat(20)}`];
+  const holders = [
+    sender,
+    ...PROGRAMS.slice(0, 40).map(({ address }) => address),
+    `0x${"77".repeat(20)}`,
+  ];
   for (const address of holders) {
     for (const at of ["latest", "earliest", "0x3", beyond]) {
       yield one("eth_getBalance", address, at);
@@ -79,7 +93,20 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
     yield one("eth_getProof", address, [], "0x2");
     yield one("eth_getStorageValues", { [address]: [`0x${"00".repeat(31)}01`] }, "latest");
   }
-  for (const key of ["", "0x", "1", "0x0", "0x01", "0xzz", "0x123", "1".repeat(65), `0x${"0".repeat(65)}`, null, 5, {}]) {
+  for (const key of [
+    "",
+    "0x",
+    "1",
+    "0x0",
+    "0x01",
+    "0xzz",
+    "0x123",
+    "1".repeat(65),
+    `0x${"0".repeat(65)}`,
+    null,
+    5,
+    {},
+  ]) {
     yield junk("eth_getStorageAt", sender, key, "latest");
     yield junk("eth_getProof", sender, [key], "latest");
     yield junk("eth_getStorageValues", { [sender]: [key] }, "latest");
@@ -133,14 +160,64 @@ export function* readCases(chain: ChainFacts): Generator<DifferentialCase> {
 function* feeCases(head: number): Generator<DifferentialCase> {
   const of = (...params: unknown[]) => ({ name: "fees", method: "eth_feeHistory", params });
   const last = `0x${head.toString(16)}`;
-  for (const count of ["0x0", "0x1", "0x5", "0x400", "0x401", 3, "3", "0x", "", null, -1, 1.5, "abc", "0x01", {}, [], true, "0xffffffffffffffffff", "1e3", " 5", "05"]) {
+  for (const count of [
+    "0x0",
+    "0x1",
+    "0x5",
+    "0x400",
+    "0x401",
+    3,
+    "3",
+    "0x",
+    "",
+    null,
+    -1,
+    1.5,
+    "abc",
+    "0x01",
+    {},
+    [],
+    true,
+    "0xffffffffffffffffff",
+    "1e3",
+    " 5",
+    "05",
+  ]) {
     for (const newest of ["latest", last]) yield of(count, newest, []);
     yield of(count, "0x2", [50]);
   }
-  for (const newest of ["earliest", "safe", "finalized", "0x0", "0x1", "0x7fffffff", "0x", null, 1, "foo"]) {
+  for (const newest of [
+    "earliest",
+    "safe",
+    "finalized",
+    "0x0",
+    "0x1",
+    "0x7fffffff",
+    "0x",
+    null,
+    1,
+    "foo",
+  ]) {
     yield of("0x3", newest, [0, 25, 50, 99.9, 100]);
   }
-  for (const percentiles of [null, [], [50, 40], [-1], [101], ["50"], [null], "x", {}, [0, 0], [1e-9, 50], [100.000001], new Array(101).fill(0).map((_, i) => i * 0.9), 5, [true], [NaN]]) {
+  for (const percentiles of [
+    null,
+    [],
+    [50, 40],
+    [-1],
+    [101],
+    ["50"],
+    [null],
+    "x",
+    {},
+    [0, 0],
+    [1e-9, 50],
+    [100.000001],
+    new Array(101).fill(0).map((_, i) => i * 0.9),
+    5,
+    [true],
+    [NaN],
+  ]) {
     yield of("0x4", last, percentiles);
   }
   yield of("0x4", last);

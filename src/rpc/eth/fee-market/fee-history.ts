@@ -23,7 +23,9 @@ const decimalOrHex: ParamCodec<number> = {
 
 const percentiles: ParamCodec<readonly number[]> = {
   decode(value) {
-    if (Array.isArray(value) && value.every((item) => typeof item === "number")) return value;
+    // Go reads null as 0.
+    const numbers = Array.isArray(value) ? value.map((item) => item ?? 0) : undefined;
+    if (numbers?.every((item) => typeof item === "number")) return numbers;
     throw new InvalidValueError("json: cannot unmarshal value into Go value of type []float64");
   },
 };

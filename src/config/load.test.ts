@@ -78,6 +78,18 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
 });
 
+test("loadConfig names the key that took the place of one of geth's", () => {
+  const flags = { "mempool.global-slots": "5120" };
+  assert.throws(() => load({ flags }), {
+    code: "CONFIG_UNKNOWN_KEY",
+    details: {
+      key: "--mempool.global-slots",
+      source: "command line",
+      nearest: "--mempool.size-limit",
+    },
+  });
+});
+
 test("loadConfig refuses an unknown key in each source and names the nearest", () => {
   const cases: [Partial<ConfigSources>, string, string][] = [
     [{ flags: { "json-rpc.adress": "x" } }, "", "--json-rpc.address"],

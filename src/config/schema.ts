@@ -23,6 +23,12 @@ import {
 
 export type { Option } from "./option.ts";
 
+/** Keys of geth or of earlier versions, and the key that takes their place. */
+export const REPLACED_KEYS: Readonly<Record<string, string>> = {
+  "mempool.global-slots": "mempool.size-limit",
+  "mempool.global-queue": "mempool.queue-size-limit",
+};
+
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
 export const SCHEMA = {
   chain: {

@@ -14,7 +14,7 @@ import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Submit } from "../rpc/ports/execution.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -44,7 +44,7 @@ export type ChainCore = OpenChain & {
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
   /** Submits a transaction in network form to the pool. */
-  readonly submit: Submit;
+  readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
   start(): void;
   stop(): void;

@@ -57,8 +57,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   const store = openDiskBlockStore({
     directory: dataPath(config.home),
     createTrie: createStateTrie,
-    onMigration: ({ done, total }) =>
-      log.info("rewriting the block log in a new format", { doneBytes: done, totalBytes: total }),
+    logger: log.child("store"),
     ...options,
   });
   try {

@@ -1,7 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { importBlock } from "../chain/import-block.ts";
+import { findIndexFault } from "../chain/store/index-files.ts";
 import type { Config } from "../config/config.ts";
+import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Block } from "../types/block.ts";
@@ -100,6 +102,8 @@ export const nodeOperations: NodeOperations = {
   },
 
   async checkStore(config, log) {
+    // Opening repairs a damaged index, so it is looked at before.
+    const indexFault = findIndexFault(dataPath(config.home));
     const { chain, store } = openChain(config, log);
     try {
       const report = store.check();
@@ -110,7 +114,11 @@ export const nodeOperations: NodeOperations = {
       const untold = report.faultCount - told.length;
       return {
         head: chain.head().block.header.number,
-        faults: untold > 0 ? [...told, `and ${untold} more`] : told,
+        faults: [
+          ...(indexFault ? [`index: ${indexFault}; it was made anew from the block log`] : []),
+          ...told,
+          ...(untold > 0 ? [`and ${untold} more`] : []),
+        ],
       };
     } finally {
       store.close();

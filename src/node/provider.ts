@@ -3,8 +3,8 @@ import { OWNER } from "../rpc/auth/credential.ts";
 import { type Connection, RequestContext } from "../rpc/dispatch/context.ts";
 import { toErrorObject } from "../rpc/dispatch/error-codes.ts";
 import { namespaceOf, type Registry } from "../rpc/dispatch/method.ts";
-import type { RpcModules } from "../rpc/methods.ts";
 import { jsonString } from "../rpc/params/codec.ts";
+import type { RpcPorts } from "../rpc/ports/rpc-ports.ts";
 
 export type ProviderRequest = {
   readonly method: string;
@@ -28,14 +28,14 @@ const UNSUPPORTED_METHOD = 4200;
 
 /** EIP-1193 over a node in this process: every method, without a port. Subscriptions arrive as `message` events. */
 export class InProcessProvider extends EventEmitter {
-  readonly #registry: Registry<RpcModules>;
-  readonly #modules: RpcModules;
+  readonly #registry: Registry<RpcPorts>;
+  readonly #modules: RpcPorts;
   readonly #namespaces: ReadonlySet<string>;
   readonly #connection: Connection;
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 
-  constructor(registry: Registry<RpcModules>, modules: RpcModules) {
+  constructor(registry: Registry<RpcPorts>, modules: RpcPorts) {
     super();
     this.#registry = registry;
     this.#modules = modules;

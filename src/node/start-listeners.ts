@@ -5,7 +5,6 @@ import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
-import type { ControlModules } from "../rpc/control-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
@@ -21,7 +20,7 @@ import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { InProcessProvider } from "./provider.ts";
 import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
-import { createRpcModules } from "./rpc-modules.ts";
+import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
 /** How long calls that run may go on when the node stops: a node is gone within five seconds. */
@@ -69,12 +68,7 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
-  const control: ControlModules = {
-    keys,
-    admin,
-    miner: createMinerSettings(config, core, log.child("miner")),
-    dappDb: openDappDb(config, metrics),
-  };
+  const dappDb = openDappDb(config, metrics);
   // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
@@ -84,18 +78,22 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
-  const network = { isListening: () => isListening };
-  const modules = createRpcModules(config, rpcLog, core, network, control);
-  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => modules.filters.size);
+  const modules = createRpcPorts(config, rpcLog, core, {
+    ...{ keys, admin, dappDb },
+    miner: createMinerSettings(config, core, log.child("miner")),
+    isListening: () => isListening,
+  });
+  const { filters, subscriptions, feeds } = modules.sessions;
+  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => modules.subscriptions.size,
+    () => subscriptions.size,
   );
   const closeModules = () => {
-    modules.feeds.close();
-    modules.filters.close();
+    feeds.close();
+    filters.close();
     keys.close();
-    control.dappDb.close();
+    dappDb.close();
   };
   server = await startRpcServer(
     {

@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
 import { genesisBlock } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
@@ -19,6 +17,7 @@ import { bytesToHex } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { call, RpcError, startVictim } from "./victim.ts";
 
 /** Every step of a commit at which a node may die, and "random": from outside, at any moment. */
 // A full segment of the log is too rare to wait for.
@@ -81,27 +80,6 @@ type Seen = {
   readonly receipts: Map<string, string>;
   readonly taken: Set<string>;
 };
-
-/** A node that answers; undefined when it dies before, in the block of what waited from the last time. */
-async function startVictim(home: string, step: string, count: number) {
-  const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, home, step, String(count)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
-    child.once("exit", (code) => reject(new Error(`victim did not start: exit code ${code}`)));
-  });
-  try {
-    await call(url, "eth_chainId", []);
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    await exited;
-    return undefined;
-  }
-  return { child, url, exited };
-}
 
 /** Sends transactions and notes every block and receipt the node shows, until it dies. */
 async function load(url: string, seen: Seen): Promise<void> {
@@ -195,18 +173,4 @@ function transfer(nonce: bigint, key: Uint8Array): string {
     key,
   );
   return bytesToHex(raw);
-}
-
-/** The node answered, and refused. */
-class RpcError extends Error {}
-
-async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-  if (error) throw new RpcError(`${method}: ${error.message}`);
-  return result;
 }

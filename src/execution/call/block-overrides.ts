@@ -6,7 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Withdrawal } from "../../types/block.ts";
 
-/** What a call pretends about its block. */
+/** Replaces parts of the block environment of a call, geth's `BlockOverrides`. */
 export type BlockOverrides = {
   /** Of any size: opcodes see the low 256 bits of the number and all of the time, forks what a chain can have of them. */
   readonly number?: bigint;

@@ -1,10 +1,10 @@
-import { delegationCode } from "../transaction/delegation.ts";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
+import { delegationCode } from "../transaction/delegation.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { type AccessListOptions, createAccessList } from "./create-access-list.ts";
 
@@ -56,7 +56,7 @@ test("createAccessList charges the prices a wallet would offer", () => {
 });
 
 test("createAccessList moves no precompiles", () => {
-  const stateOverrides = new Map([[identity, { movePrecompileTo: bob, balance: ETHER }]]);
+  const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob, balance: ETHER }]]);
   assert.throws(() => create("0x", {}, { stateOverrides }), {
     message: `account ${identity} is not a precompile`,
   });

@@ -7,9 +7,8 @@ import type { Header } from "../../types/header.ts";
 import type { BlockHashes } from "../block/block-context.ts";
 import type { ExecutionModules } from "../block/block-execution.ts";
 import { createGasBudget } from "../call/gas-budget.ts";
-import { type SimulatedCall, simulateBlock } from "./simulate-block.ts";
+import { type SimulatedCall, type SimulationOptions, simulateBlock } from "./simulate-block.ts";
 import { type BlockRequest, planBlocks } from "./simulate-plan.ts";
-import type { SimulationOptions } from "./simulation-options.ts";
 
 /** What a simulation continues. */
 export type SimulationBase = {

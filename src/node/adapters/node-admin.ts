@@ -41,9 +41,9 @@ export function createNodeAdmin(
   let isImporting = false;
 
   return {
-    home: config.home,
+    dataDirectory: () => config.home,
     peers: () => [],
-    nodeInfo: () => describeNode(config, core, server()),
+    adminInfo: () => describeNode(config, core, server()),
 
     async startListener(kind, request) {
       const open = server();

@@ -1,5 +1,5 @@
 import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
-import type { Compiler } from "../../rpc/ports/execution.ts";
+import type { Compiler } from "../../rpc/ports/tools.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/task-thread.ts";
@@ -28,7 +28,7 @@ export function createSolidityCompiler(): Compiler {
   };
 
   return {
-    version: loadedVersion,
+    compilerVersion: loadedVersion,
     async compile(source) {
       if (waiting >= WAITING_MAX) throw new CompilerBusyError();
       waiting++;

@@ -2,7 +2,7 @@ import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts"
 import { InvalidTracerError } from "../../tracing/errors.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
 import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
-import { blockOverrides, stateOverrides } from "../params/call-request.ts";
+import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
   json,

@@ -31,7 +31,9 @@ export interface CallContext {
   /** undefined: a stranger */
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
-  /** Aborted when nobody waits for the answer any more: timeout or lost connection. */
+  /** Nobody waits for the answer any more: timeout or lost connection. */
+  readonly isAborted: boolean;
+  /** Aborted when `isAborted` becomes true. */
   readonly signal: AbortSignal;
   /** Runs `task` when the answer has been handed to the transport. */
   afterReply(task: () => void): void;

@@ -222,6 +222,14 @@ export class ReceiptTimeoutError extends NodeError {
   }
 }
 
+/** The thread or process that owns the chain closed the channel: nothing can be read any more. */
+export class ChainUnreachableError extends NodeError {
+  readonly code = "RPC_CHAIN_UNREACHABLE";
+  constructor() {
+    super("the chain cannot be reached");
+  }
+}
+
 /** A source that does not compile, or a language nobody here compiles. */
 export class CompilerError extends NodeError {
   readonly code = "RPC_COMPILER";

@@ -47,8 +47,10 @@ export function defineSubscription<const P extends ParamCodecs, Modules>(
 
 const subscriptionName: ParamCodec<string> = { decode: string.decode };
 
+type SubscribingModules = { readonly sessions: { readonly subscriptions: Subscriptions } };
+
 /** `NS_subscribe` and `NS_unsubscribe`. */
-export function subscriptionMethods<Modules extends { readonly subscriptions: Subscriptions }>(
+export function subscriptionMethods<Modules extends SubscribingModules>(
   namespace: string,
   known: readonly Subscription<Modules>[],
 ): readonly Method<Modules>[] {
@@ -67,7 +69,7 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
     const subscription = byName.get(name);
     if (subscription === undefined) throw new UnknownSubscriptionError(namespace, name);
     const start = subscription.start(rawParams, modules);
-    return `"${modules.subscriptions.open(namespace, context, start)}"`;
+    return `"${modules.sessions.subscriptions.open(namespace, context, start)}"`;
   }
 
   const unsubscribe = defineMethod({
@@ -75,8 +77,8 @@ export function subscriptionMethods<Modules extends { readonly subscriptions: Su
     params: { id: string },
     result: boolean,
     needsConnection: true,
-    handle({ id }, { subscriptions }: Modules, { connection }) {
-      subscriptions.close(id, connection);
+    handle({ id }, { sessions }: Modules, { connection }) {
+      sessions.subscriptions.close(id, connection);
       return true;
     },
   });

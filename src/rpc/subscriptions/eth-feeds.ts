@@ -1,4 +1,3 @@
-import type { PooledTransaction } from "../../mempool/pool.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
@@ -7,8 +6,10 @@ import { receiptText } from "../json/receipt-json.ts";
 import { syncProgressText } from "../json/sync-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainText } from "../json/write.ts";
-import type { ChainEvents } from "../ports/chain-events.ts";
-import type { NodeInfo, SyncProgress } from "../ports/node-info.ts";
+import type { ChainEvents, PendingTransaction } from "../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
+import { minedReceipts } from "../ports/mined.ts";
+import type { NodePort, SyncProgress } from "../ports/node.ts";
 import { LogFeed } from "./log-feed.ts";
 import type { Notifier } from "./notifier.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -25,10 +26,10 @@ type ReceiptsEntry = {
 /** geth looks as often. */
 const SYNC_CHECK_MS = 60_000;
 
-/** Hands what happens to chain and pool to the subscribers of `eth`; a notice's JSON is made once for all of them. */
+/** Publishes events of chain and pool to the subscribers of `eth`; the JSON of a notification is encoded once for all of them. */
 export class EthFeeds {
   readonly #blockJson: BlockJsonCache;
-  readonly #node: NodeInfo;
+  readonly #node: Pick<NodePort, "info">;
   readonly #notifier: Notifier;
   readonly #heads = { header: newSet(), hashes: newSet(), full: newSet() };
   readonly #pending = { hash: newSet(), full: newSet() };
@@ -37,26 +38,25 @@ export class EthFeeds {
   #syncCheck: NodeJS.Timeout | undefined;
   #lastSync = "";
   readonly logs: LogFeed;
-  readonly #stop: readonly (() => void)[];
+  readonly #stop: () => void;
 
   constructor(modules: {
-    readonly events: ChainEvents;
+    readonly chain: ChainEvents;
     readonly blockJson: BlockJsonCache;
-    readonly node: NodeInfo;
+    readonly node: Pick<NodePort, "info">;
     readonly notifier: Notifier;
   }) {
     this.#blockJson = modules.blockJson;
     this.#node = modules.node;
     this.#notifier = modules.notifier;
     this.logs = new LogFeed(modules.notifier);
-    const { events } = modules;
-    this.#stop = [
-      events.onBlock((executed) => this.#tellBlock(executed)),
-      events.onRollback((removed) => {
+    this.#stop = modules.chain.subscribe({
+      onBlock: (executed) => this.#publishBlock(executed),
+      onRemoved: (removed) => {
         for (const executed of removed) this.logs.publish(executed, true);
-      }),
-      events.onPending((entries) => this.#tellPending(entries)),
-    ];
+      },
+      onPending: (transactions) => this.#publishPending(transactions),
+    });
   }
 
   addHeads(subscriber: Subscriber, form: HeadForm): () => void {
@@ -73,25 +73,29 @@ export class EthFeeds {
     return () => this.#receipts.delete(entry);
   }
 
-  /** Tells the present state at once, and every change. */
+  /** Sends the present state at once, and every change. */
   addSyncing(subscriber: Subscriber): () => void {
-    this.#tellSyncing();
-    subscriber.notify(this.#lastSync);
-    this.#syncing.add(subscriber);
-    this.#syncCheck ??= setInterval(() => this.#tellSyncing(), SYNC_CHECK_MS).unref();
+    let isOver = false;
+    void andThen(this.#publishSyncing(), () => {
+      if (isOver) return;
+      subscriber.notify(this.#lastSync);
+      this.#syncing.add(subscriber);
+    });
+    this.#syncCheck ??= setInterval(() => void this.#checkSync(), SYNC_CHECK_MS).unref();
     return () => {
+      isOver = true;
       this.#syncing.delete(subscriber);
       if (this.#syncing.size === 0) this.#stopSyncCheck();
     };
   }
 
-  /** Listens no more. */
+  /** Unsubscribes from the chain. */
   close(): void {
-    for (const stop of this.#stop) stop();
+    this.#stop();
     this.#stopSyncCheck();
   }
 
-  #tellBlock(executed: ExecutedBlock): void {
+  #publishBlock(executed: ExecutedBlock): void {
     if (this.#heads.header.size > 0) {
       const { header } = executed.block;
       const text = latin1(this.#blockJson.get(executed, "header"));
@@ -103,20 +107,21 @@ export class EthFeeds {
       this.#notifier.publish(subscribers, latin1(this.#blockJson.get(executed, form)));
     }
     this.logs.publish(executed);
-    this.#tellReceipts(executed);
+    this.#publishReceipts(executed);
   }
 
-  #tellReceipts(executed: ExecutedBlock): void {
+  #publishReceipts(executed: ExecutedBlock): void {
     const { transactions } = executed.block;
     if (transactions.length === 0 || this.#receipts.size === 0) return;
     const all: Subscriber[] = [];
+    const receipts = minedReceipts(executed);
     for (const { subscriber, hashes } of this.#receipts) {
       if (hashes === undefined) {
         all.push(subscriber);
         continue;
       }
       const texts = transactions.flatMap(({ hash }, index) =>
-        hashes.has(hash) ? [receiptText(executed, index)] : [],
+        hashes.has(hash) ? [receiptText(receipts[index]!)] : [],
       );
       if (texts.length > 0) this.#notifier.publish([subscriber], `[${texts.join(",")}]`);
     }
@@ -125,19 +130,29 @@ export class EthFeeds {
     }
   }
 
-  #tellPending(entries: readonly PooledTransaction[]): void {
+  #publishPending(transactions: readonly PendingTransaction[]): void {
     const { hash, full } = this.#pending;
-    for (const { tx, sender } of entries) {
+    for (const { tx, sender } of transactions) {
       if (hash.size > 0) this.#notifier.publish(hash, plainText(tx.hash));
       if (full.size > 0) this.#notifier.publish(full, transactionText(tx, sender));
     }
   }
 
-  #tellSyncing(): void {
-    const text = syncText(this.#node.syncProgress());
-    if (text === this.#lastSync) return;
-    this.#lastSync = text;
-    this.#notifier.publish(this.#syncing, text);
+  #publishSyncing(): MaybePromise<void> {
+    return andThen(this.#node.info(), ({ syncProgress }) => {
+      const text = syncText(syncProgress);
+      if (text === this.#lastSync) return;
+      this.#lastSync = text;
+      this.#notifier.publish(this.#syncing, text);
+    });
+  }
+
+  async #checkSync(): Promise<void> {
+    try {
+      await this.#publishSyncing();
+    } catch {
+      // Nobody asked: the next check tries again, and a call that asks gets the error.
+    }
   }
 
   #stopSyncCheck(): void {

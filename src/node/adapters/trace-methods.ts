@@ -1,0 +1,124 @@
+import type { CallTarget } from "../../execution/call/call.ts";
+import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../rpc/ports/execution.ts";
+import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
+import { NotTraceableError } from "../../tracing/errors.ts";
+import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
+import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
+import { traceCall } from "../../tracing/trace-call.ts";
+import type { TraceOptions } from "../../tracing/trace-message.ts";
+import type { Block, ExecutedBlock } from "../../types/block.ts";
+import { decodeBlock } from "../../types/block-codec.ts";
+import type { ChainCore } from "../compose-chain.ts";
+import type { CallLimits } from "./call-limits.ts";
+
+type TraceMethods = Pick<
+  ExecutionPort,
+  "traceTransaction" | "traceBlock" | "traceRawBlock" | "traceCall"
+>;
+
+/** The tracing part of `ExecutionPort`, on this thread. */
+export function createTraceMethods(
+  { gasCap, memoryBytesMax, trace }: Pick<CallLimits, "gasCap" | "memoryBytesMax" | "trace">,
+  { reader, execution }: Pick<ChainCore, "reader" | "execution">,
+): TraceMethods {
+  const blockHash = (number: number) => reader.hashAt(number);
+
+  const optionsOf = (request: TraceRequest): TraceOptions => ({
+    ...request,
+    budget: createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    }),
+    memoryBytesMax,
+  });
+
+  function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {
+    const { number } = block.header;
+    if (number === 0) throw new NotTraceableError("genesis is not traceable");
+    return {
+      block,
+      ...(senders && { senders }),
+      parentState: reader.stateAt(number - 1),
+      blockHash,
+    };
+  }
+
+  /** The block executed up to transaction `index`, which is not. */
+  function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
+    const replay = beginReplay(targetOf(block, senders), execution);
+    for (let i = 0; i < index; i++) {
+      budget.assertInTime();
+      replay.skip();
+    }
+    return replay;
+  }
+
+  function tracesOf(target: BlockToTrace, request: TraceRequest): TransactionTrace[] {
+    const results = traceBlock(target, optionsOf(request), execution);
+    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, result: results[i]! }));
+  }
+
+  return {
+    traceTransaction(hash, request) {
+      const found = reader.transaction(hash);
+      if (!found) throw new NotTraceableError("transaction not found");
+      const options = optionsOf(request);
+      return replayTo(found.executed, found.index, options.budget).trace(options);
+    },
+    traceBlock(at, request) {
+      const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
+      if (!executed) {
+        throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
+      }
+      return tracesOf(targetOf(executed.block, executed.senders), request);
+    },
+    traceRawBlock(rlp, request) {
+      const block = decode(rlp);
+      const { parentHash, number } = block.header;
+      if (number > 0 && !reader.blockByHash(parentHash)) {
+        throw new NotTraceableError(`parent ${parentHash} not found`);
+      }
+      return tracesOf(targetOf(block), request);
+    },
+    traceCall(args, at, request) {
+      if (!findBlock(reader, at)) {
+        const name = typeof at === "object" ? at.blockHash : `#${at}`;
+        throw new NotTraceableError(`block ${name} not found`);
+      }
+      const { executed, state } = resolveState(reader, at);
+      const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
+      const { transactions } = executed.block;
+      if (txIndex !== undefined && txIndex >= transactions.length) {
+        throw new NotTraceableError(
+          `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
+        );
+      }
+      const traceOptions = optionsOf(rest);
+      const target: CallTarget = {
+        state:
+          txIndex === undefined
+            ? state
+            : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
+        header: executed.block.header,
+        blockHash,
+      };
+      const config = { ...execution.config, ...rest.configOverrides };
+      const options = {
+        ...traceOptions,
+        gasCap,
+        ...(stateOverrides && { stateOverrides }),
+        ...(blockOverrides && { blockOverrides }),
+      };
+      return traceCall(args, target, { ...execution, config }, options);
+    },
+  };
+}
+
+function decode(rlp: Uint8Array): Block {
+  try {
+    return decodeBlock(rlp);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new NotTraceableError(`could not decode block: ${reason}`, {}, { cause });
+  }
+}

@@ -64,7 +64,7 @@ test("createAccessList moves no precompiles", () => {
 
 test("createAccessList lists what a failing opcode names, and no target of a delegation", () => {
   // SLOAD of a cold slot without the gas for it
-  const starved = create("0x600154", { gas: 23_000n });
+  const starved = create("0x600154", { gas: 25_350n });
   assert.deepEqual(starved.accessList, [{ address: contract, storageKeys: [slot] }]);
   assert.equal(starved.error, "out of gas");
   const target = `0x${"ca11".repeat(10)}` as Address;

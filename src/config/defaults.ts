@@ -10,9 +10,9 @@ export const DEFAULTS = {
 
   /** Loopback: whoever wants the network to call this node has to say so. */
   rpcAddress: { host: "127.0.0.1", port: 8545 },
-  /** The service's documented default; the dev chain, which holds unlocked accounts, stays on loopback. */
+  /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` stay on loopback. */
   wsAddress: { host: "0.0.0.0", port: 8546 },
-  wsAddressDev: { host: "127.0.0.1", port: 8546 },
+  wsAddressLoopback: { host: "127.0.0.1", port: 8546 },
   /** What a wallet and a contract need; everything else is opened by name. */
   rpcApi: ["eth", "net", "web3"],
   /** A page on another site that resolves its own name to 127.0.0.1 carries that name in its Host header. */
@@ -61,6 +61,13 @@ export const DEFAULTS = {
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
 
+  /** Clocks are set by seconds; whoever sets one by more than an hour has to look at it. */
+  clockJumpMs: 3_600_000,
+  /** A laptop's clock jumps by as long as it slept. The longest duration a setting can have. */
+  clockJumpMsDev: 24 * 86_400_000,
+  /** 128 of the largest transactions, for finding the bug. */
+  quarantineBytesMax: 16 * 2 ** 20,
+
   /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   poolPriceLimitWei: 1n,
   poolPriceBumpPercent: 10,
@@ -84,6 +91,11 @@ export const DEFAULTS = {
 
   /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
   stateCacheBytes: 64 * 2 ** 20,
+
+  /** As anvil and geth's documentation have it; Hardhat funds twenty. */
+  devAccounts: 10,
+  /** At a tenth of a millisecond each, derived at every start. */
+  devAccountsMax: 1000,
 
   /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** What `/readyz` says: ready, or why not. */
+/** The body of `/readyz`. */
 export type Readiness = {
   readonly ready: boolean;
   readonly head: number;

@@ -4,7 +4,7 @@ import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/task-thread.ts";
 
-/** Loading takes a second or two, and most contracts less; an optimizer can be kept busy for ever. */
+/** Loading takes a second or two, and most contracts less; an optimizer may run for ever. */
 const LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512 };
 
 /** Sources that may wait while one is compiled. */

@@ -58,7 +58,7 @@ const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
   },
 };
 
-/** Block forks by number and time forks by second, as in a genesis file; what is no fork is passed over. */
+/** Block forks by number and time forks by second, as in a genesis file; other members are ignored. */
 const configOverrides: ParamCodec<ConfigOverrides> = {
   decode(value, field) {
     const entries = Object.entries(plainObject.decode(value, field)).filter(
@@ -120,7 +120,7 @@ const traceCallConfigObject = object(
   "fields",
 );
 
-/** The options of `debug_traceCall`: also what the call pretends. */
+/** The options of `debug_traceCall`: also overrides of state and block. */
 export const traceCallConfig = {
   ...schemaOf(traceCallConfigObject),
   decode(value: unknown, field?: string) {

@@ -4,7 +4,7 @@ import type { ExecutionPort } from "../ports/execution.ts";
 import { traceConfig } from "./trace-config.ts";
 
 /**
- * `debug_traceTransaction`: what happened in a mined transaction, as the tracer in `config` tells it.
+ * `debug_traceTransaction`: a mined transaction executed again under the tracer in `config`.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`

@@ -1,4 +1,4 @@
-import { NodeError } from "../../errors.ts";
+import { errorClassOf, NodeError } from "../../errors.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 
 /** What a plain rejection of a method gets, in geth and therefore here. */
@@ -76,6 +76,8 @@ export const RPC_CODE_FAMILIES = {
   INVALID_: REJECTED,
   STORE_: FAILED,
   TRIE_: FAILED,
+  CLOCK_: FAILED,
+  CONSENSUS_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */
@@ -118,5 +120,5 @@ export function toErrorObject(error: unknown): ErrorObject {
 
 /** True when `error` is not a rejection but a failure of ours that has to be looked into. */
 export function isCrash(error: unknown): boolean {
-  return !(error instanceof NodeError) || CORRUPTION.test(error.code);
+  return errorClassOf(error) !== "caller";
 }

@@ -67,7 +67,9 @@ export class ResponseTooLargeError extends NodeError {
 export class UnauthorizedError extends NodeError {
   readonly code = "RPC_UNAUTHORIZED";
   constructor() {
-    super("unauthorized");
+    super(
+      'unauthorized: private methods need the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket',
+    );
   }
 }
 

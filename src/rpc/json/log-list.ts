@@ -142,7 +142,7 @@ export class LogListWriter {
     this.#at = at;
   }
 
-  /** Writes once more what stands from `start` to `end`. */
+  /** Writes the bytes from `start` to `end` once more. */
   #again(start: number, end: number): void {
     this.#json.copyWithin(this.#at, start, end);
     this.#at += end - start;

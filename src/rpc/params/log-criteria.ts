@@ -141,9 +141,9 @@ function decodeAddresses(value: unknown): Address[] {
   });
 }
 
-function decodeAddress(text: string, place: string): Address {
+function decodeAddress(text: string, position: string): Address {
   const fault = fixedFault(text, 20, "address");
-  if (fault !== undefined) throw new InvalidValueError(`invalid address${place}: ${fault}`);
+  if (fault !== undefined) throw new InvalidValueError(`invalid address${position}: ${fault}`);
   return text.toLowerCase() as Address;
 }
 

@@ -2,7 +2,7 @@ import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
-import { PayloadAttributesError } from "../../consensus/built-block.ts";
+import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";
@@ -270,7 +270,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
   };
 }
 
-/** Alice has as many wei as the block has a number, so that states can be told apart. */
+/** Alice has as many wei as the block has a number, so that states differ. */
 function allocAt(number: number): GenesisAlloc {
   const none = { code: EMPTY_BYTES, storage: new Map<Hash, bigint>() };
   return new Map([

@@ -39,8 +39,8 @@ export function createTestEvents() {
 }
 
 /**
- * An emitter that waits for a read before and after each event: messages of a channel stay in order, so that every subscription is in
- * place before and every listener was called after.
+ * An emitter that waits for a read before and after each event: messages of a channel stay in order, so that every subscription exists
+ * before and every listener was called after.
  */
 export function settlingEmitter(
   events: Omit<ReturnType<typeof createTestEvents>, "subscribe">,

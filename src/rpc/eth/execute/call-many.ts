@@ -17,7 +17,7 @@ import type { ExecutionPort } from "../../ports/execution.ts";
 /** Calls of one request, as many as eth_simulateV1 takes. */
 const CALLS_MAX = 10_000;
 
-/** A position in a block; −1 is behind all of them. */
+/** A position in a block; −1 is after all of them. */
 const transactionIndex: ParamCodec<number | undefined> = {
   schema: { oneOf: [{ type: "integer" }, quantityNumber.schema] },
   decode(value, field) {

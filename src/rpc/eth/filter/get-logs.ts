@@ -21,7 +21,7 @@ export type LogModules = {
 
 /**
  * `eth_getLogs`: the logs of a range of blocks, or of one by its hash, that match. A range without bounds is the newest
- * block. One that reaches beyond the newest block is refused, and so is one with more logs than one answer
+ * block. One that reaches beyond the newest block is rejected, and so is one with more logs than one answer
  * holds: the error's data is then a part of it, from its beginning, that can be answered.
  *
  * @throws InvalidParamsError, UnknownBlockError, LogFilterTermsError, LogLimitError

@@ -29,8 +29,8 @@ export async function withBlobFields(
   if (blobs.some(({ length }) => length !== BLOB_LENGTH)) {
     throw new InvalidParamsError(`a blob has ${BLOB_LENGTH} bytes`, "request");
   }
-  if (proofs && !commitments) refuse("blob proofs provided while commitments were not");
-  if (commitments && !proofs) refuse("blob commitments provided while proofs were not");
+  if (proofs && !commitments) reject("blob proofs provided while commitments were not");
+  if (commitments && !proofs) reject("blob commitments provided while proofs were not");
   const count = blobs.length;
   assertCount("hashes", blobVersionedHashes, count);
   assertCount("commitments", commitments, count);
@@ -39,7 +39,7 @@ export async function withBlobFields(
   // Proofs of the form before Osaka are no use after it: they are made anew.
   const isOutdated = wrapperVersion === 1 && proofs?.length === count && count > 0;
   if (proofs && !isOutdated && proofs.length !== proofCount) {
-    refuse(`number of blobs and proofs mismatch (have=${proofs.length}, want=${proofCount})`);
+    reject(`number of blobs and proofs mismatch (have=${proofs.length}, want=${proofCount})`);
   }
   const isGiven = commitments && proofs && !isOutdated;
   const proven = isGiven ? { commitments, proofs } : await tools.proveBlobs(blobs, wrapperVersion);
@@ -47,19 +47,19 @@ export async function withBlobFields(
   const hashes = sidecar.commitments.map(blobVersionedHash);
   blobVersionedHashes?.forEach((hash, i) => {
     if (hash !== hashes[i]) {
-      refuse(`blob hash verification failed (have=${hash}, want=${hashes[i]})`);
+      reject(`blob hash verification failed (have=${hash}, want=${hashes[i]})`);
     }
   });
   const fault = isGiven && sidecarFault(hashes, sidecar);
   if (fault) {
-    refuse(`failed to verify blob proof: ${fault.kind === "kzg" ? fault.fault : fault.kind}`);
+    reject(`failed to verify blob proof: ${fault.kind === "kzg" ? fault.fault : fault.kind}`);
   }
   return { request: { ...request, blobVersionedHashes: hashes }, sidecar };
 }
 
 function assertCount(what: string, given: readonly unknown[] | undefined, want: number): void {
   if (given && given.length !== want) {
-    refuse(`number of blobs and ${what} mismatch (have=${given.length}, want=${want})`);
+    reject(`number of blobs and ${what} mismatch (have=${given.length}, want=${want})`);
   }
 }
 
@@ -68,6 +68,6 @@ async function isOsaka(chain: BlobModules["chain"]): Promise<boolean> {
   return isAtLeast(hardforkAt(chain.config, (await chain.head()).header), "osaka");
 }
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new TransactionFieldsError(message);
 }

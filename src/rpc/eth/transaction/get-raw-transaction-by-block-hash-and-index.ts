@@ -5,7 +5,7 @@ import { data, hash, quantityNumber } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { andThen } from "../../ports/maybe-promise.ts";
 
-/** `eth_getRawTransactionByBlockHashAndIndex`: canonical encoding (EIP-2718); `0x` when block or place does not exist. */
+/** `eth_getRawTransactionByBlockHashAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
 export const getRawTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },

@@ -5,7 +5,7 @@ import { data, quantityNumber } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { andThen } from "../../ports/maybe-promise.ts";
 
-/** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or place does not exist. */
+/** `eth_getRawTransactionByBlockNumberAndIndex`: canonical encoding (EIP-2718); `0x` when block or index does not exist. */
 export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },

@@ -5,7 +5,7 @@ import { hash, quantityNumber, rawJson } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { andThen } from "../../ports/maybe-promise.ts";
 
-/** `eth_getTransactionByBlockHashAndIndex`: a transaction by its place; null when block or place does not exist. */
+/** `eth_getTransactionByBlockHashAndIndex`: a transaction by block and index; null when either does not exist. */
 export const getTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },

@@ -5,7 +5,7 @@ import { quantityNumber, rawJson } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { andThen } from "../../ports/maybe-promise.ts";
 
-/** `eth_getTransactionByBlockNumberAndIndex`: a transaction by its place; null when block or place does not exist. */
+/** `eth_getTransactionByBlockNumberAndIndex`: a transaction by block and index; null when either does not exist. */
 export const getTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },

@@ -235,6 +235,11 @@ export class LogBlockStore implements BlockStore {
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
+  /** Every address that has or had an account, in any order. */
+  addresses(): Iterable<Address> {
+    return this.#index.addresses();
+  }
+
   /**
    * Takes the blocks from the index first: a crash before the log is cut brings them all back, one
    * the other way round would leave an index of blocks that nothing can describe any more.

@@ -1,6 +1,6 @@
 import { invariant } from "../errors.ts";
 import { ByteReader, ByteWriter } from "./byte-io.ts";
-import { type Kv, type KvReader, type KvWriter, prefixRange } from "./kv.ts";
+import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
 import {
   appendVersions,
   CHUNK_VERSIONS,
@@ -32,6 +32,11 @@ export type VersionedTableOptions = {
   readonly keyLength: number;
   /** The value that the log holds at `position` for `key`. */
   readonly valueAt: (key: Uint8Array, position: number) => Uint8Array | undefined;
+  /**
+   * Given: where one of a key's two rows is missing though the other one is there, reads throw. Only for the owner of
+   * all versions up to the newest row.
+   */
+  readonly missingRow?: MissingRow | undefined;
 };
 
 /**
@@ -43,9 +48,9 @@ export type VersionedTableOptions = {
  *               key ‖ number of its first version → 64 older versions
  *
  * New versions are held in memory and merged into the history rows many blocks at a time: a B-tree
- * takes sorted rows several times faster than random ones. Memory stands in front of the rows for
+ * takes sorted rows several times faster than random ones. Memory is read before the rows by
  * every reader, so that it makes no difference what is where. The owner remembers up to which
- * block the rows are complete, and after a restart tells the table again what came later.
+ * block the rows are complete, and after a restart passes later versions to the table again.
  */
 export class VersionedTable {
   readonly #options: VersionedTableOptions;
@@ -68,12 +73,18 @@ export class VersionedTable {
     return this.#recentVersions;
   }
 
+  /** @throws KvMissingRowError */
   latest(key: Uint8Array): Uint8Array | undefined {
     const row = this.#kv.get(this.#latestKey(key));
-    return row === undefined ? undefined : splitLatest(row).value;
+    if (row !== undefined) return splitLatest(row).value;
+    this.#assertDeleted(key);
+    return undefined;
   }
 
-  /** The value of `key` after block `number`; undefined when there was none. */
+  /**
+   * The value of `key` after block `number`; undefined when there was none.
+   * @throws KvMissingRowError
+   */
   at(key: Uint8Array, number: number): Uint8Array | undefined {
     const row = this.#kv.get(this.#latestKey(key));
     if (row !== undefined) {
@@ -81,7 +92,25 @@ export class VersionedTable {
       if (latest.number <= number) return latest.value;
     }
     const version = this.versionAt(key, number);
-    return version && this.#options.valueAt(key, version.position);
+    if (version !== undefined) return this.#options.valueAt(key, version.position);
+    if (row !== undefined) this.#assertHasHistory(key);
+    return undefined;
+  }
+
+  /** Throws where `key`, which has no latest value, was not deleted by its newest version. */
+  #assertDeleted(key: Uint8Array): void {
+    const { missingRow, valueAt } = this.#options;
+    if (missingRow === undefined) return;
+    const newest = this.versionAt(key, NUMBER_MAX);
+    if (newest === undefined || valueAt(key, newest.position) === undefined) return;
+    throw missingRow(this.#latestKey(key));
+  }
+
+  /** Throws where `key`, which has a latest value, has no version at all. */
+  #assertHasHistory(key: Uint8Array): void {
+    const { missingRow } = this.#options;
+    if (missingRow === undefined || this.versionAt(key, NUMBER_MAX) !== undefined) return;
+    throw missingRow(this.#historyKey(key));
   }
 
   /** The newest change of `key` that is not newer than block `number`. */
@@ -218,7 +247,7 @@ export class VersionedTable {
   #merge(writer: KvWriter, key: Uint8Array, newer: readonly number[]): void {
     const newest = writer.get(this.#historyKey(key));
     const known = newest === undefined ? [] : decodePostingList(newest);
-    // After a crash in the middle of a merge some keys are told again what their rows hold already.
+    // After a crash in the middle of a merge some versions come again that their rows hold already.
     const list = appendVersions(known, newer);
     const chunkLength = CHUNK_VERSIONS * 2;
     let start = 0;

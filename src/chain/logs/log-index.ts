@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import { type Kv, type KvWriter, prefixRange } from "../../storage/kv.ts";
+import { type Kv, type KvWriter, type MissingRow, prefixRange } from "../../storage/kv.ts";
 import {
   commonOffsets,
   countOffsets,
@@ -43,7 +43,7 @@ const MERGE_LIMITS: LogMergeLimits = {
   rowsMax: 1_000,
 };
 
-/** What was told of some blocks and is not yet in rows. */
+/** Postings and logs of some blocks that are not yet in rows. */
 type Waiting = {
   /** Block numbers, ascending, by term. */
   readonly postings: Map<LogTerm, number[]>;
@@ -57,32 +57,35 @@ type Waiting = {
  *     postings   term ‖ chunk → offsets in the chunk (offset-set.ts)
  *     logs       block number → its logs (block-logs.ts)
  *
- * New blocks are held in memory and merged into the rows some hundreds at a time. Memory stands beside
- * the rows for every reader, so that it makes no difference what is where. A mark of its own says up to
- * which block the rows are complete; after a restart the owner tells again what came later.
+ * New blocks are held in memory and merged into the rows some hundreds at a time. Every reader reads
+ * memory and rows together. A row of its own says up to which block the rows are complete; after a restart the
+ * owner passes later blocks again.
  */
 export class LogIndex implements LogSource {
   readonly #kv: Kv;
   readonly #limits: LogMergeLimits;
+  readonly #missingRow: MissingRow | undefined;
   #recent: Waiting = newWaiting();
   #recentPostings = 0;
   #recentLogBytes = 0;
-  /** Blocks from genesis that were told. */
+  /** Blocks from genesis that were remembered. */
   #knownBlocks: number;
   /** Blocks from genesis whose rows are all there. */
   #mergedBlocks: number;
   /** Being merged into rows, a slice at a time; an entry leaves when its rows are committed. */
   #merging: (Waiting & { blocks: number; readonly terms: LogTerm[] }) | undefined;
 
-  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS) {
+  /** @param missingRow given: `logsOf` throws where a posting names a block whose row is missing */
+  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS, missingRow?: MissingRow | undefined) {
     this.#kv = kv;
+    this.#missingRow = missingRow;
     this.#limits = limits;
     const mark = kv.get(MARK_KEY);
     this.#mergedBlocks = mark === undefined ? 0 : new ByteReader(mark).varint();
     this.#knownBlocks = this.#mergedBlocks;
   }
 
-  /** Blocks from genesis that need not be told again after a restart. */
+  /** Blocks from genesis that need not be remembered again after a restart. */
   get mergedBlocks(): number {
     return this.#mergedBlocks;
   }
@@ -122,6 +125,14 @@ export class LogIndex implements LogSource {
   }
 
   logsOf(number: number): BlockLogs | undefined {
+    const logs = this.storedLogs(number);
+    if (logs !== undefined || this.#missingRow === undefined) return logs;
+    if (number < this.#knownBlocks) throw this.#missingRow(logsKey(number));
+    return undefined;
+  }
+
+  /** The logs of any block; undefined where it has none. */
+  storedLogs(number: number): BlockLogs | undefined {
     const row =
       this.#recent.logs.get(number) ??
       this.#merging?.logs.get(number) ??
@@ -189,7 +200,7 @@ export class LogIndex implements LogSource {
   }
 
   /**
-   * Makes block `last` the newest; `removed` are all blocks behind it. In memory it holds at once, so
+   * Makes block `last` the newest; `removed` are all blocks after it. In memory it holds at once, so
    * after an exception the index must be opened again.
    */
   rollback(
@@ -338,7 +349,7 @@ function byChunk(numbers: readonly number[]): Map<number, number[]> {
   return chunks;
 }
 
-/** Drops the blocks behind `last`; how many there were. */
+/** Drops the blocks after `last`; how many there were. */
 function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): number {
   const numbers = postings.get(term);
   if (numbers === undefined) return 0;
@@ -348,7 +359,7 @@ function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): nu
   return numbers.length - kept.length;
 }
 
-/** Drops offsets behind `last`, which is negative where the whole row goes. */
+/** Drops offsets after `last`, which is negative where the whole row goes. */
 function trimRow(writer: KvWriter, key: Uint8Array, last: number): void {
   const row = writer.get(key);
   if (row === undefined) return;

@@ -1,11 +1,12 @@
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
-import type { Kv } from "../../storage/kv.ts";
+import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
@@ -46,7 +47,7 @@ const REPLAY_BYTES_MAX = 8 << 20;
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
  * where the disk has no page to fill one with, the system ends the process.
  */
-const FREE_BYTES_MIN = 64 << 20;
+export const FREE_BYTES_MIN = 64 << 20;
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -65,6 +66,8 @@ export type LogBlockStoreOptions = {
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
   readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** Called with each error that says the index is damaged, before it is thrown. */
+  readonly onDamage?: (error: Error) => void;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -117,7 +120,12 @@ export class LogBlockStore implements BlockStore {
       ...(segmentBytesMax !== undefined && { segmentBytesMax }),
     });
     try {
-      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      const missingRow: MissingRow = (key) => {
+        const error = new KvMissingRowError({ key: bytesToHex(key) });
+        options.onDamage?.(error);
+        return error;
+      };
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
@@ -139,7 +147,7 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
@@ -180,7 +188,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("append:commit");
       });
     } catch (error) {
-      // Nobody has been told of this block, so it can still be taken back.
+      // The block was not published, so it can still be removed.
       this.#orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
@@ -233,6 +241,11 @@ export class LogBlockStore implements BlockStore {
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
+  }
+
+  /** Every address that has or had an account, in any order. */
+  addresses(): Iterable<Address> {
+    return this.#index.addresses();
   }
 
   /**
@@ -305,9 +318,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #position(number: number): number {
-    const position = this.#index.position(number);
-    invariant(position !== undefined, `block ${number} must be in the index`);
-    return position;
+    return this.#index.knownPosition(number);
   }
 
   /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
@@ -359,7 +370,7 @@ export class LogBlockStore implements BlockStore {
     return (this.head() ?? applied) - applied;
   }
 
-  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  /** Passes to the log index the blocks before `end` that it lacks. */
   #replayLogs(end: number): void {
     const { logs } = this.#index;
     const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
@@ -436,7 +447,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("merge:end");
         if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
-        // There is no caller to tell: the next append does.
+        // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
     });

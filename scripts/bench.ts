@@ -2,6 +2,7 @@
 const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
+  "block-reads": () => import("../bench/store/block-reads.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),

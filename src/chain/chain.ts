@@ -23,17 +23,21 @@ export type Chain = Omit<ChainReader, "pending"> & {
   onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
 };
 
-/** @param modules.store must hold at least the genesis block */
+/**
+ * @param modules.store must hold at least one block
+ * @param modules.genesisHash needed where that is not block 0
+ */
 export function createChain(modules: {
   readonly config: ChainConfig;
   readonly store: BlockStore;
   readonly stateTrie: StateTrie;
   readonly log: Logger;
+  readonly genesisHash?: Hash;
 }): Chain {
   const { config, store, stateTrie, log } = modules;
   const listeners = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
-  const genesisHash = known(0).block.hash;
+  const genesisHash = modules.genesisHash ?? known(0).block.hash;
   let head = known(store.head());
 
   function known(number: number | undefined): ExecutedBlock {
@@ -59,6 +63,11 @@ export function createChain(modules: {
     stateTrie,
     head: () => head,
     blockByNumber: (number) => store.block(number),
+    headerAt: (number) => store.headerAt(number),
+    hashAt: (number) => store.hashAt(number),
+    transactionAt: (number, index) => store.transactionAt(number, index),
+    numberOf: (hash) => store.numberOf(hash),
+    transactionPosition: (hash) => store.transaction(hash),
     blockByHash: (hash) => {
       const number = store.numberOf(hash);
       return number === undefined ? undefined : store.block(number);

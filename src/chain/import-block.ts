@@ -28,7 +28,7 @@ export function importBlock(chain: Chain, block: Block, execution: ExecutionModu
     {
       header: parent.header,
       state: chain.stateAt(parent.header.number),
-      blockHash: (number) => chain.blockByNumber(number)?.block.hash,
+      blockHash: (number) => chain.hashAt(number),
     },
     execution,
   );

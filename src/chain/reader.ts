@@ -4,15 +4,29 @@ import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { AccountProof } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
+import type { Header } from "../types/header.ts";
+import type { IncludedTransaction } from "./store/block-store.ts";
 
-/** The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. */
+/**
+ * The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. Blocks
+ * before the base of the store, and states after them, are answered with BlockPrunedError.
+ */
 export interface ChainReader {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
   head(): ExecutedBlock;
   blockByNumber(number: number): ExecutedBlock | undefined;
   blockByHash(hash: Hash): ExecutedBlock | undefined;
-  /** Where a mined transaction is. */
+  /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
+  headerAt(number: number): Header | undefined;
+  hashAt(number: number): Hash | undefined;
+  /** One transaction of a block with its receipt, without decoding the others. */
+  transactionAt(number: number, index: number): IncludedTransaction | undefined;
+  /** Number of the block with this hash. */
+  numberOf(blockHash: Hash): number | undefined;
+  /** Block and index of an included transaction. */
+  transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined;
+  /** An included transaction with its whole block; `transactionAt` is cheaper. */
   transaction(hash: Hash): { readonly executed: ExecutedBlock; readonly index: number } | undefined;
   /** The state after the block; `number` is at most the head's. */
   stateAt(number: number): StateReader;

@@ -55,13 +55,25 @@ export const DEFAULTS = {
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
 
-  /** geth's pool: sizes count slots of 32 KiB. */
+  /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   poolPriceLimitWei: 1n,
   poolPriceBumpPercent: 10,
-  poolAccountSlots: 16,
-  poolGlobalSlots: 5120,
-  poolAccountQueue: 64,
-  poolGlobalQueue: 1024,
+  /**
+   * A service that sends from one account runs some minutes ahead of the blocks with as many; a dev chain is filled by scripts
+   * that send thousands before the first block.
+   */
+  poolAccountSlots: 1024,
+  poolAccountSlotsDev: 10_000,
+  /** Some 80,000 transfers; with the blobs, 256 MiB in all, a quarter of the smallest machine worth running a node on. */
+  poolBytesMax: 128 * 2 ** 20,
+  /** A quarter: spam with nonce gaps costs its sender nothing and must leave room for what can be executed. */
+  poolQueuedBytesMax: 32 * 2 ** 20,
+  /** Some 900 blobs with their proofs, the blocks of twenty minutes. */
+  poolBlobBytesMax: 128 * 2 ** 20,
+  /** Each holds up to 1 MiB and takes some 0.3 s of a thread: the last one waits no longer than an HTTP client does. */
+  poolBlobVerificationsMax: 32,
+  /** Each takes up to 20 s of a thread: what waits longer has been given up by its caller. */
+  poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
 
   /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */

@@ -48,23 +48,36 @@ export const SCHEMA = {
       },
     ),
     accountSlots: option("mempool.account-slots", integer(1), DEFAULTS.poolAccountSlots, {
-      description: "Executable transaction slots each account is sure of.",
+      dev: DEFAULTS.poolAccountSlotsDev,
+      description: "Most executable transactions of one account in the pool.",
     }),
-    globalSlots: option("mempool.global-slots", integer(1), DEFAULTS.poolGlobalSlots, {
-      description: "Executable transaction slots of all accounts.",
+    accountQueue: option("mempool.account-queue", integer(1), DEFAULTS.poolAccountSlots, {
+      dev: DEFAULTS.poolAccountSlotsDev,
+      description: "Most transactions of one account after a nonce gap.",
     }),
-    accountQueue: option("mempool.account-queue", integer(1), DEFAULTS.poolAccountQueue, {
-      description: "Transactions behind a nonce gap, of one account.",
+    bytesMax: option("mempool.size-limit", byteSize, DEFAULTS.poolBytesMax, {
+      description: "Memory of all transactions in the pool except those with blobs.",
     }),
-    globalQueue: option("mempool.global-queue", integer(1), DEFAULTS.poolGlobalQueue, {
-      description: "Transactions behind a nonce gap, of all accounts.",
+    queuedBytesMax: option("mempool.queue-size-limit", byteSize, DEFAULTS.poolQueuedBytesMax, {
+      description: "Part of the size limit that transactions after a nonce gap may take.",
+    }),
+    blobBytesMax: option("mempool.blob-size-limit", byteSize, DEFAULTS.poolBlobBytesMax, {
+      description: "Memory of all blob transactions in the pool.",
+    }),
+    blobVerificationsMax: option(
+      "mempool.blob-verifications",
+      integer(1),
+      DEFAULTS.poolBlobVerificationsMax,
+      { description: "Blob transactions whose proofs may wait for verification." },
+    ),
+    blobProofsMax: option("mempool.blob-proofs", integer(1), DEFAULTS.poolBlobProofsMax, {
+      description: "Requests that may wait for the node to compute proofs of blobs.",
     }),
     lifetimeMs: option("mempool.lifetime", duration, DEFAULTS.poolLifetimeMs, {
-      description: "How long transactions behind a nonce gap are kept.",
+      description: "How long transactions after a nonce gap stay in the pool.",
     }),
     journal: option("mempool.journal", boolean, true, {
-      description:
-        "Keeps waiting transactions on disk, so that they are there after the next start.",
+      description: "Stores waiting transactions on disk and restores them at the next start.",
     }),
   },
   jsonRpc: {

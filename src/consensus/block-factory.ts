@@ -11,7 +11,7 @@ import {
 export type BeginBlock = (attributes: BlockAttributes) => BlockBuilder;
 
 export function createBlockFactory(chain: Chain, execution: ExecutionModules): BeginBlock {
-  const blockHash: BlockHashes = (number) => chain.blockByNumber(number)?.block.hash;
+  const blockHash: BlockHashes = (number) => chain.hashAt(number);
   return (attributes) => {
     const { hash, header } = chain.head().block;
     const parent = { hash, header, state: chain.stateAt(header.number), blockHash };

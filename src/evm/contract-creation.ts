@@ -1,14 +1,12 @@
-import { CODE_SIZE_MAX } from "../params/gas.ts";
+import { CODE_DEPOSIT_BYTE_GAS, CODE_SIZE_MAX } from "../params/gas.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { create2Address, createAddress } from "./create-address.ts";
-import type { Halt } from "./evm.ts";
 import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
+import type { Halt } from "./halts.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
 import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
 import { traceEnter } from "./trace-frames.ts";
 
-/** G_codedeposit, for each byte */
-const CODE_DEPOSIT_GAS = 200n;
 const NONCE_MAX = (1n << 64n) - 1n;
 
 /** CREATE and CREATE2: finds the new address, raises the creator's nonce, and begins the creation. */
@@ -106,7 +104,7 @@ export function endCreation(session: Session, ending: FrameResult): void {
   const code = memory.bytes.slice(ending.output, ending.output + ending.outputSize);
   const halt = haltOfDeposit(session, code);
   if (halt === undefined) {
-    const cost = CODE_DEPOSIT_GAS * BigInt(code.length);
+    const cost = CODE_DEPOSIT_BYTE_GAS * BigInt(code.length);
     memory.set64(frame.gas, memory.get64(frame.gas) - cost);
     if (code.length > 0) deposit(session, memory.get32(frame.account), code);
     popFrame(session, ending, true);
@@ -121,7 +119,7 @@ export function endCreation(session: Session, ending: FrameResult): void {
 /** Why `code` cannot be deployed: EIP-3541, then its price, then its size (EIP-170). */
 function haltOfDeposit({ memory, rules }: Session, code: Uint8Array): Halt | undefined {
   if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
-  if (CODE_DEPOSIT_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
+  if (CODE_DEPOSIT_BYTE_GAS * BigInt(code.length) > memory.get64(frame.gas)) {
     return { kind: "codeStoreOutOfGas" };
   }
   const isTooLong = rules.eip158 && code.length > CODE_SIZE_MAX;

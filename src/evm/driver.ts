@@ -3,16 +3,10 @@ import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { CodeCache } from "./code-cache.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
-import type {
-  BlockContext,
-  ExecuteOptions,
-  ExecutionResult,
-  Halt,
-  Message,
-  Precompile,
-} from "./evm.ts";
+import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
 import { endAtOnce, popFrame } from "./frames.ts";
-import { exit, haltOf } from "./halts.ts";
+
+import { exit, type Halt, haltOf } from "./halts.ts";
 import { createHost, delegateOf } from "./host.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
 import {

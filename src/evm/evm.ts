@@ -2,6 +2,7 @@ import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/receipt.ts";
+import type { Halt } from "./halts.ts";
 import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
 
@@ -87,28 +88,6 @@ export type Precompile = {
 
 /** Why a precompile refused its input; becomes `{ kind: "precompile", reason }`. */
 export type PrecompileFailure = { readonly reason: string };
-
-/** Why a frame stopped without a result; texts of geth are made from it in `evm/halt-text.ts`. */
-export type Halt =
-  | { readonly kind: "outOfGas"; readonly reason?: string }
-  | { readonly kind: "gasUintOverflow" }
-  | { readonly kind: "codeStoreOutOfGas" }
-  | { readonly kind: "callDepth" }
-  | { readonly kind: "insufficientBalance" }
-  | { readonly kind: "addressCollision" }
-  | { readonly kind: "codeSizeExceeded"; readonly size: number }
-  | { readonly kind: "initCodeSizeExceeded"; readonly size: number }
-  | { readonly kind: "invalidJump" }
-  | { readonly kind: "writeProtection" }
-  | { readonly kind: "returnDataOutOfBounds" }
-  | { readonly kind: "invalidCode" }
-  | { readonly kind: "nonceOverflow" }
-  | { readonly kind: "stackUnderflow"; readonly have: number; readonly need: number }
-  | { readonly kind: "stackOverflow"; readonly have: number; readonly limit: number }
-  | { readonly kind: "invalidOpcode"; readonly opcode: number }
-  | { readonly kind: "precompile"; readonly reason: string }
-  | { readonly kind: "timeout" }
-  | { readonly kind: "memoryLimit" };
 
 export type ExecutionResult = {
   readonly outcome: "success" | "revert" | "halt";

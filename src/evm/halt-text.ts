@@ -1,4 +1,4 @@
-import type { Halt } from "./evm.ts";
+import type { Halt } from "./halts.ts";
 import { opcodeName } from "./opcodes.ts";
 
 const CODE_SIZE_MAX = 24_576;

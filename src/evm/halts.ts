@@ -1,4 +1,24 @@
-import type { Halt } from "./evm.ts";
+/** Why a frame stopped without a result; texts of geth are made from it in `evm/halt-text.ts`. */
+export type Halt =
+  | { readonly kind: "outOfGas"; readonly reason?: string }
+  | { readonly kind: "gasUintOverflow" }
+  | { readonly kind: "codeStoreOutOfGas" }
+  | { readonly kind: "callDepth" }
+  | { readonly kind: "insufficientBalance" }
+  | { readonly kind: "addressCollision" }
+  | { readonly kind: "codeSizeExceeded"; readonly size: number }
+  | { readonly kind: "initCodeSizeExceeded"; readonly size: number }
+  | { readonly kind: "invalidJump" }
+  | { readonly kind: "writeProtection" }
+  | { readonly kind: "returnDataOutOfBounds" }
+  | { readonly kind: "invalidCode" }
+  | { readonly kind: "nonceOverflow" }
+  | { readonly kind: "stackUnderflow"; readonly have: number; readonly need: number }
+  | { readonly kind: "stackOverflow"; readonly have: number; readonly limit: number }
+  | { readonly kind: "invalidOpcode"; readonly opcode: number }
+  | { readonly kind: "precompile"; readonly reason: string }
+  | { readonly kind: "timeout" }
+  | { readonly kind: "memoryLimit" };
 
 /** How `run` came back to the driver. */
 export const exit = {

@@ -3,9 +3,9 @@ import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 /**
  * How an opcode bounds a gas segment, whose static gas is charged before its first opcode:
  * - "flow": it goes on
- * - "break": the segment ends behind it, because it reads the gas counter, or because what it does outlives a halt
+ * - "break": the segment ends after it, because it reads the gas counter, or because what it does outlives a halt
  *   (state, logs, journal of warm accesses), or because its failure must not be mistaken for a later one
- * - "jump", "halt": control leaves
+ * - "jump", "halt": control leaves the segment
  */
 export type OpcodeKind = "flow" | "break" | "jump" | "halt";
 
@@ -15,168 +15,131 @@ export type Opcode = {
   readonly name: string;
   readonly pops: number;
   readonly pushes: number;
-  /** The part of its gas that depends on nothing. */
+  /** Static gas: the part that is the same for all operands. */
   readonly gas: number;
   readonly kind: OpcodeKind;
-  /** It costs more than `gas`, which its emitter charges. */
+  /** Has dynamic gas as well, which its emitter charges. */
   readonly isDynamic: boolean;
 };
 
-/** [code, name, pops, pushes, static gas by fork, first fork, kind, "dynamic"] */
-type Row = readonly [
-  code: number,
-  name: string,
-  pops: number,
-  pushes: number,
-  gas: number | Readonly<Partial<Record<Hardfork, number>>>,
-  since?: Hardfork,
-  kind?: OpcodeKind,
-  isDynamic?: "dynamic",
-];
+/** An opcode as the table lists it. */
+type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes"> & {
+  /** Static gas, the same in all forks or by the fork that changed it, oldest first. */
+  readonly gas: number | Readonly<Partial<Record<Hardfork, number>>>;
+  /** First fork that has it; Frontier unless given. */
+  readonly since?: Hardfork;
+  /** "flow" unless given. */
+  readonly kind?: OpcodeKind;
+  /** False unless given. */
+  readonly isDynamic?: boolean;
+};
 
-/** EIP-150, EIP-1884; from Berlin the whole price is that of the access (EIP-2929). */
+/** EIP-150, EIP-1884; from Berlin all of the gas is that of the access (EIP-2929). */
 const BALANCE_GAS = { frontier: 20, tangerineWhistle: 400, istanbul: 700, berlin: 0 };
 const EXTCODE_GAS = { frontier: 20, tangerineWhistle: 700, berlin: 0 };
 const SLOAD_GAS = { frontier: 50, tangerineWhistle: 200, istanbul: 800, berlin: 0 };
 const CALL_GAS = { frontier: 40, tangerineWhistle: 700, berlin: 0 };
 
+// biome-ignore format: a table
 const ROWS: readonly Row[] = [
-  [0x00, "STOP", 0, 0, 0, "frontier", "halt"],
-  [0x01, "ADD", 2, 1, 3],
-  [0x02, "MUL", 2, 1, 5],
-  [0x03, "SUB", 2, 1, 3],
-  [0x04, "DIV", 2, 1, 5],
-  [0x05, "SDIV", 2, 1, 5],
-  [0x06, "MOD", 2, 1, 5],
-  [0x07, "SMOD", 2, 1, 5],
-  [0x08, "ADDMOD", 3, 1, 8],
-  [0x09, "MULMOD", 3, 1, 8],
-  [0x0a, "EXP", 2, 1, 10, "frontier", "flow", "dynamic"],
-  [0x0b, "SIGNEXTEND", 2, 1, 5],
-  [0x10, "LT", 2, 1, 3],
-  [0x11, "GT", 2, 1, 3],
-  [0x12, "SLT", 2, 1, 3],
-  [0x13, "SGT", 2, 1, 3],
-  [0x14, "EQ", 2, 1, 3],
-  [0x15, "ISZERO", 1, 1, 3],
-  [0x16, "AND", 2, 1, 3],
-  [0x17, "OR", 2, 1, 3],
-  [0x18, "XOR", 2, 1, 3],
-  [0x19, "NOT", 1, 1, 3],
-  [0x1a, "BYTE", 2, 1, 3],
-  [0x1b, "SHL", 2, 1, 3, "constantinople"],
-  [0x1c, "SHR", 2, 1, 3, "constantinople"],
-  [0x1d, "SAR", 2, 1, 3, "constantinople"],
-  [0x1e, "CLZ", 1, 1, 5, "osaka"],
-  [0x20, "KECCAK256", 2, 1, 30, "frontier", "flow", "dynamic"],
-  [0x30, "ADDRESS", 0, 1, 2],
-  [0x31, "BALANCE", 1, 1, BALANCE_GAS, "frontier", "break", "dynamic"],
-  [0x32, "ORIGIN", 0, 1, 2],
-  [0x33, "CALLER", 0, 1, 2],
-  [0x34, "CALLVALUE", 0, 1, 2],
-  [0x35, "CALLDATALOAD", 1, 1, 3],
-  [0x36, "CALLDATASIZE", 0, 1, 2],
-  [0x37, "CALLDATACOPY", 3, 0, 3, "frontier", "flow", "dynamic"],
-  [0x38, "CODESIZE", 0, 1, 2],
-  [0x39, "CODECOPY", 3, 0, 3, "frontier", "flow", "dynamic"],
-  [0x3a, "GASPRICE", 0, 1, 2],
-  [0x3b, "EXTCODESIZE", 1, 1, EXTCODE_GAS, "frontier", "break", "dynamic"],
-  [0x3c, "EXTCODECOPY", 4, 0, EXTCODE_GAS, "frontier", "break", "dynamic"],
-  [0x3d, "RETURNDATASIZE", 0, 1, 2, "byzantium"],
-  [0x3e, "RETURNDATACOPY", 3, 0, 3, "byzantium", "break", "dynamic"],
-  [
-    0x3f,
-    "EXTCODEHASH",
-    1,
-    1,
-    { constantinople: 400, istanbul: 700, berlin: 0 },
-    "constantinople",
-    "break",
-    "dynamic",
-  ],
-  [0x40, "BLOCKHASH", 1, 1, 20],
-  [0x41, "COINBASE", 0, 1, 2],
-  [0x42, "TIMESTAMP", 0, 1, 2],
-  [0x43, "NUMBER", 0, 1, 2],
-  [0x44, "DIFFICULTY", 0, 1, 2],
-  [0x45, "GASLIMIT", 0, 1, 2],
-  [0x46, "CHAINID", 0, 1, 2, "istanbul"],
-  [0x47, "SELFBALANCE", 0, 1, 5, "istanbul"],
-  [0x48, "BASEFEE", 0, 1, 2, "london"],
-  [0x49, "BLOBHASH", 1, 1, 3, "cancun"],
-  [0x4a, "BLOBBASEFEE", 0, 1, 2, "cancun"],
-  [0x50, "POP", 1, 0, 2],
-  [0x51, "MLOAD", 1, 1, 3, "frontier", "flow", "dynamic"],
-  [0x52, "MSTORE", 2, 0, 3, "frontier", "flow", "dynamic"],
-  [0x53, "MSTORE8", 2, 0, 3, "frontier", "flow", "dynamic"],
-  [0x54, "SLOAD", 1, 1, SLOAD_GAS, "frontier", "break", "dynamic"],
-  [0x55, "SSTORE", 2, 0, 0, "frontier", "break", "dynamic"],
-  [0x56, "JUMP", 1, 0, 8, "frontier", "jump"],
-  [0x57, "JUMPI", 2, 0, 10, "frontier", "jump"],
-  [0x58, "PC", 0, 1, 2],
-  [0x59, "MSIZE", 0, 1, 2],
-  [0x5a, "GAS", 0, 1, 2, "frontier", "break"],
-  [0x5b, "JUMPDEST", 0, 0, 1],
-  [0x5c, "TLOAD", 1, 1, 100, "cancun", "break"],
-  [0x5d, "TSTORE", 2, 0, 100, "cancun", "break"],
-  [0x5e, "MCOPY", 3, 0, 3, "cancun", "flow", "dynamic"],
-  [0x5f, "PUSH0", 0, 1, 2, "shanghai"],
-  ...numbered(32, (n): Row => [0x5f + n, `PUSH${n}`, 0, 1, 3]),
-  ...numbered(16, (n): Row => [0x7f + n, `DUP${n}`, n, n + 1, 3]),
-  ...numbered(16, (n): Row => [0x8f + n, `SWAP${n}`, n + 1, n + 1, 3]),
-  ...numbered(
-    5,
-    (n): Row => [
-      0x9f + n,
-      `LOG${n - 1}`,
-      n + 1,
-      0,
-      375 + 375 * (n - 1),
-      "frontier",
-      "break",
-      "dynamic",
-    ],
-  ),
-  [0xf0, "CREATE", 3, 1, 32000, "frontier", "break", "dynamic"],
-  [0xf1, "CALL", 7, 1, CALL_GAS, "frontier", "break", "dynamic"],
-  [0xf2, "CALLCODE", 7, 1, CALL_GAS, "frontier", "break", "dynamic"],
-  [0xf3, "RETURN", 2, 0, 0, "frontier", "halt", "dynamic"],
-  [0xf4, "DELEGATECALL", 6, 1, CALL_GAS, "homestead", "break", "dynamic"],
-  [0xf5, "CREATE2", 4, 1, 32000, "constantinople", "break", "dynamic"],
-  [0xfa, "STATICCALL", 6, 1, CALL_GAS, "byzantium", "break", "dynamic"],
-  [0xfd, "REVERT", 2, 0, 0, "byzantium", "halt", "dynamic"],
-  [
-    0xff,
-    "SELFDESTRUCT",
-    1,
-    0,
-    { frontier: 0, tangerineWhistle: 5000 },
-    "frontier",
-    "halt",
-    "dynamic",
-  ],
+  { code: 0x00, name: "STOP", gas: 0, pops: 0, pushes: 0, kind: "halt" },
+  { code: 0x01, name: "ADD", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x02, name: "MUL", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x03, name: "SUB", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x04, name: "DIV", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x05, name: "SDIV", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x06, name: "MOD", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x07, name: "SMOD", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x08, name: "ADDMOD", gas: 8, pops: 3, pushes: 1 },
+  { code: 0x09, name: "MULMOD", gas: 8, pops: 3, pushes: 1 },
+  { code: 0x0a, name: "EXP", gas: 10, pops: 2, pushes: 1, isDynamic: true },
+  { code: 0x0b, name: "SIGNEXTEND", gas: 5, pops: 2, pushes: 1 },
+  { code: 0x10, name: "LT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x11, name: "GT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x12, name: "SLT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x13, name: "SGT", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x14, name: "EQ", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x15, name: "ISZERO", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x16, name: "AND", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x17, name: "OR", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x18, name: "XOR", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x19, name: "NOT", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x1a, name: "BYTE", gas: 3, pops: 2, pushes: 1 },
+  { code: 0x1b, name: "SHL", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1c, name: "SHR", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1d, name: "SAR", gas: 3, pops: 2, pushes: 1, since: "constantinople" },
+  { code: 0x1e, name: "CLZ", gas: 5, pops: 1, pushes: 1, since: "osaka" },
+  { code: 0x20, name: "KECCAK256", gas: 30, pops: 2, pushes: 1, isDynamic: true },
+  { code: 0x30, name: "ADDRESS", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x31, name: "BALANCE", gas: BALANCE_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x32, name: "ORIGIN", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x33, name: "CALLER", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x34, name: "CALLVALUE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x35, name: "CALLDATALOAD", gas: 3, pops: 1, pushes: 1 },
+  { code: 0x36, name: "CALLDATASIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x37, name: "CALLDATACOPY", gas: 3, pops: 3, pushes: 0, isDynamic: true },
+  { code: 0x38, name: "CODESIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x39, name: "CODECOPY", gas: 3, pops: 3, pushes: 0, isDynamic: true },
+  { code: 0x3a, name: "GASPRICE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x3b, name: "EXTCODESIZE", gas: EXTCODE_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x3c, name: "EXTCODECOPY", gas: EXTCODE_GAS, pops: 4, pushes: 0, kind: "break", isDynamic: true },
+  { code: 0x3d, name: "RETURNDATASIZE", gas: 2, pops: 0, pushes: 1, since: "byzantium" },
+  { code: 0x3e, name: "RETURNDATACOPY", gas: 3, pops: 3, pushes: 0, since: "byzantium", kind: "break", isDynamic: true },
+  { code: 0x3f, name: "EXTCODEHASH", gas: { constantinople: 400, istanbul: 700, berlin: 0 }, pops: 1, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
+  { code: 0x40, name: "BLOCKHASH", gas: 20, pops: 1, pushes: 1 },
+  { code: 0x41, name: "COINBASE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x42, name: "TIMESTAMP", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x43, name: "NUMBER", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x44, name: "DIFFICULTY", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x45, name: "GASLIMIT", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x46, name: "CHAINID", gas: 2, pops: 0, pushes: 1, since: "istanbul" },
+  { code: 0x47, name: "SELFBALANCE", gas: 5, pops: 0, pushes: 1, since: "istanbul" },
+  { code: 0x48, name: "BASEFEE", gas: 2, pops: 0, pushes: 1, since: "london" },
+  { code: 0x49, name: "BLOBHASH", gas: 3, pops: 1, pushes: 1, since: "cancun" },
+  { code: 0x4a, name: "BLOBBASEFEE", gas: 2, pops: 0, pushes: 1, since: "cancun" },
+  { code: 0x50, name: "POP", gas: 2, pops: 1, pushes: 0 },
+  { code: 0x51, name: "MLOAD", gas: 3, pops: 1, pushes: 1, isDynamic: true },
+  { code: 0x52, name: "MSTORE", gas: 3, pops: 2, pushes: 0, isDynamic: true },
+  { code: 0x53, name: "MSTORE8", gas: 3, pops: 2, pushes: 0, isDynamic: true },
+  { code: 0x54, name: "SLOAD", gas: SLOAD_GAS, pops: 1, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0x55, name: "SSTORE", gas: 0, pops: 2, pushes: 0, kind: "break", isDynamic: true },
+  { code: 0x56, name: "JUMP", gas: 8, pops: 1, pushes: 0, kind: "jump" },
+  { code: 0x57, name: "JUMPI", gas: 10, pops: 2, pushes: 0, kind: "jump" },
+  { code: 0x58, name: "PC", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x59, name: "MSIZE", gas: 2, pops: 0, pushes: 1 },
+  { code: 0x5a, name: "GAS", gas: 2, pops: 0, pushes: 1, kind: "break" },
+  { code: 0x5b, name: "JUMPDEST", gas: 1, pops: 0, pushes: 0 },
+  { code: 0x5c, name: "TLOAD", gas: 100, pops: 1, pushes: 1, since: "cancun", kind: "break" },
+  { code: 0x5d, name: "TSTORE", gas: 100, pops: 2, pushes: 0, since: "cancun", kind: "break" },
+  { code: 0x5e, name: "MCOPY", gas: 3, pops: 3, pushes: 0, since: "cancun", isDynamic: true },
+  { code: 0x5f, name: "PUSH0", gas: 2, pops: 0, pushes: 1, since: "shanghai" },
+  ...numbered(32, (n) => ({ code: 0x5f + n, name: `PUSH${n}`, gas: 3, pops: 0, pushes: 1 })),
+  ...numbered(16, (n) => ({ code: 0x7f + n, name: `DUP${n}`, gas: 3, pops: n, pushes: n + 1 })),
+  ...numbered(16, (n) => ({ code: 0x8f + n, name: `SWAP${n}`, gas: 3, pops: n + 1, pushes: n + 1 })),
+  ...numbered(5, (n) => ({ code: 0x9f + n, name: `LOG${n - 1}`, gas: 375 + 375 * (n - 1), pops: n + 1, pushes: 0, kind: "break", isDynamic: true })),
+  { code: 0xf0, name: "CREATE", gas: 32000, pops: 3, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf1, name: "CALL", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf2, name: "CALLCODE", gas: CALL_GAS, pops: 7, pushes: 1, kind: "break", isDynamic: true },
+  { code: 0xf3, name: "RETURN", gas: 0, pops: 2, pushes: 0, kind: "halt", isDynamic: true },
+  { code: 0xf4, name: "DELEGATECALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "homestead", kind: "break", isDynamic: true },
+  { code: 0xf5, name: "CREATE2", gas: 32000, pops: 4, pushes: 1, since: "constantinople", kind: "break", isDynamic: true },
+  { code: 0xfa, name: "STATICCALL", gas: CALL_GAS, pops: 6, pushes: 1, since: "byzantium", kind: "break", isDynamic: true },
+  { code: 0xfd, name: "REVERT", gas: 0, pops: 2, pushes: 0, since: "byzantium", kind: "halt", isDynamic: true },
+  { code: 0xff, name: "SELFDESTRUCT", gas: { frontier: 0, tangerineWhistle: 5000 }, pops: 1, pushes: 0, kind: "halt", isDynamic: true },
 ];
 
 /** The opcodes of `hardfork` at their numbers; undefined where it has none. */
 export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   const table = new Array<Opcode | undefined>(256).fill(undefined);
-  for (const [code, name, pops, pushes, gas, since, kind, dynamic] of ROWS) {
-    if (!isAtLeast(hardfork, since ?? "frontier")) continue;
-    table[code] = {
-      code,
-      name,
-      pops,
-      pushes,
-      gas: gasAt(gas, hardfork),
-      kind: kind ?? "flow",
-      isDynamic: dynamic !== undefined,
-    };
+  for (const { since = "frontier", gas, ...row } of ROWS) {
+    if (!isAtLeast(hardfork, since)) continue;
+    table[row.code] = { kind: "flow", isDynamic: false, ...row, gas: gasAt(gas, hardfork) };
   }
   return table;
 }
 
 const NAMES: ReadonlyMap<number, string> = new Map([
-  ...ROWS.map(([code, name]) => [code, name] as const),
+  ...ROWS.map(({ code, name }) => [code, name] as const),
   [0xfe, "INVALID"] as const,
 ]);
 
@@ -185,14 +148,14 @@ export function opcodeName(code: number): string {
   return NAMES.get(code) ?? `opcode 0x${code.toString(16)} not defined`;
 }
 
-/** The newest price that `hardfork` has reached; prices are listed oldest first. */
-function gasAt(gas: Row[4], hardfork: Hardfork): number {
+/** The gas of the newest fork listed that `hardfork` includes. */
+function gasAt(gas: Row["gas"], hardfork: Hardfork): number {
   if (typeof gas === "number") return gas;
-  let price = 0;
+  let current = 0;
   for (const [since, amount] of Object.entries(gas)) {
-    if (isAtLeast(hardfork, since as Hardfork)) price = amount;
+    if (isAtLeast(hardfork, since as Hardfork)) current = amount;
   }
-  return price;
+  return current;
 }
 
 function numbered(count: number, row: (n: number) => Row): Row[] {

@@ -1,3 +1,4 @@
+import { EXP_BYTE_FRONTIER_GAS, EXP_BYTE_GAS } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 
 /** What the emitters and the driver ask about a fork, beyond which opcodes it has and their static gas. */
@@ -13,8 +14,6 @@ export type Rules = {
   readonly expByteGas: bigint;
   /** Net gas metering of SSTORE: EIP-1283 in Constantinople only, EIP-2200 from Istanbul */
   readonly sstore: "frontier" | "eip1283" | "eip2200";
-  /** EIP-1884 */
-  readonly sloadGas: bigint;
   /** EIP-2929: warm and cold access */
   readonly eip2929: boolean;
   /** EIP-3529: smaller refunds */
@@ -37,15 +36,8 @@ export function rulesOf(hardfork: Hardfork): Rules {
     homestead: since("homestead"),
     eip150: since("tangerineWhistle"),
     eip158: since("spuriousDragon"),
-    expByteGas: since("spuriousDragon") ? 50n : 10n,
+    expByteGas: since("spuriousDragon") ? EXP_BYTE_GAS : EXP_BYTE_FRONTIER_GAS,
     sstore: since("istanbul") ? "eip2200" : hardfork === "constantinople" ? "eip1283" : "frontier",
-    sloadGas: since("berlin")
-      ? 100n
-      : since("istanbul")
-        ? 800n
-        : since("tangerineWhistle")
-          ? 200n
-          : 50n,
     eip2929: since("berlin"),
     eip3529: since("london"),
     eip3541: since("london"),

@@ -1,6 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { CodeCache } from "./code-cache.ts";
-import type { BlockContext, Halt, Precompile } from "./evm.ts";
+import type { BlockContext, Precompile } from "./evm.ts";
+import type { Halt } from "./halts.ts";
 import type { Interpreter } from "./interpreters.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";

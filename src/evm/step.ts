@@ -1,4 +1,4 @@
-import type { Halt } from "./evm.ts";
+import type { Halt } from "./halts.ts";
 import { frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
 import type { Session } from "./session.ts";
 import type { Step } from "./tracer.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/receipt.ts";
-import type { Halt } from "./evm.ts";
+import type { Halt } from "./halts.ts";
 
 /** Hooks into one execution. Every hook is optional; an engine pays only for those that are there. */
 export interface Tracer {

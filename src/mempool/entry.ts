@@ -2,6 +2,7 @@ import type { Address } from "../primitives/address.ts";
 import { costOf, maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import type { Authorization } from "../types/transaction/transaction.ts";
+import { memoryBytesOf } from "./memory.ts";
 import type { PooledTransaction } from "./pool.ts";
 
 /** A pooled transaction with what the pool needs of it again and again. */
@@ -13,12 +14,14 @@ export type Entry = PooledTransaction & {
   readonly maxPriorityFeePerGas: bigint;
   /** Order of arrival in this pool: breaks ties between equal tips. */
   readonly arrival: number;
+  /** Memory it takes, counted against the limits of the pool. */
+  readonly bytes: number;
   /** Signers of its authorizations (EIP-7702), each once. */
   readonly authorities: readonly Address[];
 };
 
 export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
-  const { tx } = pooled;
+  const { tx, sidecar } = pooled;
   let authorities: readonly Address[] | undefined;
   return {
     ...pooled,
@@ -26,6 +29,7 @@ export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
     maxFeePerGas: maxFeePerGasOf(tx),
     maxPriorityFeePerGas: maxPriorityFeeOf(tx),
     arrival,
+    bytes: memoryBytesOf(tx, sidecar),
     // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
     get authorities() {
       authorities ??= tx.type === 4 ? authoritiesOf(tx.authorizationList) : [];

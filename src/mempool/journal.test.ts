@@ -1,109 +1,183 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
 import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
 import { PoolJournal } from "./journal.ts";
+import type { JournalRecord } from "./journal-record.ts";
+import type { PooledTransaction } from "./pool.ts";
+import { testAccount, transfer } from "./testing/pool-fixture.ts";
 
-/** Network forms by their shape alone: a list is a legacy transaction, anything else begins with its type. */
-const legacy = fc
-  .array(fc.uint8Array({ maxLength: 70 }), { maxLength: 9 })
-  .map((items) => encodeRlp(items));
-const typed = fc
-  .tuple(fc.integer({ min: 1, max: 4 }), fc.uint8Array({ maxLength: 300 }))
-  .map(([type, rest]) => Uint8Array.from([type, ...rest]));
-const transactions = fc.array(fc.oneof(legacy, typed), { maxLength: 12 });
-
+const alice = testAccount(0);
 const NONE = () => [];
-const arrays = (list: readonly Uint8Array[]) => list.map((bytes) => Array.from(bytes));
+
+/** A transaction that takes some `bytes` of a journal. */
+function transaction(nonce: number, bytes = 0): PooledTransaction {
+  return transfer(alice, nonce, { data: new Uint8Array(bytes) });
+}
+
+const transactions = fc
+  .array(fc.nat(300), { maxLength: 12 })
+  .map((sizes) => sizes.map((bytes, nonce) => transaction(nonce, bytes)));
+
+const added = ({ tx, sender }: PooledTransaction) => ({
+  kind: "added",
+  transaction: Array.from(tx.raw),
+  sender,
+});
+const plain = (record: JournalRecord) =>
+  record.kind === "removed" ? record : { ...record, transaction: Array.from(record.transaction) };
 
 /** What a later start finds. */
-function kept(directory: LogDirectory) {
-  const { transactions: found, lostBytes } = new PoolJournal(directory, NONE).read();
-  return { transactions: arrays(found), lostBytes };
+function stored(directory: LogDirectory) {
+  const { records, lostBytes } = new PoolJournal(directory, NONE).read();
+  return { records: records.map(plain), lostBytes };
+}
+
+/** The bytes of the only file. */
+function fileOf(directory: LogDirectory) {
+  const [name, ...others] = directory.list();
+  assert.equal(others.length, 0);
+  return directory.open(name!);
 }
 
 describe("PoolJournal", () => {
-  test("gives back what was appended and not taken back, in order", () => {
-    const steps = fc.array(fc.tuple(fc.oneof(legacy, typed), fc.boolean()), { maxLength: 20 });
+  test("reads back additions with their senders and removals, in order", () => {
+    const steps = fc.array(fc.tuple(fc.nat(300), fc.boolean()), { maxLength: 20 });
     fc.assert(
       fc.property(steps, (list) => {
         const directory = createMemoryLogDirectory();
         const journal = new PoolJournal(directory, NONE);
-        for (const [transaction, isTakenBack] of list) {
-          const undo = journal.append(transaction);
-          if (isTakenBack) undo();
+        const wanted: unknown[] = [];
+        for (const [nonce, [bytes, isRemoved]] of list.entries()) {
+          const pooled = transaction(nonce, bytes);
+          journal.append(pooled);
+          wanted.push(added(pooled));
+          if (!isRemoved) continue;
+          journal.appendRemoval(pooled.tx.hash);
+          wanted.push({ kind: "removed", hash: pooled.tx.hash });
         }
-        const wanted = list.filter(([, isTakenBack]) => !isTakenBack).map(([bytes]) => bytes);
-        // The last one taken back may still be read: nobody was told that it is kept.
-        assert.deepEqual(kept(directory).transactions.slice(0, wanted.length), arrays(wanted));
+        assert.deepEqual(stored(directory), { records: wanted, lostBytes: 0 });
       }),
     );
   });
 
-  test("gives back all but the torn last one, wherever a write ends", () => {
+  test("reads back all but the torn last record, wherever a write ends", () => {
     fc.assert(
-      fc.property(transactions, typed, fc.nat(), (list, last, cut) => {
+      fc.property(transactions, fc.nat(), (list, cut) => {
         const directory = createMemoryLogDirectory();
         const journal = new PoolJournal(directory, NONE);
-        for (const transaction of list) journal.append(transaction);
+        for (const pooled of list) journal.append(pooled);
         const whole = journal.size;
-        journal.append(last);
-        const [name] = directory.list();
+        journal.append(transaction(99, 50));
         const end = whole + (cut % (journal.size - whole));
-        directory.open(name!).truncate(end);
-        assert.deepEqual(kept(directory), { transactions: arrays(list), lostBytes: end - whole });
+        fileOf(directory).truncate(end);
+        assert.deepEqual(stored(directory), { records: list.map(added), lostBytes: end - whole });
       }),
     );
   });
 
-  test("begins anew with what waits, and grows no further than twice that", () => {
+  test("a flipped bit costs one record at most, and what is read is what was written", () => {
+    fc.assert(
+      fc.property(transactions, fc.nat(), fc.nat(7), (list, at, bit) => {
+        fc.pre(list.length > 0);
+        const directory = createMemoryLogDirectory();
+        const journal = new PoolJournal(directory, NONE);
+        for (const pooled of list) journal.append(pooled);
+        const file = fileOf(directory);
+        const position = at % file.size();
+        const byte = new Uint8Array(1);
+        file.read(byte, position);
+        file.write(Uint8Array.of(byte[0]! ^ (1 << bit)), position);
+        const { records, lostBytes } = stored(directory);
+        const written = new Set(list.map(({ tx }) => bytesToHex(tx.raw)));
+        assert.ok(lostBytes > 0);
+        assert.ok(records.length < list.length);
+        for (const record of records) {
+          assert.ok(record.kind === "added" && record.sender === alice);
+          assert.ok(written.has(bytesToHex(Uint8Array.from(record.transaction))));
+        }
+      }),
+    );
+  });
+
+  test("a new file begins with the pool's content and grows no further than twice that", () => {
     const directory = createMemoryLogDirectory();
-    const waiting = [Uint8Array.of(2, 1), Uint8Array.of(2, 2)];
-    const journal = new PoolJournal(directory, () => waiting);
-    const transaction = new Uint8Array(100_000).fill(3);
+    const content = [transaction(0), transaction(1)];
+    const journal = new PoolJournal(directory, () => content);
+    const large = transaction(2, 100_000);
     let largest = 0;
     for (let count = 0; count < 100; count++) {
-      journal.append(transaction);
+      journal.append(large);
       largest = Math.max(largest, journal.size);
     }
     assert.ok(largest < 1_300_000, `${largest} bytes`);
     assert.equal(directory.list().length, 1);
     journal.rewrite();
-    assert.deepEqual(kept(directory), { transactions: arrays(waiting), lostBytes: 0 });
+    assert.deepEqual(stored(directory), { records: content.map(added), lostBytes: 0 });
   });
 
-  test("keeps the old file until the new one is whole", () => {
+  test("the old file stays until the new one is whole", () => {
     const { directory, failWriteAfter, heal } = createFaultyDisk();
-    const journal = new PoolJournal(directory, () => [Uint8Array.of(1, 1)]);
-    journal.append(Uint8Array.of(1, 2));
+    const [first, second, third] = [transaction(0), transaction(1), transaction(2)];
+    const journal = new PoolJournal(directory, () => [first!]);
+    journal.append(second);
     failWriteAfter(0);
     assert.throws(() => journal.rewrite(), { code: "POOL_JOURNAL_WRITE" });
     assert.equal(directory.list().length, 1);
     heal();
-    journal.append(Uint8Array.of(1, 3));
-    assert.deepEqual(kept(directory).transactions, [
-      [1, 1],
-      [1, 2],
-      [1, 3],
-    ]);
+    journal.append(third);
+    assert.deepEqual(stored(directory).records, [first, second, third].map(added));
   });
 
-  test("refuses what it cannot keep, and goes on once it can", () => {
-    const { directory, failWriteAfter, heal } = createFaultyDisk();
-    const journal = new PoolJournal(directory, NONE);
-    journal.append(Uint8Array.of(1, 2, 3, 4));
-    failWriteAfter(1);
-    assert.throws(() => journal.append(new Uint8Array(200).fill(2)), {
-      code: "POOL_JOURNAL_WRITE",
+  test("a record that could not be written is not there, in part or whole, and later ones are", () => {
+    const sizes = fc.record({ large: fc.nat(2_000), failAfter: fc.nat(110) });
+    fc.assert(
+      fc.property(sizes, fc.boolean(), ({ large, failAfter }, isResumed) => {
+        const { directory, failWriteAfter, heal } = createFaultyDisk();
+        const journal = new PoolJournal(directory, NONE);
+        const [first, second] = [transaction(0), transaction(2)];
+        journal.append(first);
+        failWriteAfter(failAfter);
+        const rejected = transaction(1, large);
+        let wanted = [first, rejected];
+        try {
+          journal.append(rejected);
+        } catch (error) {
+          assert.equal((error as { code?: string }).code, "POOL_JOURNAL_WRITE");
+          wanted = [first];
+        }
+        heal();
+        if (isResumed) {
+          journal.append(second);
+          wanted.push(second);
+        }
+        assert.deepEqual(stored(directory), { records: wanted.map(added), lostBytes: 0 });
+      }),
+    );
+  });
+
+  test("the journal of an earlier build, a row of RLP items, is read without senders", () => {
+    const directory = createMemoryLogDirectory();
+    const legacy = encodeRlp([Uint8Array.of(1), Uint8Array.of(2)]);
+    const typed = Uint8Array.of(2, 0xc1, 5);
+    const file = directory.open("000007.rlp");
+    const items = [legacy, encodeRlp(typed), Uint8Array.of(0xb8)];
+    file.write(Buffer.concat(items), 0);
+    assert.deepEqual(stored(directory), {
+      records: [legacy, typed].map((bytes) => ({
+        kind: "added",
+        transaction: Array.from(bytes),
+        sender: undefined,
+      })),
+      lostBytes: 1,
     });
-    heal();
-    journal.append(Uint8Array.of(4, 3, 2, 1));
-    assert.deepEqual(kept(directory).transactions.slice(0, 2), [
-      [1, 2, 3, 4],
-      [4, 3, 2, 1],
-    ]);
+    const journal = new PoolJournal(directory, NONE);
+    journal.read();
+    journal.rewrite();
+    assert.deepEqual(directory.list(), ["000008.journal"]);
   });
 });

@@ -1,43 +1,49 @@
 import { NodeError } from "../errors.ts";
-import { decodeRlpAt, encodeRlp, InvalidRlpError, rlpItemEnd } from "../primitives/rlp.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { LogDirectory, LogFile } from "../storage/log-file.ts";
+import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import {
+  decodeJournal,
+  decodeRlpJournal,
+  encodeAdded,
+  encodeRemoved,
+  type JournalContent,
+} from "./journal-record.ts";
+import type { PooledTransaction } from "./pool.ts";
 
-/** A transaction was not taken because its journal cannot be written. */
+/** A transaction was rejected because the journal cannot be written. */
 export class JournalWriteError extends NodeError {
   readonly code = "POOL_JOURNAL_WRITE";
 }
 
-/** Below this size in bytes nothing is gained by writing the journal anew. */
+/** A journal below this size, in bytes, is not rewritten: nothing would be gained. */
 const REWRITE_BYTES_MIN = 1_048_576;
+/** Records are collected to writes of this size, in bytes, when the journal is rewritten. */
+const WRITE_BYTES = 1_048_576;
 
-/** What the journal held when it was opened. */
-export type JournalContent = {
-  /** In the order of their arrival, in network form. */
-  readonly transactions: readonly Uint8Array[];
-  /** Bytes at the end of a file that are no transaction: the process died while it wrote, or the file was damaged. */
-  readonly lostBytes: number;
-};
+const EXTENSION = ".journal";
+const RLP_EXTENSION = ".rlp";
 
 /**
- * The transactions a pool has taken, in files, so that those still waiting are there after the next start. Each write is with
+ * The transactions that a pool accepted, on disk, so that those still waiting are restored at the next start. Each write is with
  * the operating system when `append` returns: it outlives the process, but not a power cut, as a block does.
  *
- * A file is a row of RLP items, as in go-ethereum's `transactions.rlp`: a legacy transaction is a list, any other one a string
- * of its network form. Its name counts up; a new file begins with what still waits, and then the old one goes.
+ * A file is a row of records (`journal-record.ts`). Its name counts up; a new file begins with the content of the pool, and then
+ * the old one is removed.
  */
 export class PoolJournal {
   readonly #directory: LogDirectory;
-  readonly #waiting: () => Iterable<Uint8Array>;
+  readonly #content: () => Iterable<PooledTransaction>;
   #number = 0;
   #file: LogFile | undefined;
-  /** Bytes of `#file` that count; a write that failed may have left more. */
+  /** Bytes of `#file` that count. */
   #size = 0;
   #rewriteSize = 0;
 
-  /** @param waiting the pool's transactions in network form */
-  constructor(directory: LogDirectory, waiting: () => Iterable<Uint8Array>) {
+  /** @param content everything pooled */
+  constructor(directory: LogDirectory, content: () => Iterable<PooledTransaction>) {
     this.#directory = directory;
-    this.#waiting = waiting;
+    this.#content = content;
   }
 
   /** Bytes in use. */
@@ -45,47 +51,32 @@ export class PoolJournal {
     return this.#size;
   }
 
-  /** All that was kept before this start. Nothing is changed until `rewrite`. */
+  /** What earlier runs stored. Nothing changes until `rewrite`. */
   read(): JournalContent {
-    const transactions: Uint8Array[] = [];
-    let lostBytes = 0;
-    for (const name of this.#directory.list()) {
+    const contents = this.#directory.list().map((name) => {
       this.#number = Math.max(this.#number, numberIn(name));
       const bytes = this.#contentOf(name);
-      let at = 0;
-      for (let item = itemAt(bytes, at); item !== undefined; item = itemAt(bytes, at)) {
-        // A copy: the pool would hold on to the whole file otherwise.
-        transactions.push(item.transaction.slice());
-        at = item.end;
-      }
-      lostBytes += bytes.length - at;
-    }
-    return { transactions, lostBytes };
-  }
-
-  /**
-   * Keeps a transaction.
-   * @returns how to take it back while nothing else has been appended
-   * @throws JournalWriteError: it was not kept
-   */
-  append(transaction: Uint8Array): () => void {
-    if (this.#file === undefined || this.#size > this.#rewriteSize) this.#tryRewrite();
-    const before = this.#size;
-    const item = itemOf(transaction);
-    try {
-      this.#file!.write(item, before);
-    } catch (cause) {
-      throw writeError(cause);
-    }
-    this.#size += item.length;
-    return () => {
-      this.#size = before;
+      return name.endsWith(RLP_EXTENSION) ? decodeRlpJournal(bytes) : decodeJournal(bytes);
+    });
+    return {
+      records: contents.flatMap(({ records }) => records),
+      lostBytes: contents.reduce((sum, { lostBytes }) => sum + lostBytes, 0),
     };
   }
 
+  /** @throws JournalWriteError: it is not stored */
+  append({ tx, sender, sidecar }: PooledTransaction): void {
+    this.#append(encodeAdded(sender, encodePooledTransaction(tx, sidecar)));
+  }
+
+  /** Stores that a transaction is not to be restored. @throws JournalWriteError */
+  appendRemoval(hash: Hash): void {
+    this.#append(encodeRemoved(hash));
+  }
+
   /**
-   * Begins a file of what waits now.
-   * @throws JournalWriteError: what was kept before still is
+   * Begins a new file with the content of the pool.
+   * @throws JournalWriteError: the old file still holds what it held
    */
   rewrite(): void {
     const next = nameOf(++this.#number);
@@ -93,12 +84,7 @@ export class PoolJournal {
     try {
       file = this.#directory.open(next);
       file.truncate(0);
-      let size = 0;
-      for (const transaction of this.#waiting()) {
-        const item = itemOf(transaction);
-        file.write(item, size);
-        size += item.length;
-      }
+      const size = writeAll(file, this.#content());
       file.sync();
       this.#directory.sync();
       this.#file?.close();
@@ -118,7 +104,19 @@ export class PoolJournal {
     this.#file = undefined;
   }
 
-  /** A journal that cannot be made smaller goes on as it is. */
+  #append(record: Uint8Array): void {
+    if (this.#file === undefined || this.#size > this.#rewriteSize) this.#tryRewrite();
+    const file = this.#file!;
+    try {
+      file.write(record, this.#size);
+    } catch (cause) {
+      truncateQuietly(file, this.#size);
+      throw writeError(cause);
+    }
+    this.#size += record.length;
+  }
+
+  /** A journal that cannot be made smaller is used as it is. */
   #tryRewrite(): void {
     try {
       this.rewrite();
@@ -139,27 +137,38 @@ export class PoolJournal {
   }
 }
 
-function itemOf(transaction: Uint8Array): Uint8Array {
-  return transaction[0]! >= 0xc0 ? transaction : encodeRlp(transaction);
+/** The size of what was written, in bytes. */
+function writeAll(file: LogFile, transactions: Iterable<PooledTransaction>): number {
+  let size = 0;
+  let batch: Uint8Array[] = [];
+  let batchBytes = 0;
+  const flush = () => {
+    file.write(Buffer.concat(batch), size);
+    size += batchBytes;
+    batch = [];
+    batchBytes = 0;
+  };
+  for (const { tx, sender, sidecar } of transactions) {
+    const record = encodeAdded(sender, encodePooledTransaction(tx, sidecar));
+    batch.push(record);
+    batchBytes += record.length;
+    if (batchBytes >= WRITE_BYTES) flush();
+  }
+  flush();
+  return size;
 }
 
-/** The item that begins at `offset` and where it ends; undefined where none does. */
-function itemAt(bytes: Uint8Array, offset: number) {
+/** A record that was written in part must not be there at the next start: its transaction was rejected. */
+function truncateQuietly(file: LogFile, size: number): void {
   try {
-    if (bytes[offset]! >= 0xc0) {
-      const end = rlpItemEnd(bytes, offset);
-      return { transaction: bytes.subarray(offset, end), end };
-    }
-    const { item, end } = decodeRlpAt(bytes, offset);
-    return { transaction: item as Uint8Array, end };
-  } catch (error) {
-    if (error instanceof InvalidRlpError) return undefined;
-    throw error;
+    file.truncate(size);
+  } catch {
+    // The next record overwrites it, and the checksum of half a record does not hold.
   }
 }
 
 function nameOf(number: number): string {
-  return `${String(number).padStart(6, "0")}.rlp`;
+  return `${String(number).padStart(6, "0")}${EXTENSION}`;
 }
 
 function numberIn(name: string): number {

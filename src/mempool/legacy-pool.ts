@@ -6,21 +6,21 @@ import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../state/account.ts";
 import { checkFunds, checkNonce } from "./admission.ts";
 import { AuthorityCounts } from "./authority-counts.ts";
-import type { Entry } from "./entry.ts";
-import { planPendingCuts, planQueueCuts, slotsOf } from "./limits.ts";
-import { NonceList } from "./nonce-list.ts";
+import { type Entry, satisfiesPriceBump } from "./entry.ts";
+import { type ListTotals, NonceList } from "./nonce-list.ts";
 import type { MempoolOptions } from "./options.ts";
-import { PriceOrder } from "./price-order.ts";
+import type { RemovalReason } from "./pool.ts";
 import { reject } from "./rejection.ts";
 import type { PoolRules } from "./rules.ts";
+import { TailOrder } from "./tail-order.ts";
 
-/** What one account has in the pool. It exists as long as one of its lists holds something. */
-type AccountSlots = {
+/** What one account has in the pool. It exists as long as one of its lists is not empty. */
+type AccountLists = {
   /** Executable one after the other, nonces without gap from the account's own. */
   readonly pending: NonceList;
-  /** The rest: behind a gap, or not payable for now. */
+  /** The rest: after a nonce gap. */
   readonly queued: NonceList;
-  /** Behind the last pending nonce; at least the account's nonce at the head. */
+  /** The nonce after the last pending one; at least the account's nonce at the head. */
   nextNonce: bigint;
   /** When something last happened to the account, in milliseconds. */
   heartbeat: number;
@@ -31,48 +31,68 @@ export type LegacyPoolModules = {
   readonly now: () => number;
   /** Accounts that have blob transactions pooled: an account is in one pool at a time. */
   readonly isReserved: (address: Address) => boolean;
+  /** Called with every transaction that leaves. */
+  readonly onRemoved: (entry: Entry, reason: RemovalReason) => void;
 };
 
 /**
- * Every pooled transaction without blobs, by the rules of geth's legacy pool: `pending` is executable at the head, `queued` waits.
- * Changes are made in two steps: `insert` and the removals, then `settle`, which promotes, enforces the limits and tells what
- * became pending. In between nothing is promised.
+ * Every pooled transaction without blobs, by the rules of geth's legacy pool: `pending` is executable at the head, `queued` waits
+ * for a nonce. The limits differ from geth's: they count bytes and are enforced on admission, so that a transaction that was
+ * accepted leaves only for a reason its sender can know (`RemovalReason`).
  */
 export class LegacyPool {
   readonly #options: MempoolOptions;
-  readonly #now: () => number;
-  readonly #isReserved: (address: Address) => boolean;
-  readonly #accounts = new Map<Address, AccountSlots>();
+  readonly #modules: LegacyPoolModules;
+  readonly #accounts = new Map<Address, AccountLists>();
   readonly #entries = new Map<Hash, Entry>();
   readonly #authorities = new AuthorityCounts();
-  readonly #priceOrder = new PriceOrder(this.#entries);
-  /** Accounts whose queue may have become executable since the last `settle`. */
-  readonly #touched = new Set<Address>();
-  /** Accounts that had more than their slots pending when last promoted: the only ones that can be cut. */
-  readonly #large = new Set<Address>();
-  /** Became pending since the last `settle`. */
+  readonly #pendingTotals: ListTotals = { count: 0, bytes: 0 };
+  readonly #queuedTotals: ListTotals = { count: 0, bytes: 0 };
+  readonly #tails: TailOrder;
+  readonly #queuedTails: TailOrder;
+  /** Became pending since the last `takePending`. */
   #announced: Entry[] = [];
   #rules: PoolRules;
-  #slots = 0;
-  #pendingCount = 0;
-  #queuedCount = 0;
-  /** Pending transactions that left for better ones since the last `settle`. */
-  #dropped = 0;
 
   constructor(options: MempoolOptions, rules: PoolRules, modules: LegacyPoolModules) {
     this.#options = options;
     this.#rules = rules;
-    this.#now = modules.now;
-    this.#isReserved = modules.isReserved;
-    this.#priceOrder.setBaseFee(rules.nextBaseFee);
+    this.#modules = modules;
+    const addresses = () => this.#accounts.keys();
+    this.#tails = new TailOrder(
+      {
+        addresses,
+        tailOf: (address, skipped) => this.#tailOf(address, skipped),
+        count: () => this.#entries.size,
+      },
+      options.priceBump,
+    );
+    this.#queuedTails = new TailOrder(
+      {
+        addresses,
+        tailOf: (address, skipped) => this.queuedOf(address).at(-1 - skipped),
+        count: () => this.#queuedTotals.count,
+      },
+      options.priceBump,
+    );
+    this.#setBaseFee(rules.nextBaseFee);
   }
 
   get pendingCount(): number {
-    return this.#pendingCount;
+    return this.#pendingTotals.count;
   }
 
   get queuedCount(): number {
-    return this.#queuedCount;
+    return this.#queuedTotals.count;
+  }
+
+  /** Memory of all transactions. */
+  get bytes(): number {
+    return this.#pendingTotals.bytes + this.#queuedTotals.bytes;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedTotals.bytes;
   }
 
   get(hash: Hash): Entry | undefined {
@@ -87,7 +107,7 @@ export class LegacyPool {
     return this.#authorities.has(address);
   }
 
-  /** The account's nonce behind its pending transactions; undefined when nothing of it is pooled. */
+  /** The account's nonce after its pending transactions; undefined when nothing of it is pooled. */
   nextNonce(address: Address): bigint | undefined {
     return this.#accounts.get(address)?.nextNonce;
   }
@@ -105,72 +125,82 @@ export class LegacyPool {
   }
 
   /**
-   * Takes `entry`, whose own checks have passed, at the cost of others if need be.
+   * Inserts `entry`, whose own checks have passed, and promotes what becomes executable by it. Evicts others where the pool is
+   * full and `entry` pays enough more.
+   * @param store called once nothing can be rejected any more and before anything changes; when it throws, nothing changes
    * @throws TransactionRejectedError
    */
-  insert(entry: Entry): void {
+  insert(entry: Entry, store: (entry: Entry) => void): void {
     const { sender, tx } = entry;
     this.#checkState(entry);
-    this.#makeRoom(entry);
-    const account = this.#accounts.get(sender) ?? this.#openAccount(sender);
-    const isPending = account.pending.get(tx.nonce) !== undefined;
-    const list = isPending ? account.pending : account.queued;
-    if (isPending || list.size === 0) account.heartbeat = this.#now();
-    const { added, replaced } = list.add(entry, this.#options.priceBump);
-    if (!added) {
-      this.#closeIfEmpty(sender, account);
+    const known = this.#accounts.get(sender);
+    const old = known?.pending.get(tx.nonce) ?? known?.queued.get(tx.nonce);
+    if (old && !satisfiesPriceBump(entry, old, this.#options.priceBump)) {
       throw reject("POOL_REPLACEMENT_UNDERPRICED", "replacement transaction underpriced");
     }
-    this.#register(entry);
-    if (replaced) this.#forget(replaced);
-    if (isPending) {
-      this.#announced.push(entry);
-      return;
-    }
-    if (!replaced) this.#queuedCount++;
-    this.#touched.add(sender);
+    const nextNonce = known?.nextNonce ?? this.#stateNonce(sender);
+    const isGapped = tx.nonce > nextNonce;
+    if (!old) this.#checkAccountLimit(known, isGapped);
+    const victims = this.#findVictims(entry, isGapped, old?.bytes ?? 0);
+    store(entry);
+    for (const victim of victims) this.#remove(victim, "evicted");
+    this.#add(entry, known ?? this.#openAccount(sender, nextNonce));
   }
 
-  /** Promotes what has become executable, then enforces the limits. Returns what became pending, in order of nonce by account. */
-  settle(): readonly Entry[] {
-    for (const address of this.#touched) this.#promote(address);
-    this.#touched.clear();
-    this.#truncatePending();
-    this.#truncateQueue();
-    this.#dropped = 0;
+  /** The transactions that became pending since the last call, in order of nonce by account. */
+  takePending(): readonly Entry[] {
     const announced = this.#announced.filter((entry) => this.#isPending(entry));
     this.#announced = [];
     return announced;
   }
 
   /**
-   * Moves to a new head: what it includes or makes impossible leaves, what it makes executable is promoted at the next `settle`.
+   * Moves to a new head: what it includes or makes impossible leaves, what it makes executable is promoted.
    * @param changed accounts that may differ from before; undefined: all
+   * @param included whether the transaction of a used nonce is in the block
    */
-  reset(rules: PoolRules, changed: Iterable<Address> | undefined): void {
-    if (isAtLeast(rules.hardfork, "osaka") && !isAtLeast(this.#rules.hardfork, "osaka")) {
-      this.removeWhere(({ tx }) => tx.gasLimit > TX_GAS_LIMIT_MAX);
-    }
+  reset(
+    rules: PoolRules,
+    changed: Iterable<Address> | undefined,
+    included: (hash: Hash) => boolean,
+  ): void {
+    const wasOsaka = isAtLeast(this.#rules.hardfork, "osaka");
     const isStricter =
       rules.hardfork !== this.#rules.hardfork ||
       rules.header.gasLimit < this.#rules.header.gasLimit;
     this.#rules = rules;
+    if (isAtLeast(rules.hardfork, "osaka") && !wasOsaka) {
+      this.removeWhere(({ tx }) => tx.gasLimit > TX_GAS_LIMIT_MAX, "invalid");
+    }
     const addresses = changed && !isStricter ? changed : this.#accounts.keys();
-    for (const address of [...addresses]) this.#resetAccount(address);
-    this.#priceOrder.setBaseFee(rules.nextBaseFee);
+    for (const address of [...addresses]) this.#resetAccount(address, included);
+    this.#setBaseFee(rules.nextBaseFee);
   }
 
-  /** Removes every transaction for which `isUnwanted`, from whichever list. */
-  removeWhere(isUnwanted: (entry: Entry) => boolean): void {
-    for (const entry of [...this.#entries.values()].filter(isUnwanted)) this.#remove(entry);
+  /** Removes every transaction for which `isUnwanted`, from either list. */
+  removeWhere(isUnwanted: (entry: Entry) => boolean, reason: RemovalReason): void {
+    for (const entry of [...this.#entries.values()].filter(isUnwanted)) this.#remove(entry, reason);
+    this.#invalidateTails();
+  }
+
+  /** Removes one transaction; pending ones after it are queued. False when it is not here. */
+  remove(hash: Hash, reason: RemovalReason): boolean {
+    const entry = this.#entries.get(hash);
+    if (entry === undefined) return false;
+    this.#remove(entry, reason);
+    this.#invalidateTails();
+    return true;
   }
 
   /** Removes the queued transactions of accounts to which nothing has happened for the pool's lifetime. */
   removeStale(): void {
-    const oldest = this.#now() - this.#options.lifetimeMs;
+    const oldest = this.#modules.now() - this.#options.lifetimeMs;
     for (const [address, account] of [...this.#accounts]) {
-      if (account.heartbeat < oldest) this.#truncateQueued(address, account, 0);
+      if (account.heartbeat >= oldest) continue;
+      for (const entry of account.queued.removeFrom(0n)) this.#forget(entry, "expired");
+      this.#closeIfEmpty(address, account);
     }
+    this.#invalidateTails();
   }
 
   /** Nonce, funds and the rules of delegated accounts, on the state at the head. */
@@ -190,17 +220,17 @@ export class LegacyPool {
     for (const authority of entry.authorities) {
       const other = this.#accounts.get(authority);
       const count = other ? other.pending.size + other.queued.size : 0;
-      if (count > 1 || this.#isReserved(authority)) {
+      if (count > 1 || this.#modules.isReserved(authority)) {
         throw reject("POOL_AUTHORITY_RESERVED", "authority already reserved");
       }
     }
-    if (!account && this.#isReserved(sender)) {
+    if (!account && this.#modules.isReserved(sender)) {
       throw reject("POOL_ADDRESS_RESERVED", "address already reserved");
     }
   }
 
   /** A delegated account (EIP-7702) can be emptied by anyone at any time, so only one transaction of it is in flight. */
-  #checkDelegated({ tx }: Entry, account: AccountSlots | undefined, stateNonce: bigint): void {
+  #checkDelegated({ tx }: Entry, account: AccountLists | undefined, stateNonce: bigint): void {
     if (!account || account.pending.size === 0) {
       if (tx.nonce === (account?.nextNonce ?? stateNonce)) return;
       throw reject("POOL_DELEGATED_NONCE_GAP", "gapped-nonce tx from delegated accounts");
@@ -212,195 +242,169 @@ export class LegacyPool {
     );
   }
 
-  /** Frees the slots that `entry` needs; only what pays less leaves. */
-  #makeRoom(entry: Entry): void {
-    const { globalSlots, globalQueue } = this.#options;
-    const missing = this.#slots + slotsOf(entry) - globalSlots - globalQueue;
-    if (missing <= 0) return;
-    if (this.#priceOrder.isUnderpriced(entry)) {
-      throw reject("POOL_UNDERPRICED", "transaction underpriced");
-    }
-    if (this.#dropped > Math.floor(globalSlots / 4)) throw reject("POOL_FULL", "txpool is full");
-    const victims = this.#priceOrder.takeCheapest(missing);
-    if (!victims) throw reject("POOL_FULL", "txpool is full");
-    if (this.#isGapped(entry) && victims.some((victim) => this.#isPending(victim))) {
-      this.#priceOrder.putBack(victims);
-      throw reject("POOL_FUTURE_REPLACES_PENDING", "future transaction tries to replace pending");
-    }
-    for (const victim of victims) this.#dropped += this.#remove(victim);
+  #checkAccountLimit(account: AccountLists | undefined, isGapped: boolean): void {
+    const { accountSlots, accountQueue } = this.#options;
+    const size = (isGapped ? account?.queued.size : account?.pending.size) ?? 0;
+    if (size < (isGapped ? accountQueue : accountSlots)) return;
+    throw reject("POOL_ACCOUNT_LIMIT_EXCEEDED", `account limit exceeded: pooled ${size} txs`);
   }
 
-  /** True when pending and queued transactions do not reach up to the nonce of `entry`. */
-  #isGapped({ sender, tx }: Entry): boolean {
-    const account = this.#accounts.get(sender);
-    let nonce = account?.nextNonce ?? this.#stateNonce(sender);
-    while (nonce < tx.nonce && account?.queued.get(nonce)) nonce++;
-    return nonce < tx.nonce;
+  /**
+   * What must leave so that `entry` fits. A transaction with a nonce gap cannot be executed yet, so it evicts only such ones.
+   * @param replacedBytes freed by the transaction of the same nonce
+   */
+  #findVictims(entry: Entry, isGapped: boolean, replacedBytes: number): readonly Entry[] {
+    const { bytesMax, queuedBytesMax } = this.#options;
+    const added = entry.bytes - replacedBytes;
+    const missing = this.bytes + added - bytesMax;
+    const missingQueued = isGapped ? this.queuedBytes + added - queuedBytesMax : 0;
+    if (missing <= 0 && missingQueued <= 0) return [];
+    const order = isGapped ? this.#queuedTails : this.#tails;
+    const eviction = order.findVictims(entry, Math.max(missing, missingQueued));
+    if (eviction.victims !== undefined) return eviction.victims;
+    if (eviction.reason === "underpriced") {
+      throw reject("POOL_UNDERPRICED", "transaction underpriced");
+    }
+    if (isGapped && missingQueued <= 0 && this.#queuedTotals.count === 0) {
+      throw reject("POOL_FUTURE_REPLACES_PENDING", "future transaction tries to replace pending");
+    }
+    throw reject("POOL_FULL", "txpool is full");
+  }
+
+  #add(entry: Entry, account: AccountLists): void {
+    const { nonce } = entry.tx;
+    const isPending = account.pending.get(nonce) !== undefined;
+    // The common case goes straight to its list; a nonce that was queued too is left to promotion.
+    const isNext = nonce === account.nextNonce && account.queued.size === 0;
+    const list = isPending || isNext ? account.pending : account.queued;
+    if (list === account.pending || list.size === 0) account.heartbeat = this.#modules.now();
+    const { added, replaced } = list.add(entry, this.#options.priceBump);
+    invariant(added, "a replacement that was checked satisfies the price bump");
+    this.#entries.set(entry.tx.hash, entry);
+    this.#authorities.add(entry);
+    if (replaced) this.#forget(replaced, "replaced");
+    if (isNext) account.nextNonce = nonce + 1n;
+    if (list === account.pending) this.#announced.push(entry);
+    else this.#promote(entry.sender, account);
+    this.#tails.add(entry);
+    if (list === account.queued) this.#queuedTails.add(entry);
   }
 
   #isPending(entry: Entry): boolean {
     return this.#accounts.get(entry.sender)?.pending.get(entry.tx.nonce) === entry;
   }
 
-  #resetAccount(address: Address): void {
+  #tailOf(address: Address, skipped: number): Entry | undefined {
+    const account = this.#accounts.get(address);
+    if (account === undefined) return undefined;
+    const { pending, queued } = account;
+    return skipped < queued.size
+      ? queued.entries[queued.size - 1 - skipped]
+      : pending.entries[pending.size - 1 - (skipped - queued.size)];
+  }
+
+  #resetAccount(address: Address, included: (hash: Hash) => boolean): void {
     const account = this.#accounts.get(address);
     if (!account) return;
     const { pending, queued } = account;
     const { state, header } = this.#rules;
     const { nonce, balance } = state.account(address) ?? { nonce: 0n, balance: 0n };
-    const before = pending.size;
-    for (const entry of pending.removeBelow(nonce)) this.#forget(entry);
+    for (const list of [pending, queued]) {
+      for (const entry of list.removeBelow(nonce)) this.#forgetUsed(entry, included);
+    }
     const unpayable = pending.removeUnpayable(balance, header.gasLimit);
-    for (const entry of unpayable) this.#forget(entry);
-    const gap = unpayable[0]?.tx.nonce ?? nonce;
-    // What stands behind a removed nonce, or behind a gap that a changed chain opened, waits in the queue.
+    for (const entry of unpayable) this.#forget(entry, "invalid");
+    // What follows a removed nonce, or a gap that a changed chain opened, is queued.
     const first = pending.first();
     const isDetached = first !== undefined && first.tx.nonce !== nonce;
-    const postponed = isDetached
-      ? pending.truncate(0)
-      : unpayable[0]
-        ? pending.removeFrom(gap)
-        : [];
-    this.#pendingCount += pending.size - before;
-    for (const entry of postponed) this.#enqueue(account, entry);
+    const gap = isDetached ? nonce : unpayable[0]?.tx.nonce;
+    if (gap !== undefined) {
+      for (const entry of pending.removeFrom(gap)) this.#enqueue(account, entry);
+    }
     const last = pending.last();
     account.nextNonce = last ? last.tx.nonce + 1n : nonce;
-    if (queued.size > 0) this.#touched.add(address);
+    if (queued.size > 0) this.#promote(address, account);
     this.#closeIfEmpty(address, account);
   }
 
-  /** Moves to pending what follows its last nonce, after dropping what can no longer be executed. */
-  #promote(address: Address): void {
-    const account = this.#accounts.get(address);
-    if (!account || account.queued.size === 0) return;
+  /** Moves to pending what follows its last nonce, after removing what can no longer be executed. */
+  #promote(address: Address, account: AccountLists): void {
     const { pending, queued } = account;
     const { state, header } = this.#rules;
-    const { nonce, balance } = state.account(address) ?? { nonce: 0n, balance: 0n };
-    const before = queued.size;
-    for (const entry of queued.removeBelow(nonce)) this.#forget(entry);
-    for (const entry of queued.removeUnpayable(balance, header.gasLimit)) this.#forget(entry);
-    const pendingBefore = pending.size;
+    const { balance } = state.account(address) ?? { balance: 0n };
+    for (const entry of queued.removeUnpayable(balance, header.gasLimit)) {
+      this.#forget(entry, "invalid");
+    }
     for (const entry of queued.removeReady(account.nextNonce)) {
       const { added, replaced } = pending.add(entry, this.#options.priceBump);
       if (!added) {
-        this.#forget(entry);
+        this.#forget(entry, "replaced");
         continue;
       }
-      if (replaced) this.#forget(replaced);
+      if (replaced) this.#forget(replaced, "replaced");
       if (account.nextNonce <= entry.tx.nonce) account.nextNonce = entry.tx.nonce + 1n;
-      account.heartbeat = this.#now();
+      account.heartbeat = this.#modules.now();
       this.#announced.push(entry);
     }
-    this.#pendingCount += pending.size - pendingBefore;
-    if (pending.size > this.#options.accountSlots) this.#large.add(address);
-    for (const entry of queued.truncate(this.#options.accountQueue)) this.#forget(entry);
-    this.#queuedCount += queued.size - before;
     this.#closeIfEmpty(address, account);
   }
 
-  #truncatePending(): void {
-    const { globalSlots, accountSlots } = this.#options;
-    const excess = this.#pendingCount - globalSlots;
-    if (excess <= 0) return;
-    const sizes: [Address, number][] = [];
-    for (const address of this.#large) {
-      const size = this.#accounts.get(address)?.pending.size ?? 0;
-      if (size > accountSlots) sizes.push([address, size]);
-      else this.#large.delete(address);
-    }
-    for (const [address, size] of planPendingCuts(sizes, excess, accountSlots)) {
-      const account = this.#accounts.get(address)!;
-      const cut = account.pending.truncate(size);
-      for (const entry of cut) this.#forget(entry);
-      this.#pendingCount -= cut.length;
-      this.#lowerNextNonce(account, cut[0]);
-      this.#closeIfEmpty(address, account);
-    }
-  }
-
-  #truncateQueue(): void {
-    if (this.#queuedCount <= this.#options.globalQueue) return;
-    const sizes = [];
-    for (const [address, { queued, heartbeat }] of this.#accounts) {
-      if (queued.size > 0) sizes.push({ address, size: queued.size, heartbeat });
-    }
-    for (const [address, size] of planQueueCuts(sizes, this.#options.globalQueue)) {
-      this.#truncateQueued(address, this.#accounts.get(address)!, size);
-    }
-  }
-
-  #truncateQueued(address: Address, account: AccountSlots, size: number): void {
-    const cut = account.queued.truncate(size);
-    for (const entry of cut) this.#forget(entry);
-    this.#queuedCount -= cut.length;
-    this.#closeIfEmpty(address, account);
-  }
-
-  /**
-   * Takes one transaction out; pending ones behind it go back to the queue.
-   * @returns how many pending transactions this cost
-   */
-  #remove(entry: Entry): number {
+  /** Removes one transaction from its list; pending ones after it are queued. */
+  #remove(entry: Entry, reason: RemovalReason): void {
     const { sender, tx } = entry;
     const account = this.#accounts.get(sender);
     invariant(account, "a pooled transaction belongs to an account of the pool");
-    this.#forget(entry);
-    let cost = 0;
+    this.#forget(entry, reason);
     if (account.pending.remove(entry)) {
-      const postponed = account.pending.removeFrom(tx.nonce);
-      cost = 1 + postponed.length;
-      this.#pendingCount -= cost;
-      for (const later of postponed) this.#enqueue(account, later);
-      this.#lowerNextNonce(account, entry);
+      for (const later of account.pending.removeFrom(tx.nonce)) this.#enqueue(account, later);
+      if (tx.nonce < account.nextNonce) account.nextNonce = tx.nonce;
     } else {
       invariant(account.queued.remove(entry), "a transaction is pending or queued");
-      this.#queuedCount--;
     }
     this.#closeIfEmpty(sender, account);
-    return cost;
   }
 
-  /** Puts a transaction that was pending into the queue; one that stands there for its nonce stays if it is as good. */
-  #enqueue(account: AccountSlots, entry: Entry): void {
-    if (account.queued.size === 0) account.heartbeat = this.#now();
+  /** Queues a transaction that was pending; one that is queued with its nonce stays if it is as good. */
+  #enqueue(account: AccountLists, entry: Entry): void {
+    if (account.queued.size === 0) account.heartbeat = this.#modules.now();
     const { added, replaced } = account.queued.add(entry, this.#options.priceBump);
-    if (!added) this.#forget(entry);
-    else if (replaced) this.#forget(replaced);
-    else this.#queuedCount++;
+    if (!added) this.#forget(entry, "replaced");
+    else if (replaced) this.#forget(replaced, "replaced");
   }
 
-  #lowerNextNonce(account: AccountSlots, removed: Entry | undefined): void {
-    if (removed && removed.tx.nonce < account.nextNonce) account.nextNonce = removed.tx.nonce;
-  }
-
-  #register(entry: Entry): void {
-    this.#entries.set(entry.tx.hash, entry);
-    this.#slots += slotsOf(entry);
-    this.#priceOrder.add(entry);
-    this.#authorities.add(entry);
-  }
-
-  #forget(entry: Entry): void {
+  #forget(entry: Entry, reason: RemovalReason): void {
     this.#entries.delete(entry.tx.hash);
-    this.#slots -= slotsOf(entry);
     this.#authorities.remove(entry);
+    this.#modules.onRemoved(entry, reason);
   }
 
-  #openAccount(address: Address): AccountSlots {
+  #forgetUsed(entry: Entry, included: (hash: Hash) => boolean): void {
+    this.#forget(entry, included(entry.tx.hash) ? "included" : "superseded");
+  }
+
+  #setBaseFee(baseFee: bigint | undefined): void {
+    this.#tails.setBaseFee(baseFee);
+    this.#queuedTails.setBaseFee(baseFee);
+  }
+
+  #invalidateTails(): void {
+    this.#tails.invalidate();
+    this.#queuedTails.invalidate();
+  }
+
+  #openAccount(address: Address, nextNonce: bigint): AccountLists {
     const account = {
-      pending: new NonceList(),
-      queued: new NonceList(),
-      nextNonce: this.#stateNonce(address),
-      heartbeat: this.#now(),
+      pending: new NonceList(this.#pendingTotals),
+      queued: new NonceList(this.#queuedTotals),
+      nextNonce,
+      heartbeat: this.#modules.now(),
     };
     this.#accounts.set(address, account);
     return account;
   }
 
-  #closeIfEmpty(address: Address, { pending, queued }: AccountSlots): void {
-    if (pending.size > 0 || queued.size > 0) return;
-    this.#accounts.delete(address);
-    this.#large.delete(address);
+  #closeIfEmpty(address: Address, { pending, queued }: AccountLists): void {
+    if (pending.size === 0 && queued.size === 0) this.#accounts.delete(address);
   }
 
   #stateNonce(address: Address): bigint {

@@ -4,9 +4,9 @@ import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { costOf } from "../types/transaction/fees.ts";
-import { slotsOf } from "./limits.ts";
+import { memoryBytesOf } from "./memory.ts";
 import type { Mempool } from "./mempool.ts";
-import type { Submission } from "./pool.ts";
+import type { RemovalReason, Submission } from "./pool.ts";
 import { TransactionRejectedError } from "./rejection.ts";
 import {
   createTestPool,
@@ -83,7 +83,7 @@ const operations = fc.array(
 );
 
 /** Small enough that random operations run into every one of them. */
-const LIMITS = { globalSlots: 12, accountSlots: 3, accountQueue: 4, globalQueue: 6 };
+const LIMITS = { accountSlots: 5, accountQueue: 4, bytesMax: 30_000, queuedBytesMax: 12_000 };
 
 function submissionOf(operation: Extract<Operation, { kind: "add" }>, base = 0n): Submission {
   const tip = BigInt(operation.price);
@@ -96,7 +96,7 @@ function submissionOf(operation: Extract<Operation, { kind: "add" }>, base = 0n)
   });
 }
 
-test("whatever happens, what is pending is executable and no limit is passed", () => {
+test("whatever happens, what is pending is executable, no limit is passed and every accepted transaction is accounted for", () => {
   fc.assert(
     fc.property(operations, (steps) => {
       const { pool, state, clock } = createTestPool({
@@ -105,6 +105,16 @@ test("whatever happens, what is pending is executable and no limit is passed", (
       });
       for (const address of ACCOUNTS) state.set(address, { balance: ETHER });
       const announced = new Set<Hash>();
+      const accepted = new Set<Hash>();
+      const removed = new Map<Hash, RemovalReason>();
+      pool.onRemoved(({ tx }, reason) => {
+        assert.ok(!removed.has(tx.hash), "a transaction leaves once");
+        removed.set(tx.hash, reason);
+      });
+      const added = new Set<Hash>();
+      pool.onAdded((entries) => {
+        for (const { tx } of entries) added.add(tx.hash);
+      });
       pool.onPending((entries) => {
         for (const { tx } of entries) announced.add(tx.hash);
       });
@@ -112,9 +122,13 @@ test("whatever happens, what is pending is executable and no limit is passed", (
       let gasLimit = 3_000_005n;
       for (const step of steps) {
         if (step.kind === "add") {
+          const submission = submissionOf(step, state.account(ACCOUNTS[step.account]!)!.nonce);
           try {
-            pool.add(submissionOf(step, state.account(ACCOUNTS[step.account]!)!.nonce));
+            pool.add(submission);
+            assert.ok(pool.get(submission.tx.hash), "what was accepted is pooled");
+            accepted.add(submission.tx.hash);
           } catch (error) {
+            assert.equal(pool.get(submission.tx.hash), undefined);
             assert.ok(error instanceof TransactionRejectedError, String(error));
           }
         } else if (step.kind === "head") {
@@ -134,6 +148,12 @@ test("whatever happens, what is pending is executable and no limit is passed", (
           pool.removeStale();
         }
         checkInvariants(pool, state, gasLimit, announced);
+        assert.deepEqual(added, accepted);
+        const pooled = new Set([...pool.all()].map(({ tx }) => tx.hash));
+        for (const hash of accepted) {
+          assert.notEqual(pooled.has(hash), removed.has(hash), "pooled, or removed for a reason");
+        }
+        for (const hash of pooled) assert.ok(accepted.has(hash));
       }
     }),
     { numRuns: 300 },
@@ -148,8 +168,7 @@ function checkInvariants(
 ): void {
   let pendingCount = 0;
   let queuedCount = 0;
-  let slots = 0;
-  let largest = 0;
+  let bytes = 0;
   for (const address of ACCOUNTS) {
     const { pending, queued } = pool.contentFrom(address);
     const { nonce, balance } = state.account(address)!;
@@ -166,18 +185,18 @@ function checkInvariants(
       assert.ok(tx.nonce > last, "queued nonces ascend behind a gap");
       last = tx.nonce;
     }
-    assert.ok(queued.length <= LIMITS.accountQueue);
+    // An account at both limits may close its gap, or lose an earlier nonce.
+    assert.ok(pending.length + queued.length <= LIMITS.accountSlots + LIMITS.accountQueue);
     for (const entry of [...pending, ...queued]) {
       assert.equal(pool.get(entry.tx.hash)?.tx, entry.tx);
-      slots += slotsOf(entry);
+      bytes += memoryBytesOf(entry.tx, undefined);
     }
     pendingCount += pending.length;
     queuedCount += queued.length;
-    largest = Math.max(largest, pending.length);
   }
   assert.deepEqual(pool.counts(), { pending: pendingCount, queued: queuedCount });
-  assert.ok(slots <= LIMITS.globalSlots + LIMITS.globalQueue);
-  assert.ok(pendingCount <= LIMITS.globalSlots || largest <= LIMITS.accountSlots);
+  assert.equal(pool.bytes().all, bytes);
+  assert.ok(bytes <= LIMITS.bytesMax);
   checkBlockOrder(pool, pendingCount);
 }
 

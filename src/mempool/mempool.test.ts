@@ -2,14 +2,15 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
-import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { buildTransaction } from "../types/transaction/encode.ts";
 import { signAuthorization, signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { memoryBytesOf } from "./memory.ts";
 import type { Mempool } from "./mempool.ts";
-import type { PooledTransaction, Submission } from "./pool.ts";
+import type { PooledTransaction, RemovalReason, Submission } from "./pool.ts";
 import {
   CHAIN_ID,
   createTestPool,
@@ -145,7 +146,7 @@ describe("admission", () => {
     ],
   ];
   for (const [name, submission, code, message] of cases) {
-    test(`add refuses ${name}`, () => {
+    test(`add rejects ${name}`, () => {
       const { pool, state } = poolWithAccounts();
       state.set(bob, { nonce: 5n });
       assert.throws(() => pool.add(submission()), rejection(code, message));
@@ -153,7 +154,7 @@ describe("admission", () => {
     });
   }
 
-  test("add refuses more gas than the head's limit", () => {
+  test("add rejects more gas than the head's limit", () => {
     const { pool } = poolWithAccounts({ header: { gasLimit: 50_000n } });
     assert.throws(
       () => pool.add(transfer(alice, 0, { gasLimit: 50_001n })),
@@ -161,7 +162,7 @@ describe("admission", () => {
     );
   });
 
-  test("add refuses types the head's fork does not know", () => {
+  test("add rejects types the head's fork does not know", () => {
     const { londonBlock: _, ...berlin } = allForksAtGenesis(CHAIN_ID);
     const config = { ...berlin, terminalTotalDifficulty: 1n };
     const { pool } = poolWithAccounts({ config, header: { difficulty: 1n } });
@@ -297,11 +298,20 @@ describe("pending and queued", () => {
     pool.add(transfer(alice, 0, { maxFeePerGas: 2n, maxPriorityFeePerGas: 2n }));
   });
 
-  test("an account keeps 64 queued transactions, the lowest nonces", () => {
-    const { pool } = poolWithAccounts({ accountQueue: 3 });
-    for (const nonce of [9, 8, 7, 6, 5]) pool.add(transfer(alice, nonce));
-    assert.deepEqual(standing(pool), { pending: [], queued: [5, 6, 7] });
-    assert.deepEqual(pool.counts(), { pending: 0, queued: 3 });
+  test("an account has so many pending and so many queued transactions, each list for itself", () => {
+    const { pool } = poolWithAccounts({ accountSlots: 2, accountQueue: 3 });
+    const full = (size: number) =>
+      rejection("POOL_ACCOUNT_LIMIT_EXCEEDED", `account limit exceeded: pooled ${size} txs`);
+    for (const nonce of [9, 8, 3]) pool.add(transfer(alice, nonce));
+    assert.throws(() => pool.add(transfer(alice, 7)), full(3));
+    for (const nonce of [0, 1]) pool.add(transfer(alice, nonce));
+    assert.throws(() => pool.add(transfer(alice, 2)), full(2));
+    assert.deepEqual(standing(pool), { pending: [0, 1], queued: [3, 8, 9] });
+    // A replacement takes no room.
+    const better = { maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
+    pool.add(transfer(alice, 9, better));
+    pool.add(transfer(alice, 1, better));
+    pool.add(transfer(bob, 0));
   });
 
   test("addAll promotes once for all, whatever the order, and answers each", () => {
@@ -363,7 +373,7 @@ describe("new heads", () => {
     assert.deepEqual(announced, [waiting.tx.hash]);
   });
 
-  test("what the balance no longer covers leaves, what stood behind it waits", () => {
+  test("what the balance no longer covers leaves, what followed it waits", () => {
     const { pool, state } = poolWithAccounts();
     pool.add(transfer(alice, 0));
     pool.add(transfer(alice, 1, { value: ETHER / 2n }));
@@ -408,7 +418,7 @@ describe("new heads", () => {
 });
 
 describe("limits", () => {
-  test("setMinimumTip removes what offers less and postpones what stood behind it", () => {
+  test("setMinimumTip removes what offers less and postpones what followed it", () => {
     const { pool } = poolWithAccounts();
     pool.add(transfer(alice, 0));
     pool.add(transfer(alice, 1, { maxPriorityFeePerGas: 5n }));
@@ -440,85 +450,151 @@ describe("limits", () => {
     assert.deepEqual(standing(pool).queued, [6]);
   });
 
-  test("above the global limit the largest accounts are cut to their share", () => {
-    const { pool } = poolWithAccounts({ globalSlots: 20, accountSlots: 4, globalQueue: 100 });
-    for (let nonce = 0; nonce < 12; nonce++) pool.add(transfer(alice, nonce));
-    for (let nonce = 0; nonce < 4; nonce++) pool.add(transfer(carol, nonce));
-    for (let nonce = 0; nonce < 8; nonce++) pool.add(transfer(bob, nonce));
-    assert.equal(standing(pool).pending.length, 8);
-    assert.equal(standing(pool, bob).pending.length, 8);
-    assert.equal(standing(pool, carol).pending.length, 4);
-    assert.equal(pool.nonceOf(alice), 8n);
-  });
+  const price = (tip: bigint) => ({ maxPriorityFeePerGas: tip, maxFeePerGas: 50n * GWEI });
+  const TRANSFER_BYTES = memoryBytesOf(transfer(alice, 0, price(10n)).tx, undefined);
 
-  test("above the queue's limit the longest inactive account is cut first", () => {
-    const { pool, clock } = poolWithAccounts({ globalQueue: 4 });
-    pool.add(transfer(alice, 5));
-    pool.add(transfer(alice, 6));
-    clock.now++;
-    for (const nonce of [5, 6, 7]) pool.add(transfer(bob, nonce));
-    assert.deepEqual(standing(pool).queued, [5]);
-    assert.deepEqual(standing(pool, bob).queued, [5, 6, 7]);
-  });
-
-  /** A pool for four plain transactions, three of alice's in it. */
+  /** A pool for four transfers, three of alice's in it and one of bob's that pays twice as much. */
   function fullPool() {
-    const fixture = poolWithAccounts({ globalSlots: 3, globalQueue: 1 });
-    for (let nonce = 0; nonce < 3; nonce++) {
-      fixture.pool.add(
-        transfer(alice, nonce, { maxPriorityFeePerGas: 10n, maxFeePerGas: 50n * GWEI }),
-      );
-    }
-    fixture.pool.add(transfer(bob, 0, { maxPriorityFeePerGas: 20n, maxFeePerGas: 50n * GWEI }));
-    return fixture;
+    const fixture = poolWithAccounts({
+      bytesMax: 4 * TRANSFER_BYTES + 20,
+      queuedBytesMax: 2 * TRANSFER_BYTES + 20,
+    });
+    const removed: [nonce: bigint, reason: RemovalReason][] = [];
+    fixture.pool.onRemoved(({ tx }, reason) => removed.push([tx.nonce, reason]));
+    for (let nonce = 0; nonce < 3; nonce++) fixture.pool.add(transfer(alice, nonce, price(10n)));
+    fixture.pool.add(transfer(bob, 0, price(20n)));
+    return { ...fixture, removed };
   }
 
-  test("a full pool takes what pays more, and the cheapest with the highest nonce leaves", () => {
-    const { pool } = fullPool();
+  test("a full pool accepts what pays a tenth more than the cheapest tail, which leaves", () => {
+    const { pool, removed } = fullPool();
+    const underpriced = rejection("POOL_UNDERPRICED", "transaction underpriced");
+    assert.throws(() => pool.add(transfer(carol, 0, price(9n))), underpriced);
+    assert.throws(() => pool.add(transfer(carol, 0, price(10n))), underpriced);
+    const wanting = { maxPriorityFeePerGas: 10n, maxFeePerGas: 60n * GWEI };
     assert.throws(
-      () => pool.add(transfer(carol, 0, { maxPriorityFeePerGas: 10n, maxFeePerGas: 50n * GWEI })),
-      rejection("POOL_UNDERPRICED", "transaction underpriced"),
+      () => pool.add(transfer(carol, 0, wanting)),
+      rejection("POOL_FULL", "txpool is full"),
     );
-    pool.add(transfer(carol, 0, { maxPriorityFeePerGas: 30n, maxFeePerGas: 60n * GWEI }));
-    assert.deepEqual(standing(pool).pending, [0, 1]);
-    assert.deepEqual(standing(pool, carol).pending, [0]);
+    assert.deepEqual(removed, []);
+    pool.add(transfer(carol, 0, price(11n)));
+    assert.deepEqual(removed, [[2n, "evicted"]]);
+    assert.deepEqual(standing(pool), { pending: [0, 1], queued: [] });
+    assert.deepEqual(standing(pool, carol), { pending: [0], queued: [] });
     assert.equal(pool.nonceOf(alice), 2n);
+    assert.deepEqual(pool.counts(), { pending: 4, queued: 0 });
   });
 
-  test("a transaction with a nonce gap does not push out pending ones", () => {
+  test("an eviction opens no nonce gap, not before the newcomer either", () => {
+    const { pool, removed } = fullPool();
+    // The tail of alice is cheapest, but her next transaction needs it.
+    pool.add(transfer(alice, 3, price(50n)));
+    assert.deepEqual(removed, [[0n, "evicted"]]);
+    assert.deepEqual(standing(pool), { pending: [0, 1, 2, 3], queued: [] });
+    assert.throws(
+      () => pool.add(transfer(alice, 4, price(50n))),
+      rejection("POOL_FULL", "txpool is full"),
+    );
+  });
+
+  test("where the fee caps are below the base fee, they decide", () => {
+    const { pool, removed } = fullPool();
+    const fixture = pool;
+    const cheap = { maxPriorityFeePerGas: 1n, maxFeePerGas: GWEI / 2n };
+    fixture.add(transfer(carol, 0, price(30n)));
+    removed.length = 0;
+    assert.throws(() => pool.add(transfer(carol, 1, cheap)), { code: "POOL_UNDERPRICED" });
+    pool.remove([...pool.all()].find(({ sender }) => sender === bob)!.tx.hash, "quarantined");
+    pool.add(transfer(bob, 0, cheap));
+    assert.throws(() => pool.add(transfer(carol, 1, cheap)), { code: "POOL_UNDERPRICED" });
+    pool.add(transfer(carol, 1, { ...cheap, maxFeePerGas: (GWEI * 11n) / 20n }));
+    assert.deepEqual(removed, [
+      [0n, "quarantined"],
+      [0n, "evicted"],
+    ]);
+  });
+
+  test("a transaction with a nonce gap evicts none that is executable", () => {
     const { pool } = fullPool();
-    const gapped = transfer(carol, 1, { maxPriorityFeePerGas: 30n, maxFeePerGas: 60n * GWEI });
+    const gapped = transfer(carol, 1, price(100n));
     assert.throws(
       () => pool.add(gapped),
       rejection("POOL_FUTURE_REPLACES_PENDING", "future transaction tries to replace pending"),
     );
     assert.deepEqual(pool.counts(), { pending: 4, queued: 0 });
-    // The victims went back into the order: the next one that qualifies pushes them out.
-    pool.add(transfer(carol, 0, { maxPriorityFeePerGas: 30n, maxFeePerGas: 60n * GWEI }));
+    pool.add(transfer(carol, 0, price(100n)));
     assert.deepEqual(standing(pool).pending, [0, 1]);
   });
 
-  test("a transaction larger than the pool finds it full", () => {
-    const { pool } = fullPool();
-    const data = new Uint8Array(130_000);
-    const large = {
-      data,
-      gasLimit: 2_000_000n,
-      maxPriorityFeePerGas: 30n,
-      maxFeePerGas: 60n * GWEI,
-    };
-    // Four slots for one transaction: all others would have to leave.
-    pool.add(transfer(carol, 0, large));
-    assert.deepEqual(pool.counts(), { pending: 1, queued: 0 });
-    const { pool: tiny, state } = createTestPool({ globalSlots: 1, globalQueue: 1 });
-    state.set(carol, { balance: ETHER });
-    state.set(alice, { balance: ETHER });
-    tiny.add(transfer(alice, 0, { maxPriorityFeePerGas: 1n, maxFeePerGas: 50n * GWEI }));
+  test("transactions with a nonce gap have a part of the pool and evict each other", () => {
+    const { pool, removed } = fullPool();
+    for (const address of [alice, bob]) {
+      for (const { tx } of pool.contentFrom(address).pending) pool.remove(tx.hash, "quarantined");
+    }
+    removed.length = 0;
+    for (const nonce of [5, 6]) pool.add(transfer(alice, nonce, price(10n)));
+    assert.throws(() => pool.add(transfer(bob, 5, price(10n))), { code: "POOL_UNDERPRICED" });
+    pool.add(transfer(bob, 5, price(20n)));
+    assert.deepEqual(removed, [[6n, "evicted"]]);
+    assert.deepEqual(pool.counts(), { pending: 0, queued: 2 });
+    // The rest of the pool is for what can be executed, which evicts the queued ones when it is full.
+    for (const nonce of [0, 1]) pool.add(transfer(carol, nonce, price(5n)));
+    assert.deepEqual(pool.counts(), { pending: 2, queued: 2 });
+    pool.add(transfer(carol, 2, price(15n)));
+    assert.deepEqual(removed.slice(1), [[5n, "evicted"]]);
+  });
+
+  test("a large transaction must pay more than all it evicts, else none leaves", () => {
+    const { pool, removed } = fullPool();
+    const large = (tip: bigint) => ({
+      ...price(tip),
+      data: new Uint8Array(1_500),
+      gasLimit: 200_000n,
+    });
     assert.throws(
-      () => tiny.add(transfer(carol, 0, large)),
-      rejection("POOL_FULL", "txpool is full"),
+      () => pool.add(transfer(carol, 0, { ...large(15n), data: new Uint8Array(5_000) })),
+      {
+        code: "POOL_UNDERPRICED",
+      },
     );
-    assert.deepEqual(tiny.counts(), { pending: 1, queued: 0 });
+    assert.deepEqual(removed, []);
+    pool.add(transfer(carol, 0, large(15n)));
+    assert.deepEqual(removed, [
+      [2n, "evicted"],
+      [1n, "evicted"],
+    ]);
+    assert.throws(
+      () =>
+        pool.add(
+          transfer(carol, 1, { ...large(99n), data: new Uint8Array(20_000), gasLimit: 900_000n }),
+        ),
+      { code: "POOL_FULL" },
+    );
+    assert.deepEqual(pool.counts(), { pending: 3, queued: 0 });
+  });
+
+  test("remove takes one transaction out for the reason given; pending ones after it are queued", () => {
+    const { pool, removed } = fullPool();
+    const [, second] = pool.contentFrom(alice).pending;
+    assert.equal(pool.remove(second!.tx.hash, "quarantined"), true);
+    assert.equal(pool.remove(second!.tx.hash, "quarantined"), false);
+    assert.deepEqual(removed, [[1n, "quarantined"]]);
+    assert.deepEqual(standing(pool), { pending: [0], queued: [2] });
+    assert.equal(pool.nonceOf(alice), 1n);
+  });
+
+  test("a used nonce is told from an included transaction", () => {
+    const { pool, state, removed } = fullPool();
+    const [first] = pool.contentFrom(alice).pending;
+    state.set(alice, { nonce: 2n });
+    pool.onHead({
+      ...{ header: testHeader({ number: 2 }), state, changed: [alice] },
+      included: [first!.tx.hash],
+    });
+    assert.deepEqual(removed, [
+      [0n, "included"],
+      [1n, "superseded"],
+    ]);
   });
 });
 
@@ -678,13 +754,13 @@ describe("blob transactions", () => {
       "Wrong sidecar format: invalid number of 127 blob proofs expected 128",
     ],
   ] as const) {
-    test(`add refuses a blob transaction with ${name}`, () => {
+    test(`add rejects a blob transaction with ${name}`, () => {
       const { pool } = blobPool();
       assert.throws(() => pool.add(blobSubmission(0, options)), rejection(code, message));
     });
   }
 
-  test("add refuses blobs whose proofs do not hold", () => {
+  test("add rejects blobs whose proofs do not hold", () => {
     const { pool } = blobPool({ verifySidecar: () => "invalid proof" });
     assert.throws(
       () => pool.add(blobSubmission(0)),
@@ -764,13 +840,41 @@ describe("blob transactions", () => {
     assert.deepEqual(pool.counts(), { pending: 0, queued: 0 });
   });
 
-  test("the size of all of them is bounded; the cheapest leaves", () => {
-    const { pool } = blobPool({ blobBytesMax: 2 * 140_000 });
-    pool.add(blobSubmission(0, { fee: 2n * GWEI }));
-    pool.add(blobSubmission(0, { fee: GWEI, key: 1 }));
-    pool.add(blobSubmission(0, { fee: 3n * GWEI, key: 2 }));
+  test("the memory of all of them is bounded: a newcomer pays a tenth more than the cheapest, or is rejected", () => {
+    const size = memoryBytesOf(blobSubmission(0).tx, blobSubmission(0).sidecar);
+    const { pool } = blobPool({ blobBytesMax: 2 * size + 100 });
+    const removed: [address: Address, reason: RemovalReason][] = [];
+    pool.onRemoved(({ sender }, reason) => removed.push([sender, reason]));
+    pool.add(blobSubmission(0, { fee: 200n * GWEI }));
+    pool.add(blobSubmission(0, { fee: 100n * GWEI, key: 1 }));
+    const newcomer = (fee: bigint) => blobSubmission(0, { fee, key: 2 });
+    assert.throws(() => pool.add(newcomer(100n * GWEI)), { code: "POOL_UNDERPRICED" });
+    assert.throws(() => pool.add(newcomer(105n * GWEI)), { code: "POOL_FULL" });
+    assert.throws(() => pool.add(blobSubmission(1, { fee: 50n * GWEI, key: 0 })), {
+      code: "POOL_UNDERPRICED",
+    });
+    assert.deepEqual(removed, []);
+    pool.add(newcomer(110n * GWEI));
+    assert.deepEqual(removed, [[bob, "evicted"]]);
     assert.equal(pool.nonceOf(bob), 0n);
     assert.deepEqual(pool.counts(), { pending: 2, queued: 0 });
+    assert.equal(pool.bytes().blobs, pool.bytes().all);
+  });
+
+  test("checkBlob makes every check but that of the proofs, and lets version 0 pass for conversion", () => {
+    const { pool } = blobPool({ verifySidecar: () => assert.fail("nothing is verified") });
+    const check = (options: Parameters<typeof blobSubmission>[1]) =>
+      pool.checkBlob(blobSubmission(0, options) as never);
+    assert.equal(check({}), 1);
+    assert.equal(check({ version: 0 }), 1);
+    assert.throws(() => check({ version: 0, proofs: 128 }), { code: "POOL_WRONG_SIDECAR_FORMAT" });
+    assert.throws(() => check({ fee: ETHER }), { code: "TX_INSUFFICIENT_ACCOUNT_FUNDS" });
+    assert.throws(() => pool.checkBlob(blobSubmission(1) as never), {
+      code: "TX_NONCE_MISMATCH_TOO_HIGH",
+    });
+    assert.deepEqual(pool.counts(), { pending: 0, queued: 0 });
+    pool.add({ ...blobSubmission(0), isVerified: true });
+    assert.deepEqual(pool.counts(), { pending: 1, queued: 0 });
   });
 });
 

@@ -1,3 +1,4 @@
+import type { NodeError } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -7,6 +8,7 @@ import { checkTransaction } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
 import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
 import { createEntry, type Entry } from "./entry.ts";
+import { JournalWriteError } from "./journal.ts";
 import { LegacyPool } from "./legacy-pool.ts";
 import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
 import type {
@@ -16,14 +18,17 @@ import type {
   PooledTransaction,
   PoolHead,
   PoolReader,
+  RemovalReason,
   Submission,
 } from "./pool.ts";
 import { reject, TransactionRejectedError } from "./rejection.ts";
 import { type PoolRules, rulesAt } from "./rules.ts";
-import { checkSidecar, type VerifySidecar } from "./sidecar.ts";
+import { checkSidecar, kzgRejection, type VerifySidecar, wrapperVersionAt } from "./sidecar.ts";
 
-/** Told about transactions that have become pending: each once, and again when a better one of its nonce replaces it. */
-export type PendingListener = (transactions: readonly PooledTransaction[]) => void;
+/** Called with transactions that entered a list of the pool. */
+export type PoolListener = (transactions: readonly PooledTransaction[]) => void;
+/** Called with each transaction that left the pool. */
+export type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
 export type MempoolModules = {
   readonly config: ChainConfig;
@@ -31,20 +36,36 @@ export type MempoolModules = {
   readonly head: PoolHead;
   /** Milliseconds of any clock. */
   readonly now: () => number;
-  /** Without it blob transactions are refused: nothing unverified is pooled. */
+  /**
+   * For sidecars that come unverified, which takes 0.1 s of the thread: `submission.ts` verifies elsewhere. Without it they are
+   * rejected, since nothing unverified is pooled.
+   */
   readonly verifySidecar?: VerifySidecar;
 };
 
+/** Stores transactions once they are accepted and before they are in the pool. */
+export interface PoolStore {
+  /** @throws JournalWriteError: the transaction is rejected */
+  append(transaction: PooledTransaction): void;
+}
+
+const NO_STORE: PoolStore = { append() {} };
+
 /**
- * The transactions that wait to be included, with the rules, limits and texts of geth's pools. All of it is synchronous: when
- * `add` returns, the transaction stands where it belongs and the listeners have been called.
+ * The transactions that wait to be included, with the rules and texts of geth's pools. All of it is synchronous: when `add`
+ * returns, the transaction is pooled and stored and the listeners have been called. It leaves only for a `RemovalReason`.
  */
 export class Mempool implements PoolReader {
   readonly #config: ChainConfig;
   readonly #verifySidecar: VerifySidecar | undefined;
-  readonly #plain: LegacyPool;
+  readonly #legacy: LegacyPool;
   readonly #blobs: BlobPool;
-  readonly #listeners = new Set<PendingListener>();
+  readonly #pendingListeners = new Set<PoolListener>();
+  readonly #addedListeners = new Set<PoolListener>();
+  readonly #removalListeners = new Set<RemovalListener>();
+  /** Inserted since the last `settle`. */
+  #added: PooledTransaction[] = [];
+  #store: PoolStore = NO_STORE;
   #rules: PoolRules;
   #minimumTip: bigint;
   #arrivals = 0;
@@ -52,25 +73,31 @@ export class Mempool implements PoolReader {
 
   constructor(options: Partial<MempoolOptions>, modules: MempoolModules) {
     const settings = { ...MEMPOOL_DEFAULTS, ...options };
+    const { blobBytesMax, priceBump } = settings;
     const { now } = modules;
+    const onRemoved: RemovalListener = (transaction, reason) => {
+      for (const listener of this.#removalListeners) listener(transaction, reason);
+    };
     this.#config = modules.config;
     this.#verifySidecar = modules.verifySidecar;
     this.#minimumTip = settings.minimumTip;
     this.#rules = rulesAt(modules.config, modules.head);
-    this.#plain = new LegacyPool(settings, this.#rules, {
+    this.#legacy = new LegacyPool(settings, this.#rules, {
       now,
       isReserved: (address) => this.#blobs.owns(address),
+      onRemoved,
     });
-    this.#blobs = new BlobPool(settings.blobBytesMax, this.#rules, {
+    this.#blobs = new BlobPool({ bytesMax: blobBytesMax, priceBump }, this.#rules, {
       now,
-      isReserved: (address) => this.#plain.owns(address),
-      hasAuthority: (address) => this.#plain.hasAuthority(address),
+      isReserved: (address) => this.#legacy.owns(address),
+      hasAuthority: (address) => this.#legacy.hasAuthority(address),
+      onRemoved,
     });
   }
 
   /**
-   * Takes a transaction into the pool.
-   * @throws TransactionRejectedError
+   * Adds a transaction to the pool and its store.
+   * @throws TransactionRejectedError, JournalWriteError; nothing has changed then
    */
   add(submission: Submission): void {
     this.#insert(submission);
@@ -78,21 +105,42 @@ export class Mempool implements PoolReader {
   }
 
   /**
-   * Takes many transactions into the pool, promoting once at the end: they may come in any order of nonce.
-   * @returns for each whether it was taken: undefined, or why not
+   * Adds many transactions; listeners are called once at the end.
+   * @returns for each why it was rejected, or undefined
    */
-  addAll(submissions: readonly Submission[]): readonly (TransactionRejectedError | undefined)[] {
-    const answers = submissions.map((submission) => this.#tryInsert(submission));
+  addAll(submissions: readonly Submission[]): readonly (NodeError | undefined)[] {
+    const rejections = submissions.map((submission) => this.#tryInsert(submission));
     this.#settle();
-    return answers;
+    return rejections;
   }
 
-  /** Moves to a new head: drops what it includes or makes impossible, promotes what it makes executable. */
-  onHead({ changed, returned, ...head }: HeadUpdate): void {
+  /**
+   * The checks that `add` makes of a blob transaction before its proofs are verified. A sidecar of version 0 passes after Osaka
+   * as well: it can be converted.
+   * @returns the version its sidecar must have
+   * @throws TransactionRejectedError
+   */
+  checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1 {
+    if (this.get(submission.tx.hash)) throw alreadyKnown();
+    const wanted = wrapperVersionAt(this.#rules.hardfork);
+    const given = submission.sidecar?.wrapperVersion === 0 ? 0 : wanted;
+    this.#blobs.check(this.#blobEntry(submission, given));
+    return wanted;
+  }
+
+  /** From now on every added transaction is stored. */
+  setStore(store: PoolStore): void {
+    this.#store = store;
+  }
+
+  /** Moves to a new head: removes what it includes or makes impossible, promotes what it makes executable. */
+  onHead({ changed, included, returned, ...head }: HeadUpdate): void {
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
-    this.#plain.reset(this.#rules, addresses);
-    this.#blobs.reset(this.#rules, addresses);
+    const hashes = included && new Set(included);
+    const isIncluded = (hash: Hash) => hashes?.has(hash) ?? true;
+    this.#legacy.reset(this.#rules, addresses, isIncluded);
+    this.#blobs.reset(this.#rules, addresses, isIncluded);
     for (const submission of returned ?? []) this.#tryInsert(submission);
     this.#settle();
   }
@@ -104,40 +152,71 @@ export class Mempool implements PoolReader {
     if (!isRaised) return;
     this.#version++;
     const isCheaper = ({ maxPriorityFeePerGas }: Entry) => maxPriorityFeePerGas < tip;
-    this.#plain.removeWhere(isCheaper);
-    this.#blobs.removeWhere(isCheaper);
+    this.#legacy.removeWhere(isCheaper, "underpriced");
+    this.#blobs.removeWhere(isCheaper, "underpriced");
   }
 
-  /** Another number after every change of what is pooled. */
+  /**
+   * Removes one transaction; pending ones after it are queued, blob transactions after it leave.
+   * @returns false when it is not pooled
+   */
+  remove(hash: Hash, reason: RemovalReason): boolean {
+    const isRemoved = this.#legacy.remove(hash, reason) || this.#blobs.remove(hash, reason);
+    if (isRemoved) this.#settle();
+    return isRemoved;
+  }
+
+  /** Another number after every change of the pool's content. */
   version(): number {
     return this.#version;
   }
 
-  /** Removes queued transactions whose lifetime is over; to be called every minute or so. */
+  /** Removes queued transactions whose lifetime has ended; to be called every minute or so. */
   removeStale(): void {
     this.#version++;
-    this.#plain.removeStale();
+    this.#legacy.removeStale();
     this.#blobs.removeStale();
   }
 
-  /** Calls `listener` with every transaction that becomes pending from now on. Returns how to stop it. */
-  onPending(listener: PendingListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  /**
+   * Calls `listener` with every transaction that becomes pending: each once, and the one that replaces it.
+   * @returns the way to stop it
+   */
+  onPending(listener: PoolListener): () => void {
+    this.#pendingListeners.add(listener);
+    return () => this.#pendingListeners.delete(listener);
   }
 
-  /** The pending transactions in the order a block takes them. Later changes of the pool do not show in it. */
+  /**
+   * Calls `listener` once with every transaction the pool accepts, pending or queued.
+   * @returns the way to stop it
+   */
+  onAdded(listener: PoolListener): () => void {
+    this.#addedListeners.add(listener);
+    return () => this.#addedListeners.delete(listener);
+  }
+
+  /**
+   * Calls `listener` with every transaction that leaves the pool.
+   * @returns the way to stop it
+   */
+  onRemoved(listener: RemovalListener): () => void {
+    this.#removalListeners.add(listener);
+    return () => this.#removalListeners.delete(listener);
+  }
+
+  /** The pending transactions in the order a block takes them, as of now. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
     return createBlockOrder(this.#pendingLists(), limits);
   }
 
   get(hash: Hash): PooledTransaction | undefined {
-    return this.#plain.get(hash) ?? this.#blobs.get(hash);
+    return this.#legacy.get(hash) ?? this.#blobs.get(hash);
   }
 
   nonceOf(address: Address): bigint {
     return (
-      this.#plain.nextNonce(address) ??
+      this.#legacy.nextNonce(address) ??
       this.#blobs.nextNonce(address) ??
       this.#rules.state.account(address)?.nonce ??
       0n
@@ -147,7 +226,7 @@ export class Mempool implements PoolReader {
   content(): PoolContent {
     const pending = new Map<Address, readonly PooledTransaction[]>();
     const queued = new Map<Address, readonly PooledTransaction[]>();
-    for (const address of this.#plain.addresses()) {
+    for (const address of this.#legacy.addresses()) {
       const lists = this.contentFrom(address);
       if (lists.pending.length > 0) pending.set(address, lists.pending);
       if (lists.queued.length > 0) queued.set(address, lists.queued);
@@ -157,32 +236,38 @@ export class Mempool implements PoolReader {
 
   contentFrom(address: Address) {
     return {
-      pending: [...this.#plain.pendingOf(address)],
-      queued: [...this.#plain.queuedOf(address)],
+      pending: [...this.#legacy.pendingOf(address)],
+      queued: [...this.#legacy.queuedOf(address)],
     };
   }
 
   /** Everything pooled: each account's in order of nonce, then the blob transactions. */
   *all(): Iterable<PooledTransaction> {
-    for (const address of this.#plain.addresses()) {
-      yield* this.#plain.pendingOf(address);
-      yield* this.#plain.queuedOf(address);
+    for (const address of this.#legacy.addresses()) {
+      yield* this.#legacy.pendingOf(address);
+      yield* this.#legacy.queuedOf(address);
     }
     yield* this.#blobs.all();
   }
 
   counts() {
     return {
-      pending: this.#plain.pendingCount + this.#blobs.count,
-      queued: this.#plain.queuedCount,
+      pending: this.#legacy.pendingCount + this.#blobs.count,
+      queued: this.#legacy.queuedCount,
     };
+  }
+
+  /** Memory of all transactions, in bytes; those with blobs and those with a nonce gap also apart. */
+  bytes() {
+    const blobs = this.#blobs.bytes;
+    return { all: this.#legacy.bytes + blobs, blobs, queued: this.#legacy.queuedBytes };
   }
 
   #insert(submission: Submission): void {
     const { tx } = submission;
-    if (this.get(tx.hash)) throw reject("POOL_ALREADY_KNOWN", "already known");
-    if (tx.type === 3) {
-      this.#insertBlob(submission, tx);
+    if (this.get(tx.hash)) throw alreadyKnown();
+    if (isBlobSubmission(submission)) {
+      this.#insertBlob(submission);
       return;
     }
     const sender = checkTransaction(submission, this.#rules, {
@@ -190,48 +275,76 @@ export class Mempool implements PoolReader {
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
     });
-    this.#plain.insert(createEntry({ tx, sender }, this.#arrivals++));
+    const entry = createEntry({ tx, sender }, this.#arrivals++);
+    this.#legacy.insert(entry, this.#append);
+    this.#added.push(entry);
   }
 
-  #insertBlob(submission: Submission, tx: BlobTransaction): void {
-    const { sidecar } = submission;
-    if (!this.#verifySidecar) {
+  #insertBlob(submission: BlobSubmission): void {
+    const { tx, sidecar, isVerified } = submission;
+    if (!isVerified && !this.#verifySidecar) {
       throw reject(
         "TX_TYPE_NOT_SUPPORTED",
         `transaction type not supported: received type ${tx.type}`,
       );
     }
-    const size = encodePooledTransaction(tx, sidecar).length;
+    const entry = this.#blobEntry(submission, wrapperVersionAt(this.#rules.hardfork));
+    if (!isVerified) {
+      this.#blobs.check(entry);
+      const fault = this.#verifySidecar?.(sidecar!);
+      if (fault !== undefined) throw kzgRejection(fault);
+    }
+    this.#blobs.insert(entry, this.#append);
+    this.#added.push(entry);
+  }
+
+  /** @throws TransactionRejectedError where the transaction or the form of its sidecar breaks a rule */
+  #blobEntry(submission: BlobSubmission, wrapperVersion: 0 | 1): BlobEntry {
+    const { tx, sidecar } = submission;
     const sender = checkTransaction(submission, this.#rules, {
       minimumTip: this.#minimumTip,
       sizeMax: BLOB_TX_SIZE_MAX,
-      size,
+      size: encodePooledTransaction(tx, sidecar).length,
     });
-    checkSidecar(tx, sidecar, this.#rules.hardfork, this.#verifySidecar);
-    const pooled = { tx, sender, ...(sidecar && { sidecar }) };
-    const entry: BlobEntry = { ...createEntry(pooled, this.#arrivals++), tx, size };
-    this.#blobs.insert(entry);
+    checkSidecar(tx, sidecar, wrapperVersion);
+    return { ...createEntry({ tx, sender, sidecar }, this.#arrivals++), tx };
   }
 
-  #tryInsert(submission: Submission): TransactionRejectedError | undefined {
+  #tryInsert(submission: Submission): NodeError | undefined {
     try {
       this.#insert(submission);
       return undefined;
     } catch (error) {
-      if (error instanceof TransactionRejectedError) return error;
+      if (error instanceof TransactionRejectedError || error instanceof JournalWriteError) {
+        return error;
+      }
       throw error;
     }
   }
 
+  readonly #append = (entry: PooledTransaction): void => this.#store.append(entry);
+
   #settle(): void {
     this.#version++;
-    const announced = [...this.#plain.settle(), ...this.#blobs.settle()];
-    if (announced.length === 0) return;
-    for (const listener of this.#listeners) listener(announced);
+    const pending = [...this.#legacy.takePending(), ...this.#blobs.takePending()];
+    const added = this.#added.filter(({ tx }) => this.get(tx.hash) !== undefined);
+    this.#added = [];
+    if (added.length > 0) for (const listener of this.#addedListeners) listener(added);
+    if (pending.length > 0) for (const listener of this.#pendingListeners) listener(pending);
   }
 
   *#pendingLists(): Iterable<readonly Entry[]> {
-    for (const address of this.#plain.addresses()) yield this.#plain.pendingOf(address);
+    for (const address of this.#legacy.addresses()) yield this.#legacy.pendingOf(address);
     yield* this.#blobs.accounts();
   }
+}
+
+type BlobSubmission = Submission & { readonly tx: BlobTransaction };
+
+function isBlobSubmission(submission: Submission): submission is BlobSubmission {
+  return submission.tx.type === 3;
+}
+
+function alreadyKnown(): TransactionRejectedError {
+  return reject("POOL_ALREADY_KNOWN", "already known");
 }

@@ -1,13 +1,26 @@
 import { type Entry, satisfiesPriceBump } from "./entry.ts";
 
+/** What several lists hold together. */
+export type ListTotals = {
+  count: number;
+  /** Sum of `Entry.bytes`. */
+  bytes: number;
+};
+
 /** Transactions of one account by ascending nonce, one a nonce, gaps allowed. */
 export class NonceList {
+  readonly #totals: ListTotals;
   /** Ascending nonce. */
   #entries: Entry[] = [];
   #totalCost = 0n;
   /** No transaction costs more, none has more gas: lets `removeUnpayable` skip most lists unread. */
   #costMax = 0n;
   #gasMax = 0n;
+
+  /** @param totals of all lists of this kind; the list keeps its share up to date */
+  constructor(totals: ListTotals) {
+    this.#totals = totals;
+  }
 
   get size(): number {
     return this.#entries.length;
@@ -36,24 +49,26 @@ export class NonceList {
   }
 
   /**
-   * Puts `entry` in, in place of the one with its nonce if it satisfiesPriceBump that one.
-   * @returns whether it is in, and which entry left for it
+   * Inserts `entry`, in place of the one with its nonce if it satisfies the price bump over that one.
+   * @returns whether it is in, and the entry it replaced
    */
   add(entry: Entry, priceBump: number): { readonly added: boolean; readonly replaced?: Entry } {
     const index = this.#indexOf(entry.tx.nonce);
     const old = this.#entries[index];
     const isReplacement = old?.tx.nonce === entry.tx.nonce;
     if (isReplacement && !satisfiesPriceBump(entry, old, priceBump)) return { added: false };
-    this.#entries.splice(index, isReplacement ? 1 : 0, entry);
+    if (isReplacement) this.#take(index, 1);
+    if (index === this.#entries.length) this.#entries.push(entry);
+    else this.#entries.splice(index, 0, entry);
     this.#totalCost += entry.cost;
+    this.#totals.count++;
+    this.#totals.bytes += entry.bytes;
     if (entry.cost > this.#costMax) this.#costMax = entry.cost;
     if (entry.tx.gasLimit > this.#gasMax) this.#gasMax = entry.tx.gasLimit;
-    if (!isReplacement) return { added: true };
-    this.#totalCost -= old.cost;
-    return { added: true, replaced: old };
+    return isReplacement ? { added: true, replaced: old } : { added: true };
   }
 
-  /** Takes out exactly `entry`; false when it is not here. */
+  /** Removes exactly `entry`; false when it is not here. */
   remove(entry: Entry): boolean {
     const index = this.#indexOf(entry.tx.nonce);
     if (this.#entries[index] !== entry) return false;
@@ -61,53 +76,55 @@ export class NonceList {
     return true;
   }
 
-  /** Takes out and returns every entry with a nonce below `nonce`. */
-  removeBelow(nonce: bigint): Entry[] {
+  /** Removes and returns every entry with a nonce below `nonce`. */
+  removeBelow(nonce: bigint): readonly Entry[] {
     return this.#take(0, this.#indexOf(nonce));
   }
 
-  /** Takes out and returns every entry with a nonce of `nonce` or more. */
-  removeFrom(nonce: bigint): Entry[] {
+  /** Removes and returns every entry with a nonce of `nonce` or more. */
+  removeFrom(nonce: bigint): readonly Entry[] {
     return this.#take(this.#indexOf(nonce), this.#entries.length);
   }
 
-  /** Takes out and returns what costs more than `balance` or has more gas than `gasLimit`. */
-  removeUnpayable(balance: bigint, gasLimit: bigint): Entry[] {
-    if (this.#costMax <= balance && this.#gasMax <= gasLimit) return [];
+  /** Removes and returns what costs more than `balance` or has more gas than `gasLimit`. */
+  removeUnpayable(balance: bigint, gasLimit: bigint): readonly Entry[] {
+    if (this.#costMax <= balance && this.#gasMax <= gasLimit) return NONE;
     this.#costMax = balance;
     this.#gasMax = gasLimit;
     const isPayable = ({ cost, tx }: Entry) => cost <= balance && tx.gasLimit <= gasLimit;
     const removed = this.#entries.filter((entry) => !isPayable(entry));
-    if (removed.length > 0) {
-      this.#entries = this.#entries.filter(isPayable);
-      for (const entry of removed) this.#totalCost -= entry.cost;
-    }
+    if (removed.length > 0) this.#entries = this.#entries.filter(isPayable);
+    this.#subtract(removed);
     return removed;
   }
 
-  /** Takes out and returns the run of consecutive nonces at the front, unless it begins after `nonce`. */
-  removeReady(nonce: bigint): Entry[] {
+  /** Removes and returns the run of consecutive nonces at the front, unless it begins after `nonce`. */
+  removeReady(nonce: bigint): readonly Entry[] {
     const first = this.#entries[0];
-    if (!first || first.tx.nonce > nonce) return [];
+    if (!first || first.tx.nonce > nonce) return NONE;
     let length = 1;
     while (this.#entries[length]?.tx.nonce === first.tx.nonce + BigInt(length)) length++;
     return this.#take(0, length);
   }
 
-  /** Takes out and returns the highest nonces beyond the `size` lowest. */
-  truncate(size: number): Entry[] {
-    return this.#take(size, this.#entries.length);
-  }
-
-  #take(start: number, count: number): Entry[] {
+  #take(start: number, count: number): readonly Entry[] {
+    if (count === 0 || start >= this.#entries.length) return NONE;
     const removed = this.#entries.splice(start, count);
-    for (const entry of removed) this.#totalCost -= entry.cost;
+    this.#subtract(removed);
     return removed;
   }
 
-  /** Where `nonce` stands or would stand. */
+  #subtract(removed: readonly Entry[]): void {
+    for (const { cost, bytes } of removed) {
+      this.#totalCost -= cost;
+      this.#totals.bytes -= bytes;
+    }
+    this.#totals.count -= removed.length;
+  }
+
+  /** The index of `nonce`, or the one at which it would be inserted. */
   #indexOf(nonce: bigint): number {
-    // Nearly every transaction comes behind the last one of its account.
+    // Nearly every transaction follows the last one of its account.
     let high = this.#entries.length;
     if (high === 0 || this.#entries[high - 1]!.tx.nonce < nonce) return high;
     let low = 0;
@@ -119,3 +136,5 @@ export class NonceList {
     return low;
   }
 }
+
+const NONE: readonly Entry[] = [];

@@ -1,40 +1,38 @@
-/** Limits of the pool; the defaults are geth's. */
+/** Limits of the pool. */
 export type MempoolOptions = {
   /** Least tip a transaction must offer, in wei. */
   readonly minimumTip: bigint;
-  /** By how many percent both fees of a replacement must exceed the old ones. */
+  /** By how many percent a transaction must pay more than the one it replaces or evicts. */
   readonly priceBump: number;
-  /** Pending transactions an account may always keep. */
+  /** Pending transactions an account may have. */
   readonly accountSlots: number;
-  /** Pending transactions in all, before accounts above `accountSlots` are cut. Also, in slots of 32 KiB, a part of the pool's size. */
-  readonly globalSlots: number;
-  /** Queued transactions an account may keep. */
+  /** Queued transactions an account may have. */
   readonly accountQueue: number;
-  /** Queued transactions in all. */
-  readonly globalQueue: number;
+  /** Memory of all transactions without blobs, in bytes. */
+  readonly bytesMax: number;
+  /** Part of it for queued transactions: they cannot be executed yet, so they must not fill the pool. */
+  readonly queuedBytesMax: number;
   /** How long the queued transactions of an account stay without anything happening to it. */
   readonly lifetimeMs: number;
-  /** Bytes of blob transactions, sidecars included: they are kept in memory, so this is far below geth's 2.5 GiB on disk. */
+  /** Memory of blob transactions with their sidecars, in bytes. geth stores them on disk and takes 2.5 GiB. */
   readonly blobBytesMax: number;
 };
 
 export const MEMPOOL_DEFAULTS: MempoolOptions = {
   minimumTip: 1n,
   priceBump: 10,
-  accountSlots: 16,
-  globalSlots: 5_120,
-  accountQueue: 64,
-  globalQueue: 1_024,
+  accountSlots: 1_024,
+  accountQueue: 1_024,
+  bytesMax: 128 * 1_048_576,
+  queuedBytesMax: 32 * 1_048_576,
   lifetimeMs: 3 * 3_600_000,
-  blobBytesMax: 256 * 1_048_576,
+  blobBytesMax: 128 * 1_048_576,
 };
 
 /** What one transaction may measure: a legacy, access list, fee market or set code transaction, in bytes of its encoding. */
 export const TX_SIZE_MAX = 131_072;
 /** The same for a blob transaction with its sidecar. */
 export const BLOB_TX_SIZE_MAX = 1_048_576;
-/** Bytes of encoding that take one slot of the pool. */
-export const SLOT_SIZE = 32_768;
 /** Blob transactions an account may keep: they are never queued, so it is also how far its nonces may run ahead. */
 export const BLOB_ACCOUNT_SLOTS = 16;
 /** Percentage as `priceBump`, for blob transactions: replacing one costs the network far more. */

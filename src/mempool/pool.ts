@@ -16,6 +16,8 @@ export type Submission = {
   readonly tx: Transaction;
   readonly sender?: Address;
   readonly sidecar?: BlobSidecar;
+  /** The proofs of `sidecar` have been verified. */
+  readonly isVerified?: boolean;
 };
 
 /** Everything pooled, by sender and then ascending nonce; blob transactions are left out, as in geth. */
@@ -27,7 +29,7 @@ export type PoolContent = {
 /** What RPC and block building read from the pool. */
 export interface PoolReader {
   get(hash: Hash): PooledTransaction | undefined;
-  /** The next nonce of `address` behind its pending transactions. */
+  /** The next nonce of `address` after its pending transactions. */
   nonceOf(address: Address): bigint;
   content(): PoolContent;
   contentFrom(address: Address): {
@@ -36,6 +38,25 @@ export interface PoolReader {
   };
   counts(): { readonly pending: number; readonly queued: number };
 }
+
+/** Why a transaction left the pool. */
+export type RemovalReason =
+  /** It is in a block. */
+  | "included"
+  /** Its nonce was used by another transaction of a block. */
+  | "superseded"
+  /** A transaction of the same nonce that pays more took its place. */
+  | "replaced"
+  /** It was queued for the whole lifetime. */
+  | "expired"
+  /** The pool was full and a transaction that pays more came. */
+  | "evicted"
+  /** The minimum tip was raised above its tip. */
+  | "underpriced"
+  /** It can no longer be executed: the balance, the gas limit or a new fork rules it out. */
+  | "invalid"
+  /** Executing it failed in an unexpected way. */
+  | "quarantined";
 
 /** The block the pool builds upon. */
 export type PoolHead = {
@@ -48,7 +69,9 @@ export type PoolHead = {
 export type HeadUpdate = PoolHead & {
   /** Accounts that may differ from the head before. Left out: every account may. */
   readonly changed?: Iterable<Address>;
-  /** Transactions of blocks that are no longer part of the chain: they come back where they still can. */
+  /** Transactions of the block. Left out: every transaction whose nonce was used counts as included. */
+  readonly included?: Iterable<Hash>;
+  /** Transactions of blocks that are no longer part of the chain: they are pooled again where they can be. */
   readonly returned?: readonly Submission[];
 };
 

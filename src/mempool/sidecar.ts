@@ -3,7 +3,7 @@ import { BLOBS_PER_TX_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
-import { reject } from "./rejection.ts";
+import { reject, type TransactionRejectedError } from "./rejection.ts";
 
 /** Cell proofs of one blob (EIP-7594). */
 const CELL_PROOFS_PER_BLOB = 128;
@@ -14,16 +14,21 @@ const CELL_PROOFS_PER_BLOB = 128;
  */
 export type VerifySidecar = (sidecar: BlobSidecar) => string | undefined;
 
+/** The form of sidecars that the rules of `hardfork` want: 1 (cell proofs) since Osaka. */
+export function wrapperVersionAt(hardfork: Hardfork): 0 | 1 {
+  return isAtLeast(hardfork, "osaka") ? 1 : 0;
+}
+
 /**
- * What a blob transaction brings beside itself must belong to it and have the form of the fork (EIP-4844, EIP-7594).
+ * A sidecar must belong to its transaction and have the form of version `wrapperVersion` (EIP-4844, EIP-7594). Its proofs
+ * are not verified.
  * @throws TransactionRejectedError
  */
 export function checkSidecar(
   tx: BlobTransaction,
   sidecar: BlobSidecar | undefined,
-  hardfork: Hardfork,
-  verify: VerifySidecar,
-): void {
+  wrapperVersion: 0 | 1,
+): asserts sidecar is BlobSidecar {
   const hashes = tx.blobVersionedHashes;
   if (tx.maxFeePerBlobGas < 1n) {
     throw reject(
@@ -40,11 +45,11 @@ export function checkSidecar(
       `transaction blob limit exceeded: blob count ${hashes.length}, limit ${BLOBS_PER_TX_MAX}`,
     );
   }
-  checkForm(sidecar, isAtLeast(hardfork, "osaka") ? 1 : 0);
-  const fault = verify(sidecar);
-  if (fault !== undefined) {
-    throw reject("POOL_KZG_VERIFICATION_FAILED", `KZG verification error: ${fault}`);
-  }
+  checkForm(sidecar, wrapperVersion);
+}
+
+export function kzgRejection(fault: string): TransactionRejectedError {
+  return reject("POOL_KZG_VERIFICATION_FAILED", `KZG verification error: ${fault}`);
 }
 
 function checkCommitments(hashes: readonly Hash[], { blobs, commitments }: BlobSidecar): void {

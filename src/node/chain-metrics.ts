@@ -4,13 +4,10 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  {
-    chain,
-    mempool,
-    stalled,
-    journalBytes,
-  }: Pick<ChainCore, "chain" | "mempool" | "stalled" | "journalBytes">,
+  core: Pick<ChainCore, "chain" | "mempool" | "stalled" | "journaled" | "blobWorkers">,
 ): void {
+  const { chain, stalled } = core;
+  declarePoolMetrics(metrics, core);
   metrics.gaugeOf({ name: "head_number", help: "Number of the newest block." }, () => {
     return chain.head().block.header.number;
   });
@@ -20,16 +17,6 @@ export function declareChainMetrics(
   metrics.gaugeOf(
     { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
     () => (stalled() === undefined ? 0 : 1),
-  );
-  metrics.gaugeOf({ name: "mempool_pending", help: "Executable transactions waiting." }, () => {
-    return mempool.counts().pending;
-  });
-  metrics.gaugeOf({ name: "mempool_queued", help: "Transactions behind a nonce gap." }, () => {
-    return mempool.counts().queued;
-  });
-  metrics.gaugeOf(
-    { name: "mempool_journal_bytes", help: "Size of the journal of waiting transactions." },
-    journalBytes,
   );
   metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
     return process.memoryUsage.rss();
@@ -45,4 +32,56 @@ export function declareChainMetrics(
     transactions.add(block.transactions.length);
     gas.add(Number(block.header.gasUsed));
   });
+}
+
+function declarePoolMetrics(
+  metrics: Metrics,
+  { mempool, journaled, blobWorkers }: Pick<ChainCore, "mempool" | "journaled" | "blobWorkers">,
+): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gaugeOf({ name, help }, read);
+  gauge("mempool_pending", "Executable transactions waiting.", () => mempool.counts().pending);
+  gauge("mempool_queued", "Transactions after a nonce gap.", () => mempool.counts().queued);
+  gauge("mempool_bytes", "Memory of all pooled transactions.", () => mempool.bytes().all);
+  gauge("mempool_queued_bytes", "Part of it after a nonce gap.", () => mempool.bytes().queued);
+  gauge("mempool_blob_bytes", "Part of it with blobs.", () => mempool.bytes().blobs);
+  gauge(
+    "mempool_blob_verifications",
+    "Blob transactions being verified or waiting for it.",
+    () => blobWorkers.waiting().verifications,
+  );
+  gauge(
+    "mempool_blob_proofs",
+    "Requests for proofs of blobs, running or waiting.",
+    () => blobWorkers.waiting().proofs,
+  );
+  const removed = metrics.counter({
+    name: "txpool_removed_total",
+    help: "Transactions that left the pool, by reason.",
+    labels: ["reason"],
+  });
+  mempool.onRemoved((_, reason) => removed.add(1, { reason }));
+  if (journaled === undefined) return;
+  gauge("mempool_journal_bytes", "Size of the journal of waiting transactions.", () =>
+    journaled.journalBytes(),
+  );
+  gauge(
+    "mempool_journal_write_failures",
+    "Writes to the journal that failed since the start.",
+    () => journaled.writeFailures(),
+  );
+  const { restored, rejected, undecodable, lostBytes } = journaled.restoreResult;
+  gauge("mempool_restored", "Transactions restored at the start.", () => restored);
+  gauge(
+    "mempool_journal_undecodable",
+    "Journal records that held no transaction.",
+    () => undecodable,
+  );
+  gauge("mempool_journal_lost_bytes", "Bytes of the journal that held no record.", () => lostBytes);
+  const rejections = metrics.counter({
+    name: "mempool_restore_rejected_total",
+    help: "Journaled transactions that the pool rejected at the start, by code.",
+    labels: ["code"],
+  });
+  for (const [code, count] of rejected) rejections.add(count, { code });
 }

@@ -8,19 +8,18 @@ import { type BlockTester, createBlockTester } from "../consensus/built-block.ts
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
-import { blobVersionedHash } from "../crypto/kzg/blob.ts";
-import { sidecarFault } from "../crypto/kzg/sidecar.ts";
+import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
+import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Submit } from "../rpc/ports/execution.ts";
-import { createSubmit, type SubmissionRules } from "../rpc/submission.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
 import { executionModules } from "./execution-modules.ts";
-import { keepPool } from "./kept-pool.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
@@ -38,12 +37,13 @@ export type ChainCore = OpenChain & {
   readonly engine: SoloEngine;
   /** Why no blocks are made for the time being; undefined while they are. */
   readonly stalled: () => unknown;
-  /** Size of the pool's journal. */
-  readonly journalBytes: () => number;
+  /** The journal of the pool; undefined where it is switched off. */
+  readonly journaled: JournaledPool | undefined;
+  readonly blobWorkers: BlobWorkers;
   /** Who receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
-  /** Takes a transaction in network form into the pool. */
+  /** Submits a transaction in network form to the pool. */
   readonly submit: Submit;
   readonly blockTester: BlockTester;
   start(): void;
@@ -64,24 +64,26 @@ export function composeChain(
   const execution = executionModules(chain);
   const beginBlock = createBlockFactory(chain, execution);
   const { header } = chain.head().block;
+  const poolLog = log.child("mempool");
   const mempool = new Mempool(poolOptions(config), {
     config: chain.config,
     head: { header, state: chain.stateAt(header.number) },
     // Of spans of time only; a clock that is set must not end them early.
     now: () => performance.now(),
-    verifySidecar,
+    verifySidecar: sidecarFaultText,
   });
-  const kept = config.mempool.journal
-    ? keepPool(mempool, openLogDirectory(poolPath(config.home)), log.child("mempool"))
+  const journaled = config.mempool.journal
+    ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
     : undefined;
+  mempool.onRemoved(({ tx: { hash } }, reason) => {
+    if (poolLog.enabled("debug")) poolLog.debug("transaction removed", { hash, reason });
+  });
+  const blobWorkers = createBlobWorkers(config.mempool, poolLog);
   const submissionRules: SubmissionRules = {
     txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
     allowUnprotected: config.jsonRpc.allowUnprotected,
   };
-  const submit = createSubmit(submissionRules, (submission) => {
-    (kept ?? mempool).add(submission);
-    return submission.tx.hash;
-  });
+  const submit = createSubmit(submissionRules, { pool: mempool, blobs: blobWorkers });
   const feeRecipient = { value: config.consensus.feeRecipient };
   const minimumTip = () => config.mempool.minimumGasPriceWei;
   const gasLimitTarget = config.consensus.gasLimit;
@@ -131,6 +133,7 @@ export function composeChain(
       header: head,
       state: chain.stateAt(head.number),
       changed: changes.accounts.map(({ address }) => address),
+      included: executed.block.transactions.map(({ hash }) => hash),
     });
   });
   let sweep: NodeJS.Timeout | undefined;
@@ -150,7 +153,8 @@ export function composeChain(
     application,
     engine,
     stalled: () => stalled,
-    journalBytes: () => kept?.journalBytes() ?? 0,
+    journaled,
+    blobWorkers,
     submissionRules,
     submit,
     start() {
@@ -162,7 +166,8 @@ export function composeChain(
       engine.stop();
       clearInterval(sweep);
       clearTimeout(warmUp);
-      kept?.close();
+      blobWorkers.close();
+      journaled?.close();
     },
   };
 }
@@ -178,18 +183,12 @@ function poolOptions({ mempool }: Config) {
     minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
     priceBump: mempool.priceBumpPercent,
     accountSlots: mempool.accountSlots,
-    globalSlots: mempool.globalSlots,
     accountQueue: mempool.accountQueue,
-    globalQueue: mempool.globalQueue,
+    bytesMax: mempool.bytesMax,
+    queuedBytesMax: mempool.queuedBytesMax,
+    blobBytesMax: mempool.blobBytesMax,
     lifetimeMs: mempool.lifetimeMs,
   };
-}
-
-/** @returns what is wrong with the proofs of `sidecar`, if anything */
-function verifySidecar(sidecar: BlobSidecar): string | undefined {
-  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
-  if (fault === undefined) return undefined;
-  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
 }
 
 function now(): Time {

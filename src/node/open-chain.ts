@@ -57,6 +57,8 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   const store = openDiskBlockStore({
     directory: dataPath(config.home),
     createTrie: createStateTrie,
+    onMigration: ({ done, total }) =>
+      log.info("rewriting the block log in a new format", { doneBytes: done, totalBytes: total }),
     ...options,
   });
   try {
@@ -70,7 +72,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     const genesis = genesisOf(config, store);
     const { record, nodes } = genesisBlock(genesis, stateTrie);
     if (!resumed) store.append(record, nodes);
-    const stored = store.block(0)!.block.hash;
+    const stored = store.base() === 0 ? store.hashAt(0)! : record.block.hash;
     if (stored !== record.block.hash) {
       throw new GenesisMismatchError({ stored, configured: record.block.hash });
     }
@@ -79,6 +81,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       store,
       stateTrie,
       log: log.child("chain"),
+      genesisHash: record.block.hash,
     });
     return { chain, store, genesis, resumed };
   } catch (error) {

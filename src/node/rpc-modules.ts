@@ -7,7 +7,6 @@ import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
 import { METHODS, type RpcModules } from "../rpc/methods.ts";
 import type { NodeInfo } from "../rpc/ports/node-info.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createBlobProver } from "./adapters/blob-prover.ts";
 import { createCallExecutor } from "./adapters/call-executor.ts";
 import { createEventModules } from "./adapters/event-modules.ts";
 import { createFeeReader } from "./adapters/fee-reader.ts";
@@ -70,7 +69,7 @@ export function createRpcModules(
       control.keys.signWithPassphrase(account, passphrase, digest),
     chainName: config.chain.name,
     compiler: createSolidityCompiler(),
-    blobProver: createBlobProver(),
+    blobProver: core.blobWorkers.prover,
     methods: () => METHODS,
     hashrates: new HashrateRegistry(() => performance.now()),
     sendLock: new KeyedLock(),

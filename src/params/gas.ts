@@ -25,11 +25,56 @@ export const CODE_SIZE_MAX = 24_576;
 export const AUTHORIZATION_GAS = 25_000n;
 /** EIP-7702 PER_AUTH_BASE_COST: what an authorization of an existing account costs; the rest is refunded */
 export const AUTHORIZATION_BASE_GAS = 12_500n;
-/** EIP-7623 (Prague): floor price of a calldata token; a zero byte is one token, another byte four */
+/** EIP-7623 (Prague): floor gas of a calldata token; a zero byte is one token, another byte four */
 export const FLOOR_TOKEN_GAS = 10n;
 export const TOKENS_PER_NON_ZERO_BYTE = 4n;
 /** EIP-7825 (Osaka) */
 export const TX_GAS_LIMIT_MAX = 16_777_216n;
+
+/** G_codedeposit: for each byte of deployed code */
+export const CODE_DEPOSIT_BYTE_GAS = 200n;
+/** G_memory: linear part of the memory cost of a word; the quadratic part is words² / 512 (Yellow Paper, C_mem). */
+export const MEMORY_WORD_GAS = 3n;
+export const MEMORY_QUADRATIC_SHIFT = 9n;
+/** G_copy: for each word of CALLDATACOPY, CODECOPY, EXTCODECOPY, RETURNDATACOPY and MCOPY (EIP-5656) */
+export const COPY_WORD_GAS = 3n;
+/** G_keccak256word: for each word hashed, by KECCAK256 or CREATE2 (EIP-1014) */
+export const KECCAK_WORD_GAS = 6n;
+/** G_logdata: for each byte of a log's data */
+export const LOG_BYTE_GAS = 8n;
+/** G_expbyte: for each byte of the exponent; EIP-160 (Spurious Dragon) */
+export const EXP_BYTE_FRONTIER_GAS = 10n;
+export const EXP_BYTE_GAS = 50n;
+
+/** G_callvalue */
+export const CALL_VALUE_GAS = 9_000n;
+/** G_callstipend: given to the callee of a call with value. */
+export const CALL_STIPEND = 2_300n;
+/** G_newaccount: a call or SELFDESTRUCT that creates an account */
+export const NEW_ACCOUNT_GAS = 25_000n;
+/** EIP-150: a caller keeps 1/64 of its gas; given as a shift. */
+export const CALL_GAS_RESERVE_SHIFT = 6n;
+
+/** EIP-2929 (Berlin) COLD_ACCOUNT_ACCESS_COST, COLD_SLOAD_COST, WARM_STORAGE_READ_COST */
+export const COLD_ACCOUNT_ACCESS_GAS = 2_600n;
+export const COLD_SLOAD_GAS = 2_100n;
+export const WARM_ACCESS_GAS = 100n;
+
+/** G_sset */
+export const SSTORE_SET_GAS = 20_000n;
+/** G_sreset; from Berlin less COLD_SLOAD_GAS, which the access costs (EIP-2929). */
+export const SSTORE_RESET_FRONTIER_GAS = 5_000n;
+export const SSTORE_RESET_GAS = SSTORE_RESET_FRONTIER_GAS - COLD_SLOAD_GAS;
+/** SSTORE of a slot that was changed before: EIP-1283 (Constantinople), EIP-2200 with EIP-1884 (Istanbul), then WARM_ACCESS_GAS. */
+export const SSTORE_DIRTY_CONSTANTINOPLE_GAS = 200n;
+export const SSTORE_DIRTY_ISTANBUL_GAS = 800n;
+/** EIP-2200 (Istanbul): SSTORE needs more gas than this, so that nothing is written with a stipend. */
+export const SSTORE_SENTRY_GAS = CALL_STIPEND;
+/** R_sclear; EIP-3529 (London) */
+export const SSTORE_CLEAR_REFUND_FRONTIER = 15_000n;
+export const SSTORE_CLEAR_REFUND = SSTORE_RESET_GAS + ACCESS_LIST_STORAGE_KEY_GAS;
+/** R_selfdestruct, until EIP-3529 (London) */
+export const SELFDESTRUCT_REFUND = 24_000n;
 
 /** At most 1/2 of the gas used is refunded before London. */
 export const REFUND_QUOTIENT_FRONTIER = 2n;

@@ -2,6 +2,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import type { BlockTester } from "../consensus/built-block.ts";
 import type { AccountSigner } from "../keystore/account-signer.ts";
 import type { PoolReader } from "../mempool/pool.ts";
+import type { SubmissionRules } from "../mempool/submission.ts";
 import { buildBlockV1, commitBlockV1 } from "./block-testing/build-block-v1.ts";
 import { CONTROL_METHODS, type ControlModules } from "./control-methods.ts";
 import { getRawBlock, getRawHeader, getRawReceipts, getRawTransaction } from "./debug/get-raw.ts";
@@ -105,7 +106,6 @@ import type {
 import type { NodeInfo } from "./ports/node-info.ts";
 import { discover } from "./rpc/discover.ts";
 import { modules } from "./rpc/modules.ts";
-import type { SubmissionRules } from "./submission.ts";
 import { content, contentFrom, inspect, status } from "./txpool/content.ts";
 import { clientVersion } from "./web3/client-version.ts";
 import { sha3 } from "./web3/sha3.ts";

@@ -10,6 +10,7 @@ import { type BlockLog, openBlockLog } from "./block-log.ts";
 import { type LogDirectory, openLogDirectory } from "./log-file.ts";
 import { RECORD_HEADER_LENGTH, SEGMENT_HEADER_LENGTH } from "./log-segment.ts";
 import { createMemoryLogDirectory } from "./memory-log-directory.ts";
+import { LOG_FORMAT } from "./schema.ts";
 import { createFaultyDisk } from "./testing/faulty-disk.ts";
 
 const directories: Record<string, (use: (directory: LogDirectory) => void) => void> = {
@@ -253,7 +254,7 @@ describe("BlockLog", () => {
     file.write(newerFormat(header), 0);
     assert.throws(() => openBlockLog({ directory }), {
       code: "STORE_FORMAT_TOO_NEW",
-      details: { what: "block log", found: 9, known: 1 },
+      details: { what: "block log", found: 9, known: LOG_FORMAT },
     });
   });
 
@@ -284,9 +285,9 @@ describe("BlockLog", () => {
     const log = openBlockLog({ directory: disk.directory });
     log.append(payload(1));
     disk.failSync();
-    assert.throws(() => log.append(payload(2)), { code: "STORE_LOG_BROKEN" });
+    assert.throws(() => log.append(payload(2)), { code: "STORE_LOG_POISONED" });
     disk.heal();
-    assert.throws(() => log.append(payload(2)), { code: "STORE_LOG_BROKEN" });
+    assert.throws(() => log.append(payload(2)), { code: "STORE_LOG_POISONED" });
     assert.deepEqual(payloads(log), [payload(1)]);
   });
 
@@ -305,7 +306,7 @@ describe("BlockLog", () => {
             acknowledged.push(payload(100, i));
           }
           disk.failSync();
-          assert.throws(() => log.append(payload(length)), { code: "STORE_LOG_BROKEN" });
+          assert.throws(() => log.append(payload(length)), { code: "STORE_LOG_POISONED" });
           // Each unsynced sector is the new or the old one, or was only extended: noise decides.
           const after = disk.powerCut(() => noise.next().value);
           const found = payloads(openBlockLog({ directory: after }));

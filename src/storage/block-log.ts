@@ -1,12 +1,11 @@
 import { randomInt } from "node:crypto";
 import { invariant, NodeError } from "../errors.ts";
 import type { LogDirectory, LogFile } from "./log-file.ts";
+import { LogCorruptionError, LogReader, type LogRecord, type Segment } from "./log-reader.ts";
 import {
   encodeRecord,
   encodeSegmentHeader,
   findRecord,
-  RECORD_HEADER_LENGTH,
-  readRecord,
   readSegmentHeader,
   SEGMENT_HEADER_LENGTH,
   scanRecords,
@@ -18,14 +17,6 @@ import { assertKnownFormat, LOG_FORMAT } from "./schema.ts";
 /** A segment at or above this size is followed by a new one: small enough to be verified at every start. */
 const SEGMENT_BYTES_MAX = 64 << 20;
 
-/** Bytes of the log that are not what was written, where nothing but damage can explain it. */
-export class LogCorruptionError extends NodeError {
-  readonly code = "STORE_CORRUPT_LOG";
-  constructor(details: { readonly position: number; readonly reason: string }) {
-    super(`block log is damaged at position ${details.position}: ${details.reason}`, details);
-  }
-}
-
 /** The record could not be written; the log is as it was before and may be tried again. */
 export class LogWriteError extends NodeError {
   readonly code = "STORE_LOG_WRITE_FAILED";
@@ -35,16 +26,9 @@ export class LogWriteError extends NodeError {
  * The log can take no more records until it is opened again. After a failed sync nobody knows what
  * is on disk: the system forgets which pages it could not write, so a second sync would succeed.
  */
-export class LogBrokenError extends NodeError {
-  readonly code = "STORE_LOG_BROKEN";
+export class LogPoisonedError extends NodeError {
+  readonly code = "STORE_LOG_POISONED";
 }
-
-export type LogRecord = {
-  readonly position: number;
-  readonly payload: Buffer;
-  /** position behind the record */
-  readonly end: number;
-};
 
 export type LogCheck = {
   readonly bytes: number;
@@ -56,15 +40,10 @@ export type BlockLogOptions = {
   /** The log is known to have reached this position: a shorter one has lost records. */
   readonly durableEnd?: number;
   readonly segmentBytesMax?: number;
+  /** LOG_FORMAT if not given; another one is for reading alone. */
+  readonly format?: number;
   /** Called by name before and after each step of `append`, for tests that die there. */
   readonly failPoint?: (name: string) => void;
-};
-
-type Segment = {
-  readonly base: number;
-  readonly salt: number;
-  readonly file: LogFile;
-  size: number;
 };
 
 /**
@@ -77,13 +56,27 @@ export function openBlockLog(options: BlockLogOptions): BlockLog {
   return new BlockLog(options);
 }
 
+/**
+ * Format of the log in `directory`; undefined while it has no whole segment.
+ */
+export function logFormat(directory: LogDirectory): number | undefined {
+  const name = directory.list().find((file) => segmentBase(file) !== undefined);
+  if (name === undefined) return undefined;
+  const file = directory.open(name);
+  try {
+    return readSegmentHeader(file)?.format;
+  } finally {
+    file.close();
+  }
+}
+
 /** Records in the order they were appended, each on disk before `append` returns. */
-export class BlockLog {
+export class BlockLog extends LogReader {
   readonly #directory: LogDirectory;
   readonly #segmentBytesMax: number;
   readonly #failPoint: (name: string) => void;
-  readonly #segments: Segment[] = [];
-  #broken: Error | undefined;
+  readonly #format: number;
+  #poison: Error | undefined;
   /** Bytes of an unfinished record that opening removed. */
   readonly cutBytes: number;
 
@@ -91,11 +84,14 @@ export class BlockLog {
     directory,
     durableEnd = 0,
     segmentBytesMax = SEGMENT_BYTES_MAX,
+    format = LOG_FORMAT,
     failPoint = () => {},
   }: BlockLogOptions) {
+    super();
     this.#directory = directory;
     this.#segmentBytesMax = segmentBytesMax;
     this.#failPoint = failPoint;
+    this.#format = format;
     try {
       this.#openSegments();
       this.cutBytes = this.#cutTail(durableEnd);
@@ -105,21 +101,38 @@ export class BlockLog {
     }
   }
 
-  /** Position behind the last record. */
-  get end(): number {
-    const last = this.#segments.at(-1);
-    return last === undefined ? 0 : last.base + last.size;
-  }
-
   /**
    * Adds a record and returns its position once it is on disk to stay.
-   * @throws LogWriteError, LogBrokenError
+   * @throws LogWriteError, LogPoisonedError
    */
   append(payload: Uint8Array): number {
-    if (this.#broken !== undefined) {
-      throw new LogBrokenError("block log needs to be opened again", {}, { cause: this.#broken });
+    const { segment, length } = this.#write(payload);
+    this.#failPoint("log:sync");
+    this.#sync(segment.file);
+    this.#failPoint("log:synced");
+    segment.size += length;
+    return this.end - length;
+  }
+
+  /** The same without waiting for the disk: `sync` must follow. @throws LogWriteError, LogPoisonedError */
+  appendUnsynced(payload: Uint8Array): number {
+    const { segment, length } = this.#write(payload);
+    segment.size += length;
+    return this.end - length;
+  }
+
+  /** Returns when everything appended is on disk to stay. @throws LogPoisonedError */
+  sync(): void {
+    const last = this.segments.at(-1);
+    if (last !== undefined) this.#sync(last.file);
+  }
+
+  /** Writes a record after the last one, of which the size of its segment says nothing yet. */
+  #write(payload: Uint8Array): { readonly segment: Segment; readonly length: number } {
+    if (this.#poison !== undefined) {
+      throw new LogPoisonedError("block log needs to be opened again", {}, { cause: this.#poison });
     }
-    const last = this.#segments.at(-1);
+    const last = this.segments.at(-1);
     const segment =
       last === undefined || last.size >= this.#segmentBytesMax ? this.#addSegment() : last;
     const record = encodeRecord(payload, segment.salt);
@@ -130,74 +143,21 @@ export class BlockLog {
       this.#undo(() => segment.file.truncate(segment.size));
       throw new LogWriteError("block log could not be written", {}, { cause: error });
     }
-    this.#failPoint("log:sync");
-    this.#sync(segment.file);
-    this.#failPoint("log:synced");
-    const position = segment.base + segment.size;
-    segment.size += record.length;
-    return position;
-  }
-
-  /**
-   * The record at `position`.
-   * @throws LogCorruptionError
-   */
-  record(position: number): LogRecord {
-    const record = this.recordAt(position);
-    if (record !== undefined) return record;
-    throw new LogCorruptionError({ position, reason: "no undamaged record begins here" });
-  }
-
-  /** The undamaged record at `position`, if there is one. */
-  recordAt(position: number): LogRecord | undefined {
-    const segment = this.#segmentAt(position);
-    const payload = segment && readRecord(segment.file, segment.salt, position - segment.base);
-    if (payload === undefined) return undefined;
-    return { position, payload, end: position + RECORD_HEADER_LENGTH + payload.length };
-  }
-
-  /** Position of byte `offset` in the payload of the record at `position`. */
-  static payloadPosition(position: number, offset: number): number {
-    return position + RECORD_HEADER_LENGTH + offset;
-  }
-
-  /** Bytes from `position` as they are, unverified; at most `length`, fewer at the end of a segment. */
-  read(position: number, length: number): Buffer {
-    const segment = this.#segmentAt(position);
-    const bytes = Buffer.allocUnsafe(length);
-    if (segment === undefined) return bytes.subarray(0, 0);
-    return bytes.subarray(0, segment.file.read(bytes, position - segment.base));
-  }
-
-  /**
-   * Records from `position` on, which must be that of a record, 0, or the end.
-   * @throws LogCorruptionError
-   */
-  *records(position = 0): Generator<LogRecord> {
-    for (const { base, salt, file, size } of this.#segments) {
-      if (base + size <= position) continue;
-      const from = Math.max(SEGMENT_HEADER_LENGTH, position - base);
-      for (const { offset, payload, next } of scanRecords(file, salt, from, size)) {
-        if (payload === undefined) {
-          throw new LogCorruptionError({ position: base + offset, reason: "damaged record" });
-        }
-        yield { position: base + offset, payload, end: base + next };
-      }
-    }
+    return { segment, length: record.length };
   }
 
   /** Forgets the record at `position` and all behind it. */
   truncateTo(position: number): void {
     invariant(position <= this.end, "a log must be cut inside its length");
     // Files go from last to first, so that a crash between two leaves a log without holes.
-    for (let last = this.#segments.at(-1); last !== undefined; last = this.#segments.at(-1)) {
+    for (let last = this.segments.at(-1); last !== undefined; last = this.segments.at(-1)) {
       if (last.base + SEGMENT_HEADER_LENGTH < position) break;
       last.file.close();
       this.#directory.remove(segmentName(last.base));
-      this.#segments.pop();
+      this.segments.pop();
     }
     this.#directory.sync();
-    const segment = this.#segments.at(-1);
+    const segment = this.segments.at(-1);
     if (segment === undefined || position >= this.end) return;
     segment.file.truncate(position - segment.base);
     segment.size = position - segment.base;
@@ -207,7 +167,7 @@ export class BlockLog {
   /** Verifies every record and shows it to `visit`; goes on behind a damaged one. */
   check(visit: (record: LogRecord) => void = () => {}): LogCheck {
     const faults: { position: number; reason: string }[] = [];
-    for (const { base, salt, file, size } of this.#segments) {
+    for (const { base, salt, file, size } of this.segments) {
       let from: number | undefined = SEGMENT_HEADER_LENGTH;
       while (from !== undefined && from < size) {
         let damaged: number | undefined;
@@ -224,7 +184,7 @@ export class BlockLog {
   }
 
   close(): void {
-    for (const { file } of this.#segments.splice(0)) file.close();
+    for (const { file } of this.segments.splice(0)) file.close();
   }
 
   #openSegments(): void {
@@ -241,12 +201,12 @@ export class BlockLog {
         this.#directory.sync();
         return;
       }
-      this.#segments.push({ base, salt: header?.salt ?? 0, file, size });
+      this.segments.push({ base, salt: header?.salt ?? 0, file, size });
       if (header === undefined || header.base !== base) {
         throw new LogCorruptionError({ position: base, reason: "damaged segment header" });
       }
-      assertKnownFormat("block log", header.format, LOG_FORMAT);
-      const previous = this.#segments.at(-2);
+      assertKnownFormat("block log", header.format, this.#format);
+      const previous = this.segments.at(-2);
       if (base !== (previous === undefined ? 0 : previous.base + previous.size)) {
         throw new LogCorruptionError({
           position: base,
@@ -257,7 +217,7 @@ export class BlockLog {
   }
 
   #cutTail(durableEnd: number): number {
-    const segment = this.#segments.at(-1);
+    const segment = this.segments.at(-1);
     let cut = 0;
     if (segment !== undefined) {
       const { file, salt, base, size } = segment;
@@ -281,13 +241,15 @@ export class BlockLog {
   }
 
   #addSegment(): Segment {
+    // The last one ends here, and may hold records that were appended without a sync.
+    this.sync();
     const base = this.end;
     const salt = randomInt(2 ** 32);
     let file: LogFile | undefined;
     try {
       file = this.#directory.open(segmentName(base));
       file.truncate(0);
-      file.write(encodeSegmentHeader({ format: LOG_FORMAT, base, salt }), 0);
+      file.write(encodeSegmentHeader({ format: this.#format, base, salt }), 0);
     } catch (error) {
       // Opening removes a segment that has no whole header, so what is left of this one does no harm.
       file?.close();
@@ -297,7 +259,7 @@ export class BlockLog {
     this.#failPoint("log:segment");
     this.#directory.sync();
     const segment = { base, salt, file, size: SEGMENT_HEADER_LENGTH };
-    this.#segments.push(segment);
+    this.segments.push(segment);
     return segment;
   }
 
@@ -305,8 +267,8 @@ export class BlockLog {
     try {
       file.sync();
     } catch (error) {
-      this.#broken = error as Error;
-      throw new LogBrokenError("block log could not be synced", {}, { cause: error });
+      this.#poison = error as Error;
+      throw new LogPoisonedError("block log could not be synced", {}, { cause: error });
     }
   }
 
@@ -314,20 +276,7 @@ export class BlockLog {
     try {
       work();
     } catch (error) {
-      this.#broken = error as Error;
+      this.#poison = error as Error;
     }
-  }
-
-  /** The segment that holds byte `position`. */
-  #segmentAt(position: number): Segment | undefined {
-    let low = 0;
-    let high = this.#segments.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#segments[middle]!.base <= position) low = middle + 1;
-      else high = middle;
-    }
-    const segment = this.#segments[low - 1];
-    return segment !== undefined && position < segment.base + segment.size ? segment : undefined;
   }
 }

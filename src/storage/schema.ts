@@ -52,11 +52,14 @@ export const META = {
   logIndexedBlocks: "log-indexed-blocks",
 } as const;
 
-/** Stands in the header of every segment of the block log. */
-export const LOG_FORMAT = 1;
+/**
+ * Stored in the header of every segment of the block log. Format 1 had records without kind, version and
+ * offsets; `migrateLog` rewrites it.
+ */
+export const LOG_FORMAT = 2;
 
 /** Raised when a table changes; an index with another one is made anew from the log. */
-export const INDEX_FORMAT = 1;
+export const INDEX_FORMAT = 2;
 
 /** Data of a format this program does not know: written by a newer one, or by one too old. */
 export class UnknownFormatError extends NodeError {

@@ -1,64 +1,146 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
+import { ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
 import type { Block, Withdrawal } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import type { Receipt } from "../../types/receipt.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 import { type ChangeRows, readChangeRows, readChanges, writeChanges } from "./changes-record.ts";
 import { readHeader, writeHeader } from "./header-record.ts";
 import { readReceipt, writeReceipt } from "./receipt-record.ts";
+import { assertRecordKind, RECORD_KIND } from "./record-kind.ts";
 
 /**
- * One block in the block log.
+ * One block in the block log. Parts with a checksum of their own are also read alone.
  *
- *     record   offset of the changes u32 ‖ block hash 32 ‖ header ‖ uncles ‖ withdrawals
- *              ‖ count ‖ (length ‖ canonical transaction)* ‖ sender* ‖ receipt*
- *              ‖ length ‖ consensus data ‖ changes
+ *     record    prefix ‖ header ‖ crc32 ‖ offset of each item, and of the end of the last ‖ item*
+ *               ‖ uncles ‖ withdrawals ‖ length ‖ consensus data ‖ changes (changes-record.ts)
+ *     prefix    kind u8 ‖ version u8 ‖ 0 u16 ‖ crc32 of what follows ‖ number u64 ‖ block hash 32
+ *               ‖ transactions ‖ offset of the offsets ‖ of the uncles ‖ of the changes     64 bytes
+ *     item      crc32 of the rest ‖ sender 20 ‖ logs of the block before its own
+ *               ‖ length ‖ canonical transaction ‖ receipt
  *
- * Counts and lengths are varints. The hash stands first so that it can be told without decoding;
- * a transaction's hash is computed, its sender is stored because recovering it costs a hundred times more.
+ * Integers of the prefix, offsets and checksums are u32 little-endian unless a size is named; other counts and
+ * lengths are varints. A transaction's hash is computed; its sender is stored because recovering it costs a
+ * hundred times more.
  */
-const HASH_OFFSET = 4;
+export const PREFIX_LENGTH = 64;
+const VERSION = 1;
+
+const CHECKSUM_OFFSET = 4;
+const NUMBER_OFFSET = 8;
+const HASH_OFFSET = 16;
+const COUNTS_OFFSET = 48;
+
+const CHECKSUM_LENGTH = 4;
+const OFFSET_LENGTH = 4;
 
 const NO_WITHDRAWALS_FIELD = 0;
+
+/** The first bytes of a record: what the block is called and where its parts are. Offsets count from its first byte. */
+export type RecordPrefix = {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly transactionCount: number;
+  /** of the offsets of the items; the header ends 4 bytes before */
+  readonly offsetsOffset: number;
+  /** of the uncles, withdrawals and consensus data */
+  readonly restOffset: number;
+  readonly changesOffset: number;
+};
+
+/** A transaction of a block with its receipt. */
+export type RecordItem = {
+  readonly transaction: Transaction;
+  readonly sender: Address;
+  readonly receipt: Receipt;
+  /** index in the block of its first log */
+  readonly firstLogIndex: number;
+};
 
 /**
  * The record as bytes.
  * @param unchanged accounts that are in the changes for their slots alone
  */
 export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Address>): Buffer {
-  const { block, senders, receipts, changes, consensusData } = record;
-  const writer = new ByteWriter(512 + block.transactions.length * 320);
-  writer.u32(0);
-  writer.hex(block.hash);
-  writeHeader(writer, block.header);
-  writer.varint(block.uncles.length);
-  for (const uncle of block.uncles) writeHeader(writer, uncle);
-  writeWithdrawals(writer, block.withdrawals);
-  writer.varint(block.transactions.length);
-  for (const tx of block.transactions) writer.block(tx.raw);
-  for (const sender of senders) writer.hex(sender);
-  for (const receipt of receipts) writeReceipt(writer, receipt);
-  writer.block(consensusData);
-  writer.patchU32(0, writer.length);
-  writeChanges(writer, changes, unchanged);
+  const writer = new ByteWriter(1024 + record.block.transactions.length * 384);
+  writeBlock(writer, record);
+  writeChanges(writer, record.changes, unchanged);
   return writer.finish();
 }
 
+/** All of a record up to the changes. */
+export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "changes">): void {
+  const { block, senders, receipts, consensusData } = record;
+  const { header, transactions } = block;
+  writer.byte(RECORD_KIND.block);
+  writer.byte(VERSION);
+  writer.skip(COUNTS_OFFSET - 2);
+  writer.patchU64(NUMBER_OFFSET, header.number);
+  writer.patchHex(HASH_OFFSET, block.hash);
+  writer.skip(PREFIX_LENGTH - COUNTS_OFFSET);
+
+  writeHeader(writer, header);
+  writer.u32(writer.checksum(PREFIX_LENGTH, writer.length));
+
+  const offsetsOffset = writer.length;
+  writer.skip((transactions.length + 1) * OFFSET_LENGTH);
+  let firstLogIndex = 0;
+  for (const [index, { raw }] of transactions.entries()) {
+    const start = writer.length;
+    writer.patchU32(offsetsOffset + index * OFFSET_LENGTH, start);
+    writer.skip(CHECKSUM_LENGTH);
+    writer.hex(senders[index]!);
+    writer.varint(firstLogIndex);
+    writer.block(raw);
+    writeReceipt(writer, receipts[index]!);
+    writer.patchU32(start, writer.checksum(start + CHECKSUM_LENGTH, writer.length));
+    firstLogIndex += receipts[index]!.logs.length;
+  }
+  const restOffset = writer.length;
+  writer.patchU32(offsetsOffset + transactions.length * OFFSET_LENGTH, restOffset);
+  writer.varint(block.uncles.length);
+  for (const uncle of block.uncles) writeHeader(writer, uncle);
+  writeWithdrawals(writer, block.withdrawals);
+  writer.block(consensusData);
+
+  for (const [index, value] of [
+    transactions.length,
+    offsetsOffset,
+    restOffset,
+    writer.length,
+  ].entries()) {
+    writer.patchU32(COUNTS_OFFSET + index * OFFSET_LENGTH, value);
+  }
+  writer.patchU32(CHECKSUM_OFFSET, writer.checksum(NUMBER_OFFSET, PREFIX_LENGTH));
+}
+
 /**
- * The whole record. Byte fields are views of `payload`.
- * @throws MalformedBytesError, and what `decodeTransaction` throws
+ * The whole record, whose own checksum the log has verified. Byte fields are views of `payload`.
+ * @throws MalformedBytesError, UnknownFormatError, and what `decodeTransaction` throws
  */
 export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
-  const reader = new ByteReader(payload, HASH_OFFSET);
-  const hash = reader.hex(32) as Hash;
+  const { hash, transactionCount, restOffset, changesOffset } = decodePrefix(payload);
+  const reader = new ByteReader(payload, PREFIX_LENGTH);
   const header = readHeader(reader);
+  reader.offset += CHECKSUM_LENGTH + (transactionCount + 1) * OFFSET_LENGTH;
+  const transactions: Transaction[] = [];
+  const senders: Address[] = [];
+  const receipts: Receipt[] = [];
+  for (let left = transactionCount; left > 0; left--) {
+    reader.offset += CHECKSUM_LENGTH;
+    const { transaction, sender, receipt } = readItem(reader);
+    transactions.push(transaction);
+    senders.push(sender);
+    receipts.push(receipt);
+  }
+  reader.offset = restOffset;
   const uncles = times(reader.varint(), () => readHeader(reader));
   const withdrawals = readWithdrawals(reader);
-  const transactions = times(reader.varint(), () => decodeTransaction(reader.block()));
-  const senders = transactions.map(() => reader.hex(20) as Address);
-  const receipts = transactions.map(({ type }) => readReceipt(reader, type));
   const consensusData = reader.block();
+  reader.offset = changesOffset;
   const changes = readChanges(reader);
   const block: Block = {
     hash,
@@ -70,19 +152,75 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
   return { block, senders, receipts, changes, consensusData };
 }
 
+/**
+ * The prefix of a record.
+ * @param bytes its first `PREFIX_LENGTH` bytes, or more
+ * @throws MalformedBytesError where they are damaged; UnknownFormatError
+ */
+export function decodePrefix(bytes: Uint8Array): RecordPrefix {
+  const reader = new ByteReader(bytes);
+  assertRecordKind(reader, RECORD_KIND.block, VERSION);
+  reader.offset = CHECKSUM_OFFSET;
+  if (reader.u32() !== reader.checksum(NUMBER_OFFSET, PREFIX_LENGTH)) {
+    throw new MalformedBytesError("prefix of a block record is damaged");
+  }
+  return {
+    number: reader.u64(),
+    hash: reader.hex(32) as Hash,
+    transactionCount: reader.u32(),
+    offsetsOffset: reader.u32(),
+    restOffset: reader.u32(),
+    changesOffset: reader.u32(),
+  };
+}
+
+/**
+ * @param section bytes of a record from the end of its prefix to the offsets of the items
+ * @throws MalformedBytesError
+ */
+export function decodeHeaderSection(section: Uint8Array): Header {
+  const reader = new ByteReader(section);
+  const end = section.length - CHECKSUM_LENGTH;
+  reader.offset = Math.max(0, end);
+  if (reader.u32() !== reader.checksum(0, end)) {
+    throw new MalformedBytesError("header of a block record is damaged");
+  }
+  reader.offset = 0;
+  return readHeader(reader);
+}
+
+/** Where a record says at which offsets item `index` begins and ends: two u32. */
+export function itemOffsetsAt({ offsetsOffset }: RecordPrefix, index: number): number {
+  return offsetsOffset + index * OFFSET_LENGTH;
+}
+
+/**
+ * @param item its bytes, from one offset to the next
+ * @throws MalformedBytesError, and what `decodeTransaction` throws
+ */
+export function decodeItem(item: Uint8Array): RecordItem {
+  const reader = new ByteReader(item);
+  if (reader.u32() !== reader.checksum(CHECKSUM_LENGTH, item.length)) {
+    throw new MalformedBytesError("transaction of a block record is damaged");
+  }
+  return readItem(reader);
+}
+
 /** The changes in a record as rows of the index. */
 export function decodeChangeRows(payload: Uint8Array): ChangeRows {
-  const reader = new ByteReader(payload);
-  reader.offset = reader.u32();
+  const reader = new ByteReader(payload, decodePrefix(payload).changesOffset);
   return readChangeRows(reader);
 }
 
-/** Hash of the block in a record. */
-export function recordBlockHash(payload: Uint8Array): Uint8Array {
-  return new ByteReader(payload, HASH_OFFSET).bytes(32);
+function readItem(reader: ByteReader): RecordItem {
+  const sender = reader.hex(20) as Address;
+  const firstLogIndex = reader.varint();
+  const transaction = decodeTransaction(reader.block());
+  const receipt = readReceipt(reader, transaction.type);
+  return { transaction, sender, receipt, firstLogIndex };
 }
 
-function writeWithdrawals(writer: ByteWriter, withdrawals: Block["withdrawals"]): void {
+export function writeWithdrawals(writer: ByteWriter, withdrawals: Block["withdrawals"]): void {
   if (withdrawals === undefined) {
     writer.varint(NO_WITHDRAWALS_FIELD);
     return;
@@ -96,7 +234,7 @@ function writeWithdrawals(writer: ByteWriter, withdrawals: Block["withdrawals"])
   }
 }
 
-function readWithdrawals(reader: ByteReader): Withdrawal[] | undefined {
+export function readWithdrawals(reader: ByteReader): Withdrawal[] | undefined {
   const form = reader.varint();
   if (form === NO_WITHDRAWALS_FIELD) return undefined;
   return times(form - 1, () => ({
@@ -107,7 +245,7 @@ function readWithdrawals(reader: ByteReader): Withdrawal[] | undefined {
   }));
 }
 
-function times<T>(count: number, make: () => T): T[] {
+export function times<T>(count: number, make: () => T): T[] {
   const items: T[] = [];
   for (let i = 0; i < count; i++) items.push(make());
   return items;

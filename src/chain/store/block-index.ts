@@ -1,9 +1,9 @@
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
-import { BlockLog, LogCorruptionError } from "../../storage/block-log.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import type { Kv, KvReader, KvWriter } from "../../storage/kv.ts";
+import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
 import {
   assertKnownFormat,
   INDEX_FORMAT,
@@ -26,6 +26,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
+import { IndexMismatchError } from "./store-errors.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
 /** The last block whose rows are in the index. */
@@ -87,19 +88,24 @@ export class BlockIndex {
   /** Codes read lately. Nothing ever replaces one. */
   readonly #codes = new Map<Hash, Uint8Array>();
   readonly logs: LogIndex;
+  /** The row that names the format is there, written with the first block. */
+  #hasFormat: boolean;
   /** Blocks from genesis of which nothing waits for a merge. */
   #mergedBlocks: number;
   /** Blocks that will be when the merge under way ends; undefined when there is none. */
   #mergingBlocks: number | undefined;
 
-  /** @throws UnknownFormatError */
-  constructor(kv: Kv, log: BlockLog, limits: MergeLimits = MERGE_LIMITS) {
+  /** @throws IndexMismatchError where the index has an older format, UnknownFormatError a newer one */
+  constructor(kv: Kv, log: LogReader, limits: MergeLimits = MERGE_LIMITS) {
     this.#kv = kv;
     this.#limits = limits;
-    const format = kv.get(metaKey(META.format));
-    if (format !== undefined) {
-      assertKnownFormat("index", new ByteReader(format).varint(), INDEX_FORMAT);
+    const format = readVarint(kv.get(metaKey(META.format)));
+    if (format !== undefined && format < INDEX_FORMAT) {
+      const details = { found: format, known: INDEX_FORMAT };
+      throw new IndexMismatchError(`index has the older format ${format}`, details);
     }
+    if (format !== undefined) assertKnownFormat("index", format, INDEX_FORMAT);
+    this.#hasFormat = format !== undefined;
     const valueAt =
       (length: number, valueIn: typeof accountEntryValue) =>
       (key: Uint8Array, position: number): Uint8Array | undefined => {
@@ -150,6 +156,13 @@ export class BlockIndex {
     return 0;
   }
 
+  /** Number of the first block; undefined while there is none. */
+  firstNumber(): number | undefined {
+    const range = { from: tableKey(TABLE.position), to: tableKey(TABLE.position + 1), limit: 1 };
+    for (const [key] of this.#kv.range(range)) return numberFromKey(key, 1);
+    return undefined;
+  }
+
   /** Position of a block's record. */
   position(number: number): number | undefined {
     return readVarint(this.#kv.get(tableKey(TABLE.position, numberKey(number))));
@@ -197,13 +210,14 @@ export class BlockIndex {
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
-    if (number === 0) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
+    if (!this.#hasFormat) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
     writeApplied(writer, { number, hash, end });
   }
 
   /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
   remember({ executed, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
     const { number } = executed.block.header;
+    this.#hasFormat = true;
     this.logs.remember(executed);
     this.trieNodes.remember(nodes);
     for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
@@ -313,7 +327,7 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
 }
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
-  return { key, value, position: BlockLog.payloadPosition(position, offset) };
+  return { key, value, position: LogReader.payloadPosition(position, offset) };
 }
 
 function stateRootKey(root: Hash): Uint8Array {

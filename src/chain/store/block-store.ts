@@ -2,6 +2,8 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import type { RecordItem } from "../records/block-record.ts";
 
 /** All that a block leaves behind: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {
@@ -10,16 +12,34 @@ export type BlockRecord = ExecutedBlock & {
   readonly consensusData: Uint8Array;
 };
 
-/** The blocks of one chain from genesis to head with every state between: the block log and its index. */
+/** A transaction of a block, its receipt, and what an answer about either says of the block. */
+export type IncludedTransaction = RecordItem & {
+  readonly index: number;
+  readonly blockHash: Hash;
+  readonly blockNumber: number;
+};
+
+/**
+ * The blocks of one chain from a base to the head with every state between: the block log and its
+ * index. Every method that takes a block number throws BlockPrunedError below the base.
+ */
 export interface BlockStore {
+  /** Number of the first block, 0 unless the log begins later; undefined while the store is empty. */
+  base(): number | undefined;
   /** Number of the newest block; undefined while the store is empty. */
   head(): number | undefined;
   /**
-   * Adds the block after head (0 to an empty store). Returns when the block is on disk to stay.
+   * Adds the block after head; to an empty store the base, whose changes are all of its state.
+   * Returns when the block is on disk to stay.
    * @param nodes trie nodes of its state root
    */
   append(record: BlockRecord, nodes: readonly TrieNode[]): void;
   block(number: number): ExecutedBlock | undefined;
+  /** The header alone, without decoding the block; likewise its hash. */
+  headerAt(number: number): Header | undefined;
+  hashAt(number: number): Hash | undefined;
+  /** One transaction and its receipt, without decoding the others. */
+  transactionAt(number: number, index: number): IncludedTransaction | undefined;
   numberOf(blockHash: Hash): number | undefined;
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;

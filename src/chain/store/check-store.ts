@@ -1,9 +1,10 @@
 import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
-import { type Hash, hashToBytes, ZERO_HASH } from "../../primitives/hash.ts";
+import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
-import { BlockLog, type LogRecord } from "../../storage/block-log.ts";
+import type { BlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvCorruptionError, type KvRow } from "../../storage/kv.ts";
+import { LogReader, type LogRecord } from "../../storage/log-reader.ts";
 import { TABLE } from "../../storage/schema.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
@@ -53,7 +54,7 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     logBlocks: 0,
     logPostings: 0,
   };
-  let previous: { readonly number: number; readonly hash: Hash } = { number: -1, hash: ZERO_HASH };
+  let previous: { readonly number: number; readonly hash: Hash } | undefined;
 
   const logCheck = log.check((logRecord) => {
     const record = faults.catch("log", undefined, `record at ${logRecord.position}`, () =>
@@ -64,10 +65,16 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     const { number } = header;
     counts.blocks++;
     counts.transactions += transactions.length;
-    faults.unless("log", number, "number follows", () => number === previous.number + 1);
-    faults.unless("log", number, "parent is the block before", () =>
-      number === 0 ? true : header.parentHash === previous.hash,
-    );
+    const parent = previous;
+    if (parent !== undefined) {
+      faults.unless("log", number, "number follows", () => number === parent.number + 1);
+      faults.unless(
+        "log",
+        number,
+        "parent is the block before",
+        () => header.parentHash === parent.hash,
+      );
+    }
     faults.unless("log", number, "hash is the header's", () => headerHash(header) === hash);
     previous = { number, hash };
 
@@ -110,7 +117,7 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     faults.add("log", undefined, `position ${position}: ${reason}`);
   }
 
-  const expected = previous.number < 0 ? undefined : previous.hash;
+  const expected = previous?.hash;
   faults.unless("index", undefined, "last block", () => index.applied()?.hash === expected);
   for (const [what, table, count] of [
     ["account versions", index.accounts, counts.accountVersions],
@@ -130,7 +137,7 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     "terms of all logs",
     () => index.logs.postingCount() === counts.logPostings,
   );
-  const { rows, byTable } = checkRows(faults, index, kv, previous.number);
+  const { rows, byTable } = checkRows(faults, index, kv, previous?.number ?? -1);
   for (const [table, count] of [
     ["position", counts.blocks],
     ["blockByHash", counts.blocks],
@@ -159,7 +166,7 @@ function checkChanges(
 ): void {
   for (const { key, value, offset } of changes) {
     faults.unless("index", number, `change of ${bytesToHex(key)}`, () => {
-      const position = BlockLog.payloadPosition(record.position, offset);
+      const position = LogReader.payloadPosition(record.position, offset);
       return (
         table.versionAt(key, number)?.position === position && isSame(table.at(key, number), value)
       );

@@ -5,6 +5,7 @@ import { InvariantError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import { createMemoryState, type MemoryState } from "../../state/memory-state.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateReader } from "../../state/reader.ts";
@@ -17,6 +18,7 @@ import { META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
 import { decodeChangeRows, encodeBlockRecord } from "../records/block-record.ts";
 import { FAIL_POINTS } from "../testing/fail-points.ts";
@@ -77,11 +79,31 @@ class Model {
     }
   }
 
-  assertEqual(store: LogBlockStore): void {
+  /** What block `number` would change if it came after nothing. */
+  baseOf(number: number): RandomBlock {
+    const state = createMemoryState();
+    for (const { record } of this.blocks.slice(0, number + 1)) state.apply(record.changes);
+    const codes = new Map<Hash, Uint8Array>();
+    const accounts = Array.from(state.accounts(), ([address, account]) => {
+      if (account.codeHash !== EMPTY_CODE_HASH) {
+        codes.set(account.codeHash, state.code(account.codeHash));
+      }
+      const storage = new Map(state.storageEntries(address));
+      return { address, account, storage, storageCleared: false };
+    });
+    const changes = { accounts, codes };
+    const { nodes } = createTrie(createMemoryNodes()).update(EMPTY_TRIE_ROOT, changes);
+    return { record: { ...this.blocks[number]!.record, changes }, nodes };
+  }
+
+  /** @param base number of the first block of `store` */
+  assertEqual(store: LogBlockStore, base = 0): void {
     assert.equal(store.head(), this.blocks.length === 0 ? undefined : this.blocks.length - 1);
     const state = createMemoryState();
-    for (const [number, { record, nodes }] of this.blocks.entries()) {
-      state.apply(record.changes);
+    for (const [number, block] of this.blocks.entries()) {
+      state.apply(block.record.changes);
+      if (number < base) continue;
+      const { record, nodes } = number === base && base > 0 ? this.baseOf(base) : block;
       this.#assertBlock(store, number, record);
       this.#assertState(store, number, state);
       const known = store.trieNodesAt(number);
@@ -95,6 +117,23 @@ class Model {
 
   #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {
     const { changes, consensusData, ...executed } = record;
+    assert.deepEqual(plain(store.headerAt(number)), plain(record.block.header));
+    assert.equal(store.hashAt(number), record.block.hash);
+    let firstLogIndex = 0;
+    for (const [index, transaction] of record.block.transactions.entries()) {
+      const receipt = record.receipts[index]!;
+      assert.deepEqual(
+        plain(store.transactionAt(number, index)),
+        plain({
+          ...{ transaction, receipt, firstLogIndex, index },
+          sender: record.senders[index]!,
+          blockHash: record.block.hash,
+          blockNumber: number,
+        }),
+      );
+      firstLogIndex += receipt.logs.length;
+    }
+    assert.equal(store.transactionAt(number, record.block.transactions.length), undefined);
     const { block, senders, receipts } = store.block(number)!;
     assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
     assert.deepEqual(plain(store.changes(number)), plain(changes));
@@ -218,7 +257,7 @@ describe("LogBlockStore", () => {
         } catch (error) {
           // A merge has no caller to throw at: the append after it says so.
           const { message, code } = error as { message: string; code?: string };
-          assert.ok(message === "dead" || code === "STORE_BROKEN", message);
+          assert.ok(message === "dead" || code === "STORE_POISONED", message);
         }
         const again = disk.open();
         if (unsure !== undefined && again.head() === model.blocks.length) model.add(unsure);
@@ -289,9 +328,9 @@ describe("LogBlockStore", () => {
     }
     const { record, nodes } = chain.next();
     disk.failSync();
-    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_BROKEN" });
+    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_POISONED" });
     disk.heal();
-    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_BROKEN" });
+    assert.throws(() => store.append(record, nodes), { code: "STORE_LOG_POISONED" });
     model.assertEqual(store);
     const again = open();
     if (again.head() === 5) model.add({ record, nodes });
@@ -312,8 +351,48 @@ describe("LogBlockStore", () => {
     };
     while (disk.deferred.length === 0) next();
     disk.deferred.shift()!();
-    assert.throws(next, { code: "STORE_BROKEN" });
-    assert.throws(() => store.rollbackTo(0), { code: "STORE_BROKEN" });
+    assert.throws(next, { code: "STORE_POISONED" });
+    assert.throws(() => store.rollbackTo(0), { code: "STORE_POISONED" });
+  });
+
+  test("may begin after block 0 with a block that changes all of the state; what is older is pruned", () => {
+    const chain = new RandomChain(21);
+    const model = new Model();
+    for (let i = 0; i < 40; i++) model.add(chain.next());
+    const BASE = 17;
+    const disk = createDisk();
+    const store = disk.open();
+    for (const [number, block] of model.blocks.entries()) {
+      if (number < BASE) continue;
+      const { record, nodes } = number === BASE ? model.baseOf(BASE) : block;
+      store.append(record, nodes);
+    }
+    const assertWhole = (store: LogBlockStore): void => {
+      assert.equal(store.base(), BASE);
+      model.assertEqual(store, BASE);
+      for (const read of [
+        () => store.block(BASE - 1),
+        () => store.headerAt(0),
+        () => store.hashAt(3),
+        () => store.transactionAt(BASE - 1, 0),
+        () => store.stateAt(BASE - 1),
+        () => store.changes(0),
+        () => store.trieNodesAt(BASE - 1),
+        () => store.rollbackTo(BASE - 1),
+      ]) {
+        assert.throws(read, { code: "BLOCK_PRUNED" });
+      }
+      const unknown = model.blocks[BASE - 1]!.record.block;
+      assert.equal(store.numberOf(unknown.hash), undefined);
+    };
+    assertWhole(store);
+    assertWhole(disk.open());
+    const again = disk.open({ index: createMemoryKv() });
+    assert.equal(again.replayedBlocks, 40 - BASE);
+    assertWhole(again);
+    again.rollbackTo(BASE + 2);
+    model.blocks.length = BASE + 3;
+    assertWhole(again);
   });
 
   test("takes nothing but a child of its head, and gives no state of a block it has not", () => {
@@ -323,7 +402,7 @@ describe("LogBlockStore", () => {
     const first = chain.next();
     const second = chain.next();
     const append = ({ record, nodes }: RandomBlock) => store.append(record, nodes);
-    assert.throws(() => append(first), InvariantError);
+    assert.throws(() => append(first), { code: "STORE_STATE_ROOT_MISMATCH" });
     assert.throws(() => store.stateAt(0), InvariantError);
     append(genesis);
     append(first);

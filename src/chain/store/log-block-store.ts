@@ -1,27 +1,23 @@
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
-import {
-  type BlockLog,
-  LogCorruptionError,
-  type LogRecord,
-  openBlockLog,
-} from "../../storage/block-log.ts";
+import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import type { Kv } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
+import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
 import type { LogSource } from "../logs/log-source.ts";
 import {
   decodeBlockRecord,
   decodeChangeRows,
+  decodePrefix,
   encodeBlockRecord,
-  recordBlockHash,
 } from "../records/block-record.ts";
 import {
   type Applied,
@@ -30,16 +26,19 @@ import {
   type MergeLimits,
   readApplied,
 } from "./block-index.ts";
-import type { BlockRecord, BlockStore } from "./block-store.ts";
+import { BlockReader } from "./block-reader.ts";
+import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
-import { DecodedBlocks } from "./decoded-blocks.ts";
 import { HeadState } from "./head-state.ts";
-import { DiskFullError, IndexMismatchError, StoreBrokenError } from "./store-errors.ts";
+import {
+  BlockPrunedError,
+  DiskFullError,
+  IndexMismatchError,
+  StorePoisonedError,
+} from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 
-/** Records of this many bytes are kept decoded, once for the newest blocks and once for older ones. */
-const DECODED_BYTES_MAX = 16 << 20;
 /** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
@@ -87,11 +86,12 @@ export class LogBlockStore implements BlockStore {
   readonly #freeBytes: () => number;
   readonly #createTrie: CreateTrie;
   readonly #computed: ComputedTrieNodes;
-  readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
+  readonly #blocks: BlockReader;
   readonly #headState: HeadState;
+  #base: number | undefined;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
-  #broken: unknown;
+  #poison: unknown;
   #closed = false;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
@@ -102,7 +102,9 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint = failPoint;
     this.#defer = defer;
     this.#createTrie = options.createTrie;
-    this.#computed = new ComputedTrieNodes(options.createTrie, (number) => this.#record(number));
+    this.#computed = new ComputedTrieNodes(options.createTrie, (number) =>
+      number < (this.#base ?? 0) ? undefined : this.#record(number),
+    );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
     const applied = readApplied(options.index);
@@ -114,7 +116,9 @@ export class LogBlockStore implements BlockStore {
     });
     try {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
+      this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.replayedBlocks = this.#replay();
@@ -135,25 +139,34 @@ export class LogBlockStore implements BlockStore {
 
   /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
   trieNodesAt(number: number): TrieNodeReader {
-    const first = this.#index.checkpointUpTo(number + 1);
+    invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
+    const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
     if (number === this.head() || first === number + 1) return this.trieNodes;
     return this.#computed.over(this.trieNodes, first, number);
+  }
+
+  base(): number | undefined {
+    return this.#base;
   }
 
   head(): number | undefined {
     return this.#head?.number;
   }
 
-  /** @throws DiskFullError, LogWriteError: it may be tried again; LogBrokenError, StoreBrokenError */
+  /**
+   * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
+   * StateRootMismatchError for a base without all of its state
+   */
   append(record: BlockRecord, nodes: readonly TrieNode[]): void {
     this.#assertUsable();
     this.#assertSpace();
     const { number, parentHash } = record.block.header;
-    invariant(number === this.#nextNumber(), `block ${number} must follow ${this.head()}`);
     invariant(
-      number === 0 || parentHash === this.#head?.hash,
-      `block ${number} must be a child of the head`,
+      this.#head === undefined ||
+        (number === this.#head.number + 1 && parentHash === this.#head.hash),
+      `block ${number} must be the child of head ${this.head()}`,
     );
+    if (this.#head === undefined && number > 0) this.#assertWholeState(record);
     this.#failPoint("append:begin");
     const payload = encodeBlockRecord(record, this.#unchangedAccounts(record.changes));
     const position = this.#log.append(payload);
@@ -166,20 +179,33 @@ export class LogBlockStore implements BlockStore {
       });
     } catch (error) {
       // Nobody has been told of this block, so it can still be taken back.
-      this.#orBreak(() => this.#log.truncateTo(position));
+      this.#orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
     this.#failPoint("append:committed");
     this.#index.remember(block, nodes);
     this.#head = { number, hash: record.block.hash, end: block.end };
+    this.#base ??= number;
     this.#headState.apply(record.changes);
-    this.#decoded.addHead(number, record, payload.length);
+    this.#blocks.addHead(record, payload.length);
     this.#scheduleMerge();
     this.#failPoint("append:end");
   }
 
   block(number: number): ExecutedBlock | undefined {
     return this.#record(number);
+  }
+
+  headerAt(number: number): Header | undefined {
+    return this.#isStored(number) ? this.#blocks.header(number) : undefined;
+  }
+
+  hashAt(number: number): Hash | undefined {
+    return this.#isStored(number) ? this.#blocks.hash(number) : undefined;
+  }
+
+  transactionAt(number: number, index: number): IncludedTransaction | undefined {
+    return this.#isStored(number) ? this.#blocks.transaction(number, index) : undefined;
   }
 
   changes(number: number): StateChanges {
@@ -203,10 +229,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   stateAt(number: number): StateReader {
-    invariant(
-      number >= 0 && number < this.#nextNumber(),
-      `block ${number} must be known to read its state`,
-    );
+    invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
@@ -216,7 +239,7 @@ export class LogBlockStore implements BlockStore {
    */
   rollbackTo(number: number): void {
     this.#assertUsable();
-    invariant(number >= 0 && number < this.#nextNumber(), `block ${number} must be known`);
+    invariant(this.#isStored(number), `block ${number} must be stored to go back to it`);
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
     const removed: IndexedBlock[] = [];
@@ -225,16 +248,17 @@ export class LogBlockStore implements BlockStore {
     }
     const last = lastBlock(number, kept);
     this.#headState.forget();
-    this.#orBreak(() => {
+    this.#orPoison(() => {
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });
-    this.#decoded.forgetAfter(number);
+    this.#blocks.forgetAfter(number);
     this.#head = last;
     const { trieNodes, mergedBlocks } = this.#index;
-    this.#orBreak(() =>
-      this.#computed.compute(mergedBlocks, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
+    const first = Math.max(this.#base ?? 0, mergedBlocks);
+    this.#orPoison(() =>
+      this.#computed.compute(first, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
     );
   }
 
@@ -250,7 +274,7 @@ export class LogBlockStore implements BlockStore {
     try {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
-      const canMerge = head !== undefined && this.#broken === undefined && this.#hasSpace();
+      const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
       while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
@@ -260,18 +284,16 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  #nextNumber(): number {
-    return this.#head === undefined ? 0 : this.#head.number + 1;
+  /** @throws BlockPrunedError */
+  #isStored(number: number): boolean {
+    if (this.#head === undefined || number < 0 || number > this.#head.number) return false;
+    const base = this.#base ?? 0;
+    if (number < base) throw new BlockPrunedError({ number, base });
+    return true;
   }
 
   #record(number: number): BlockRecord | undefined {
-    if (number < 0 || number >= this.#nextNumber()) return undefined;
-    const known = this.#decoded.get(number);
-    if (known !== undefined) return known;
-    const { payload } = this.#log.record(this.#position(number));
-    const record = decodeBlockRecord(payload);
-    this.#decoded.addOlder(number, record, payload.length);
-    return record;
+    return this.#isStored(number) ? this.#blocks.block(number) : undefined;
   }
 
   #knownRecord(number: number): BlockRecord {
@@ -302,10 +324,11 @@ export class LogBlockStore implements BlockStore {
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
   #replay(): number {
-    const applied = this.#head?.number ?? -1;
-    const first = this.#index.mergedBlocks;
+    const base = this.#base ?? 0;
+    const applied = this.#head?.number ?? base - 1;
+    const first = Math.max(base, this.#index.mergedBlocks);
     this.#replayLogs(first);
-    const before = first === 0 ? undefined : this.#log.record(this.#position(first - 1));
+    const before = first === base ? undefined : this.#log.record(this.#position(first - 1));
     const records = this.#log.records(before?.end ?? 0);
     let trie: Pick<StateTrie, "update"> | undefined;
     this.#head = before && lastBlock(first - 1, before);
@@ -330,19 +353,25 @@ export class LogBlockStore implements BlockStore {
       });
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
     }
-    return this.#nextNumber() - 1 - applied;
+    return (this.head() ?? applied) - applied;
   }
 
   /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
   #replayLogs(end: number): void {
     const { logs } = this.#index;
-    if (logs.mergedBlocks >= end) return;
-    for (const { payload } of this.#log.records(this.#position(logs.mergedBlocks))) {
+    const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
+    if (first >= end) return;
+    for (const { payload } of this.#log.records(this.#position(first))) {
       const record = decodeBlockRecord(payload);
       if (record.block.header.number >= end) break;
       logs.remember(record);
       while (logs.needsMerge()) logs.mergeSome();
     }
+  }
+
+  /** @throws StateRootMismatchError unless the changes of a base are all of its state */
+  #assertWholeState(base: BlockRecord): void {
+    trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
   }
 
   #assertIndexIsOfLog({ number, hash, end }: Applied): void {
@@ -354,7 +383,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #assertFollows({ header }: Block, position: number): void {
-    const expected = this.#nextNumber();
+    const expected = this.#head === undefined ? this.#base : this.#head.number + 1;
     if (header.number !== expected) {
       const reason = `block ${header.number} where ${expected} was expected`;
       throw new LogCorruptionError({ position, reason });
@@ -366,8 +395,8 @@ export class LogBlockStore implements BlockStore {
 
   #assertUsable(): void {
     invariant(!this.#closed, "the store must be open");
-    if (this.#broken === undefined) return;
-    throw new StoreBrokenError("store needs to be opened again", {}, { cause: this.#broken });
+    if (this.#poison === undefined) return;
+    throw new StorePoisonedError("store needs to be opened again", {}, { cause: this.#poison });
   }
 
   #hasSpace(): boolean {
@@ -379,11 +408,11 @@ export class LogBlockStore implements BlockStore {
     throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
   }
 
-  #orBreak(work: () => void): void {
+  #orPoison(work: () => void): void {
     try {
       work();
     } catch (error) {
-      this.#broken = error;
+      this.#poison = error;
       throw error;
     }
   }
@@ -391,13 +420,13 @@ export class LogBlockStore implements BlockStore {
   /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
   #scheduleMerge(): void {
     const head = this.head()!;
-    while (this.#index.isMergeLate()) this.#orBreak(() => this.#index.mergeSome(head));
+    while (this.#index.isMergeLate()) this.#orPoison(() => this.#index.mergeSome(head));
     if (this.#mergeIsDeferred || !this.#index.needsMerge(head)) return;
     this.#mergeIsDeferred = true;
     this.#defer(() => {
       this.#mergeIsDeferred = false;
       // Without space the merge waits: the next append that finds some begins it again.
-      if (this.#closed || this.#broken !== undefined || !this.#hasSpace()) return;
+      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
       try {
         this.#failPoint("merge:begin");
         const isMoreLeft = this.#index.mergeSome(this.head()!);
@@ -405,7 +434,7 @@ export class LogBlockStore implements BlockStore {
         if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
         // There is no caller to tell: the next append does.
-        this.#broken = error;
+        this.#poison = error;
       }
     });
   }
@@ -429,7 +458,13 @@ function stateRootOf({ payload }: LogRecord): Hash {
 }
 
 function hashOf({ payload }: LogRecord): Hash {
-  return bytesToHex(recordBlockHash(payload)) as Hash;
+  return decodePrefix(payload).hash;
+}
+
+/** Number of the block that the log begins with. */
+function firstNumber(log: BlockLog): number | undefined {
+  const first = log.first();
+  return first && decodePrefix(first.payload).number;
 }
 
 function deferToImmediate(work: () => void): void {

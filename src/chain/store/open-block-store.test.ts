@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
-import { META, TABLE, tableKey } from "../../storage/schema.ts";
+import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
@@ -136,11 +136,11 @@ describe("openDiskBlockStore", () => {
       kv.close();
       assert.throws(() => open(directory), {
         code: "STORE_FORMAT_TOO_NEW",
-        details: { what: "index", found: 99, known: 1 },
+        details: { what: "index", found: 99, known: INDEX_FORMAT },
       });
       assert.throws(() => open(directory), { code: "STORE_FORMAT_TOO_NEW" });
       const again = openLmdbKv(join(directory, "index"));
-      again.transaction((writer) => writer.put(key, Uint8Array.of(1)));
+      again.transaction((writer) => writer.put(key, Uint8Array.of(INDEX_FORMAT)));
       again.close();
       assertOpens(directory, 0);
     }));

@@ -22,6 +22,7 @@ import {
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
+import { LOG_FOLDER, type LogMigration, migrateLog } from "./migrate-log.ts";
 
 type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onClosed">;
 
@@ -30,6 +31,8 @@ export type DiskBlockStoreOptions = StoreOptions & {
   readonly directory: string;
   /** Throws the index away and makes it anew from the log. */
   readonly reindex?: boolean;
+  /** Called while a log of an older format is rewritten. */
+  readonly onMigration?: LogMigration["onProgress"];
 };
 
 const STATE_FILE = "index.state";
@@ -66,7 +69,12 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = lockFile(join(directory, "lock"));
   try {
-    if (reindex || !isIndexWhole(directory)) removeIndex(directory);
+    const { onMigration, failPoint } = options;
+    const isMigrated = migrateLog(directory, {
+      ...(onMigration && { onProgress: onMigration }),
+      ...(failPoint && { failPoint }),
+    });
+    if (reindex || isMigrated || !isIndexWhole(directory)) removeIndex(directory);
     try {
       return openWithLock(options, lock);
     } catch (error) {
@@ -95,7 +103,7 @@ function openWithLock(options: DiskBlockStoreOptions, lock: FileLock): LogBlockS
         return bavail * bsize;
       },
       ...options,
-      log: openLogDirectory(join(directory, "log")),
+      log: openLogDirectory(join(directory, LOG_FOLDER)),
       index,
       onClosed() {
         writeState(directory, CLEAN);

@@ -1,9 +1,18 @@
 import { NodeError } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
 
-/** The store met a failure that leaves memory and disk out of step. Opening it again repairs that. */
-export class StoreBrokenError extends NodeError {
-  readonly code = "STORE_BROKEN";
+/** After a failed write memory and disk differ, and nothing is written any more. Opening the store again repairs it. */
+export class StorePoisonedError extends NodeError {
+  readonly code = "STORE_POISONED";
+}
+
+/** The block, or the state after it, is older than the first block of the log. */
+export class BlockPrunedError extends NodeError {
+  readonly code = "BLOCK_PRUNED";
+  constructor(details: { readonly number: number; readonly base: number }) {
+    // geth's text, which clients look for (EIP-4444).
+    super("pruned history unavailable", details);
+  }
 }
 
 /** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */

@@ -7,7 +7,7 @@ import { call, type FunctionBuilder, type Label } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import { type Build, Loop } from "./loop.ts";
 import { emitOpcode } from "./opcodes/opcode-emitters.ts";
-import { defineRuntime, type Runtime } from "./runtime.ts";
+import { defineRuntime, type Runtime } from "./runtime/runtime.ts";
 
 /**
  * The interpreter of one fork as a WebAssembly module. `run()` goes on with the frame whose registers stand in linear

@@ -3,7 +3,7 @@ import { frame, globals, STACK_WORDS_MAX, WORD } from "../layout.ts";
 import type { Opcode } from "../opcodes.ts";
 import { i32, i64, type Local, type Operand } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../wasm/function.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime/runtime.ts";
 import { limb, orAll } from "./words.ts";
 
 /** Gas checked once per segment, or before each opcode with a call of the step hook. */

@@ -1,4 +1,5 @@
 import { recoverAddress } from "../../crypto/secp256k1.ts";
+import { ECRECOVER_GAS } from "../../params/precompile-gas.ts";
 import { addressToBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES, leftPad } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
@@ -11,7 +12,7 @@ import { inputSlice, inputWord } from "./input.ts";
  */
 export const ecrecover: Precompile = {
   name: "ECREC",
-  gas: () => 3000n,
+  gas: () => ECRECOVER_GAS,
   run(input) {
     const v = inputWord(input, 32);
     if (v !== 27n && v !== 28n) return EMPTY_BYTES;

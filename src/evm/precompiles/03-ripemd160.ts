@@ -1,4 +1,5 @@
 import { ripemd160 as hash } from "../../crypto/hashes.ts";
+import { RIPEMD160_GAS } from "../../params/precompile-gas.ts";
 import { leftPad } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { gasByWords } from "./input.ts";
@@ -6,6 +7,6 @@ import { gasByWords } from "./input.ts";
 /** RIPEMD-160 of the input, left-padded to 32 bytes: Yellow Paper, appendix E.1. */
 export const ripemd160: Precompile = {
   name: "RIPEMD160",
-  gas: (input) => gasByWords(input, 600, 120),
+  gas: (input) => gasByWords(input, RIPEMD160_GAS),
   run: (input) => leftPad(hash(input), 32),
 };

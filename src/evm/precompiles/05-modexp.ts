@@ -1,4 +1,14 @@
 import { modExp } from "../../crypto/modexp.ts";
+import {
+  MODEXP_BYTE_ITERATIONS,
+  MODEXP_BYTE_ITERATIONS_BYZANTIUM,
+  MODEXP_DIVISOR_BERLIN,
+  MODEXP_DIVISOR_BYZANTIUM,
+  MODEXP_GAS_MIN,
+  MODEXP_GAS_MIN_BERLIN,
+  MODEXP_LENGTH_MAX,
+  MODEXP_SHORT_COMPLEXITY,
+} from "../../params/precompile-gas.ts";
 import { bigintToFixedBytes, bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { inputSlice, inputWord } from "./input.ts";
@@ -10,52 +20,55 @@ import { inputSlice, inputWord } from "./input.ts";
  */
 const HEADER_LENGTH = 96;
 
-/** EIP-7823 */
-const LENGTH_MAX = 1024n;
-
 type Lengths = { readonly base: bigint; readonly exponent: bigint; readonly modulus: bigint };
 
-/** Price and input limits of EIP-198. */
+/** Gas and input limits of EIP-198. */
 export const modexpByzantium: Precompile = {
   name: "MODEXP",
   gas(input) {
     const lengths = readLengths(input);
-    const iterations = iterationCount(input, lengths, 8n);
-    return (complexityEip198(longest(lengths)) * iterations) / 20n;
+    const iterations = iterationCount(input, lengths, MODEXP_BYTE_ITERATIONS_BYZANTIUM);
+    return (complexityEip198(longest(lengths)) * iterations) / MODEXP_DIVISOR_BYZANTIUM;
   },
   run,
 };
 
-/** Price of EIP-2565. */
+/** Gas of EIP-2565. */
 export const modexpBerlin: Precompile = {
   name: "MODEXP",
   gas(input) {
     const lengths = readLengths(input);
-    const iterations = iterationCount(input, lengths, 8n);
-    return atLeast(200n, (squaredWords(longest(lengths)) * iterations) / 3n);
+    const iterations = iterationCount(input, lengths, MODEXP_BYTE_ITERATIONS_BYZANTIUM);
+    return atLeast(
+      MODEXP_GAS_MIN_BERLIN,
+      (squaredWords(longest(lengths)) * iterations) / MODEXP_DIVISOR_BERLIN,
+    );
   },
   run,
 };
 
-/** Price of EIP-7883, input limits of EIP-7823. */
+/** Gas of EIP-7883, input limits of EIP-7823. */
 export const modexpOsaka: Precompile = {
   name: "MODEXP",
   gas(input) {
     const lengths = readLengths(input);
-    const iterations = iterationCount(input, lengths, 16n);
+    const iterations = iterationCount(input, lengths, MODEXP_BYTE_ITERATIONS);
     const length = longest(lengths);
-    return atLeast(500n, (length <= 32n ? 16n : 2n * squaredWords(length)) * iterations);
+    return atLeast(
+      MODEXP_GAS_MIN,
+      (length <= 32n ? MODEXP_SHORT_COMPLEXITY : 2n * squaredWords(length)) * iterations,
+    );
   },
   run(input) {
     const { base, exponent, modulus } = readLengths(input);
-    if (base > LENGTH_MAX || exponent > LENGTH_MAX || modulus > LENGTH_MAX) {
+    if (base > MODEXP_LENGTH_MAX || exponent > MODEXP_LENGTH_MAX || modulus > MODEXP_LENGTH_MAX) {
       return { reason: "one or more of base/exponent/modulus length exceeded 1024 bytes" };
     }
     return run(input);
   },
 };
 
-/** The price has bounded the lengths, save that of an exponent which meets no modulus. */
+/** The gas has bounded the lengths, except that of an exponent with an empty modulus. */
 function run(input: Uint8Array): Uint8Array {
   const lengths = readLengths(input);
   if (lengths.modulus === 0n) return EMPTY_BYTES;
@@ -83,8 +96,8 @@ function longest({ base, modulus }: Lengths): bigint {
 }
 
 /**
- * How many squarings the price assumes, at least 1: the bits of the exponent's first 32 bytes below the highest one set,
- * and `perByte` for each byte behind them.
+ * How many squarings the gas is for, at least 1: the bits of the exponent's first 32 bytes below the highest one set,
+ * and `perByte` for each byte after them.
  */
 function iterationCount(input: Uint8Array, { base, exponent }: Lengths, perByte: bigint): bigint {
   const start = BigInt(HEADER_LENGTH) + base;

@@ -1,19 +1,24 @@
 import { BN254_G1_LENGTH, BN254_G2_LENGTH, bn254PairingIsOne } from "../../crypto/bn254.ts";
+import {
+  BN254_PAIRING_BYZANTIUM_GAS,
+  BN254_PAIRING_GAS,
+  type PairGas,
+} from "../../params/precompile-gas.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { BN254_FAILURE } from "./bn254-failure.ts";
 
 /**
- * Whether a product of pairings on alt_bn128 is one: EIP-197, prices of EIP-197 and EIP-1108.
+ * Whether a product of pairings on alt_bn128 is one: EIP-197, gas of EIP-197 and EIP-1108.
  *
  *     (G1 point 64 ‖ G2 point 128) any number of times  →  1 or 0 in 32 bytes
  */
 const PAIR_LENGTH = BN254_G1_LENGTH + BN254_G2_LENGTH;
 
-export const bn254PairingByzantium: Precompile = pairing(100_000, 80_000);
-export const bn254PairingIstanbul: Precompile = pairing(45_000, 34_000);
+export const bn254PairingByzantium: Precompile = pairing(BN254_PAIRING_BYZANTIUM_GAS);
+export const bn254PairingIstanbul: Precompile = pairing(BN254_PAIRING_GAS);
 
-function pairing(base: number, perPair: number): Precompile {
+function pairing({ base, perPair }: PairGas): Precompile {
   return {
     name: "BN254_PAIRING",
     gas: (input) => BigInt(base + perPair * Math.floor(input.length / PAIR_LENGTH)),

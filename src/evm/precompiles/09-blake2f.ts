@@ -10,7 +10,7 @@ const INPUT_LENGTH = 213;
 
 export const blake2f: Precompile = {
   name: "BLAKE2F",
-  // Input of another length is refused, so that it costs nothing makes no difference.
+  // Input of another length fails and burns all gas, so its cost does not matter.
   gas: (input) => (input.length === INPUT_LENGTH ? BigInt(rounds(input)) : 0n),
   run(input) {
     if (input.length !== INPUT_LENGTH) return { reason: "invalid input length" };

@@ -1,5 +1,6 @@
 import { blobVersionedHash } from "../../crypto/kzg/blob.ts";
 import { type KzgFault, openingFault } from "../../crypto/kzg/opening.ts";
+import { KZG_POINT_EVALUATION_GAS } from "../../params/precompile-gas.ts";
 import { hashFromBytes } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import type { Precompile } from "../evm.ts";
@@ -11,7 +12,7 @@ const OUTPUT = hexToBytes(
   "0x000000000000000000000000000000000000000000000000000000000000100073eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001",
 );
 
-/** As geth's default library for KZG says it. */
+/** geth's texts, which are those of its default library for KZG. */
 const DETAILS: Readonly<Record<KzgFault, string>> = {
   scalar: "scalar is not canonical when interpreted as a big integer in big-endian",
   point: "invalid point: subgroup check failed",
@@ -19,13 +20,13 @@ const DETAILS: Readonly<Record<KzgFault, string>> = {
 };
 
 /**
- * Checks that the blob behind a versioned hash takes the value y at z: EIP-4844.
+ * Checks that the blob of a versioned hash takes the value y at z: EIP-4844.
  *
  *     versioned hash 32 ‖ z 32 ‖ y 32 ‖ commitment 48 ‖ proof 48  →  4096 in 32 bytes ‖ BLS modulus 32
  */
 export const kzgPointEvaluation: Precompile = {
   name: "KZG_POINT_EVALUATION",
-  gas: () => 50_000n,
+  gas: () => KZG_POINT_EVALUATION_GAS,
   run(input) {
     if (input.length !== INPUT_LENGTH) return { reason: "invalid input length" };
     const commitment = input.subarray(96, 144);

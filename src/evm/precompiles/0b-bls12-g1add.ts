@@ -1,4 +1,5 @@
 import { BLS_G1_LENGTH, blsG1Add } from "../../crypto/bls12-381.ts";
+import { BLS_G1_ADD_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 
 /**
@@ -8,7 +9,7 @@ import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
  */
 export const bls12G1Add = fixedLengthPrecompile({
   name: "BLS12_G1ADD",
-  gas: 375n,
+  gas: BLS_G1_ADD_GAS,
   inputLength: 2 * BLS_G1_LENGTH,
   compute: blsG1Add,
 });

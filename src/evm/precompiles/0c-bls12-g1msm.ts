@@ -1,5 +1,6 @@
 import { BLS_G1_LENGTH, BLS_SCALAR_LENGTH, blsG1Msm } from "../../crypto/bls12-381.ts";
-import { MSM_DISCOUNT_G1, msmPrecompile } from "./bls12-381-msm.ts";
+import { BLS_G1_MSM_DISCOUNTS, BLS_G1_MUL_GAS } from "../../params/precompile-gas.ts";
+import { msmPrecompile } from "./bls12-381-msm.ts";
 
 /**
  * Sum of multiples of points of G1: EIP-2537.
@@ -9,7 +10,7 @@ import { MSM_DISCOUNT_G1, msmPrecompile } from "./bls12-381-msm.ts";
 export const bls12G1Msm = msmPrecompile({
   name: "BLS12_G1MSM",
   termLength: BLS_G1_LENGTH + BLS_SCALAR_LENGTH,
-  multiplyGas: 12_000,
-  discounts: MSM_DISCOUNT_G1,
+  multiplyGas: BLS_G1_MUL_GAS,
+  discounts: BLS_G1_MSM_DISCOUNTS,
   multiply: blsG1Msm,
 });

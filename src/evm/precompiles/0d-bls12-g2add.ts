@@ -1,4 +1,5 @@
 import { BLS_G2_LENGTH, blsG2Add } from "../../crypto/bls12-381.ts";
+import { BLS_G2_ADD_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 
 /**
@@ -8,7 +9,7 @@ import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
  */
 export const bls12G2Add = fixedLengthPrecompile({
   name: "BLS12_G2ADD",
-  gas: 600n,
+  gas: BLS_G2_ADD_GAS,
   inputLength: 2 * BLS_G2_LENGTH,
   compute: blsG2Add,
 });

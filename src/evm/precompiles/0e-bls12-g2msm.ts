@@ -1,5 +1,6 @@
 import { BLS_G2_LENGTH, BLS_SCALAR_LENGTH, blsG2Msm } from "../../crypto/bls12-381.ts";
-import { MSM_DISCOUNT_G2, msmPrecompile } from "./bls12-381-msm.ts";
+import { BLS_G2_MSM_DISCOUNTS, BLS_G2_MUL_GAS } from "../../params/precompile-gas.ts";
+import { msmPrecompile } from "./bls12-381-msm.ts";
 
 /**
  * Sum of multiples of points of G2: EIP-2537.
@@ -9,7 +10,7 @@ import { MSM_DISCOUNT_G2, msmPrecompile } from "./bls12-381-msm.ts";
 export const bls12G2Msm = msmPrecompile({
   name: "BLS12_G2MSM",
   termLength: BLS_G2_LENGTH + BLS_SCALAR_LENGTH,
-  multiplyGas: 22_500,
-  discounts: MSM_DISCOUNT_G2,
+  multiplyGas: BLS_G2_MUL_GAS,
+  discounts: BLS_G2_MSM_DISCOUNTS,
   multiply: blsG2Msm,
 });

@@ -1,4 +1,5 @@
 import { BLS_G1_LENGTH, BLS_G2_LENGTH, blsPairingIsOne } from "../../crypto/bls12-381.ts";
+import { BLS_PAIRING_GAS } from "../../params/precompile-gas.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 import { BLS_FAILURE, INVALID_LENGTH } from "./bls12-381-failure.ts";
@@ -12,7 +13,8 @@ const PAIR_LENGTH = BLS_G1_LENGTH + BLS_G2_LENGTH;
  */
 export const bls12Pairing: Precompile = {
   name: "BLS12_PAIRING_CHECK",
-  gas: (input) => BigInt(37_700 + 32_600 * Math.floor(input.length / PAIR_LENGTH)),
+  gas: (input) =>
+    BigInt(BLS_PAIRING_GAS.base + BLS_PAIRING_GAS.perPair * Math.floor(input.length / PAIR_LENGTH)),
   run(input) {
     if (input.length === 0 || input.length % PAIR_LENGTH !== 0) return INVALID_LENGTH;
     const result = blsPairingIsOne(input);

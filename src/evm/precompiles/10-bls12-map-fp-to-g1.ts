@@ -1,4 +1,5 @@
 import { BLS_FIELD_LENGTH, blsMapFpToG1 } from "../../crypto/bls12-381.ts";
+import { BLS_MAP_FP_TO_G1_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 
 /**
@@ -8,7 +9,7 @@ import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
  */
 export const bls12MapFpToG1 = fixedLengthPrecompile({
   name: "BLS12_MAP_FP_TO_G1",
-  gas: 5500n,
+  gas: BLS_MAP_FP_TO_G1_GAS,
   inputLength: BLS_FIELD_LENGTH,
   compute: blsMapFpToG1,
 });

@@ -1,4 +1,5 @@
 import { verifyP256 } from "../../crypto/p256.ts";
+import { P256_VERIFY_GAS } from "../../params/precompile-gas.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";
 
@@ -12,7 +13,7 @@ const INPUT_LENGTH = 160;
  */
 export const p256Verify: Precompile = {
   name: "P256VERIFY",
-  gas: () => 6900n,
+  gas: () => P256_VERIFY_GAS,
   run(input) {
     const valid =
       input.length === INPUT_LENGTH &&

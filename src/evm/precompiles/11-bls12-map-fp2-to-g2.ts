@@ -1,4 +1,5 @@
 import { BLS_FIELD_LENGTH, blsMapFp2ToG2 } from "../../crypto/bls12-381.ts";
+import { BLS_MAP_FP2_TO_G2_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 
 /**
@@ -8,7 +9,7 @@ import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
  */
 export const bls12MapFp2ToG2 = fixedLengthPrecompile({
   name: "BLS12_MAP_FP2_TO_G2",
-  gas: 23_800n,
+  gas: BLS_MAP_FP2_TO_G2_GAS,
   inputLength: 2 * BLS_FIELD_LENGTH,
   compute: blsMapFp2ToG2,
 });

@@ -3,7 +3,7 @@ import type { Precompile, PrecompileFailure } from "../evm.ts";
 
 export const INVALID_LENGTH: PrecompileFailure = { reason: "invalid input length" };
 
-/** geth's words for an element or a point of BLS12-381 that was refused. */
+/** geth's texts for a rejected element or point of BLS12-381. */
 export const BLS_FAILURE: Readonly<Record<BlsFault, PrecompileFailure>> = {
   padding: { reason: "invalid field element top bytes" },
   field: { reason: "invalid fp.Element encoding" },
@@ -12,7 +12,7 @@ export const BLS_FAILURE: Readonly<Record<BlsFault, PrecompileFailure>> = {
   g2Subgroup: { reason: "g2 point is not on correct subgroup" },
 };
 
-/** A precompile of EIP-2537 with one price and one input length. */
+/** A precompile of EIP-2537 with fixed gas and a fixed input length. */
 export function fixedLengthPrecompile(rules: {
   readonly name: string;
   readonly gas: bigint;

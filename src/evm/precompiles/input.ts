@@ -1,3 +1,4 @@
+import type { WordGas } from "../../params/precompile-gas.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
 
 /**
@@ -17,7 +18,6 @@ export function inputWord(input: Uint8Array, offset: number): bigint {
   return bytesToBigint(inputSlice(input, offset, 32));
 }
 
-/** Gas of a price that has a fixed part and one for every 32-byte word begun. */
-export function gasByWords(input: Uint8Array, base: number, perWord: number): bigint {
+export function gasByWords(input: Uint8Array, { base, perWord }: WordGas): bigint {
   return BigInt(base + perWord * Math.ceil(input.length / 32));
 }

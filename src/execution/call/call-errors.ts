@@ -1,6 +1,6 @@
 import { NodeError } from "../../errors.ts";
-import type { Halt } from "../../evm/evm.ts";
 import { haltText } from "../../evm/halt-text.ts";
+import type { Halt } from "../../evm/halts.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
 import { revertText } from "./revert-reason.ts";
 

@@ -1,5 +1,5 @@
 import { isOutOfGas } from "../../evm/halt-text.ts";
-import { GAS_PER_BLOB, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
+import { CALL_STIPEND, GAS_PER_BLOB, TX_BASE_GAS, TX_GAS_LIMIT_MAX } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { EMPTY_ACCOUNT, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -20,9 +20,6 @@ import {
   GasAllowanceError,
   InsufficientFundsError,
 } from "./call-errors.ts";
-
-/** What a call hands on to another contract keeps 1/64 back (EIP-150), and a transfer of value adds this much (Yellow Paper, G_callstipend). */
-const CALL_STIPEND = 2_300n;
 
 /**
  * eth_estimateGas: a gas limit with which the call succeeds, at most 1.5 % above the least one.
@@ -94,6 +91,7 @@ function isEnoughForTransfer(run: Run): boolean {
 function search(run: Run, first: MessageResult, allowance: bigint): bigint {
   let low = first.gasUsed - 1n;
   let high = allowance;
+  // Enough for one call with value: the stipend, and the 1/64 that the caller keeps (EIP-150).
   const optimistic = ((first.maxUsedGas + CALL_STIPEND) * 64n) / 63n;
   if (optimistic < high) {
     if (succeeds(run, optimistic)) high = optimistic;

@@ -1,5 +1,6 @@
 import { createAddress } from "../../evm/create-address.ts";
-import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Halt } from "../../evm/evm.ts";
+import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../../evm/evm.ts";
+import type { Halt } from "../../evm/halts.ts";
 import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";

@@ -29,7 +29,7 @@ export function createCallExecutor(
   { chain, execution }: Pick<ChainCore, "chain" | "execution">,
   suggestTip: () => bigint,
 ): CallExecutor {
-  const blockHash = (number: number) => chain.blockByNumber(number)?.block.hash;
+  const blockHash = (number: number) => chain.hashAt(number);
   /** Of the block asked for last, which mostly is the head again. */
   let last: { readonly header: Header; readonly context: BlockContext } | undefined;
   function targetOf({ executed, state }: ResolvedState): CallTarget {

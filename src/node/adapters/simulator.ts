@@ -24,7 +24,7 @@ export function createSimulator(
         state: changes ? chain.stateAt(root.number) : state,
         stateRoot: root.stateRoot,
         ...(changes && { changes }),
-        blockHash: (number: number) => chain.blockByNumber(number)?.block.hash,
+        blockHash: (number: number) => chain.hashAt(number),
       };
       return simulate(requests, base, execution, {
         ...{ validation, traceTransfers, gasCap, memoryBytesMax },

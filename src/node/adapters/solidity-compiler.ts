@@ -1,7 +1,8 @@
 import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
 import type { Compiler } from "../../rpc/ports/execution.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
-import { runInWorker, WorkerTaskError } from "../workers/run-in-worker.ts";
+import { runInWorker } from "../workers/run-in-worker.ts";
+import { WorkerTaskError } from "../workers/task-thread.ts";
 
 /** Loading takes a second or two, and most contracts less; an optimizer can be kept busy for ever. */
 const LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512 };

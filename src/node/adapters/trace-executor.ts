@@ -19,7 +19,7 @@ export function createTraceExecutor(
   { gasCap, memoryBytesMax }: CallLimits,
   { chain, execution }: Pick<ChainCore, "chain" | "execution">,
 ): TraceExecutor {
-  const blockHash = (number: number) => chain.blockByNumber(number)?.block.hash;
+  const blockHash = (number: number) => chain.hashAt(number);
 
   const optionsOf = (request: TraceRequest): TraceOptions => ({
     ...request,

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { CompiledContract } from "../../rpc/ports/execution.ts";
-import type { TaskReply } from "./run-in-worker.ts";
+import type { TaskReply } from "./serve-tasks.ts";
 
 /** Source to compile, or nothing to learn the compiler's version. */
 export type CompileInput = { readonly source?: string };
@@ -27,7 +27,7 @@ type CompiledOutput = {
 const FILE = "source.sol";
 
 function run({ source }: CompileInput): CompileResult {
-  // No dependency of ours: whoever wants the compiler installs it.
+  // No dependency of ours: those who want the compiler install it.
   const solc = createRequire(import.meta.url)("solc") as Solc;
   const version = solc.version();
   if (source === undefined) return { version, contracts: {} };

@@ -1,7 +1,6 @@
-import { parentPort, workerData } from "node:worker_threads";
 import { computeCellProofs } from "../../crypto/kzg/cell-proofs.ts";
 import { blobCommitment, blobProof } from "../../crypto/kzg/commit.ts";
-import type { TaskReply } from "./run-in-worker.ts";
+import { serveTasks } from "./serve-tasks.ts";
 
 export type ProveInput = {
   readonly blobs: readonly Uint8Array[];
@@ -13,7 +12,7 @@ export type ProveResult = {
   readonly proofs: readonly Uint8Array[];
 };
 
-async function reply({ blobs, wrapperVersion }: ProveInput): Promise<TaskReply<ProveResult>> {
+serveTasks<ProveInput, ProveResult>(async ({ blobs, wrapperVersion }) => {
   const commitments: Uint8Array[] = [];
   const proofs: Uint8Array[] = [];
   for (const [i, blob] of blobs.entries()) {
@@ -22,12 +21,10 @@ async function reply({ blobs, wrapperVersion }: ProveInput): Promise<TaskReply<P
       commitments.push(commitment);
       if (wrapperVersion === 1) proofs.push(...(await computeCellProofs(blob)));
       else proofs.push(blobProof(blob, commitment));
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { error: { message: `blobs[${i}]: error computing commitment: ${reason}` } };
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new Error(`blobs[${i}]: error computing commitment: ${reason}`, { cause });
     }
   }
-  return { result: { commitments, proofs } };
-}
-
-parentPort?.postMessage(await reply(workerData as ProveInput));
+  return { commitments, proofs };
+});

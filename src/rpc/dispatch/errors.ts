@@ -105,19 +105,6 @@ export class TransactionFieldsError extends NodeError {
   readonly code = "RPC_TRANSACTION_FIELDS";
 }
 
-/** gas × price is more than this node lets an RPC caller spend by one transaction. */
-export class FeeCapExceededError extends NodeError {
-  readonly code = "RPC_FEE_CAP_EXCEEDED";
-}
-
-/** A legacy transaction that could be replayed on any other chain (EIP-155). */
-export class UnprotectedTransactionError extends NodeError {
-  readonly code = "RPC_UNPROTECTED_TRANSACTION";
-  constructor() {
-    super("only replay-protected (EIP-155) transactions allowed over RPC");
-  }
-}
-
 /** EIP-712 data that cannot be hashed. */
 export class TypedDataError extends NodeError {
   readonly code = "RPC_TYPED_DATA";

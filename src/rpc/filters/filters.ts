@@ -286,7 +286,7 @@ export class Filters {
     const end = Math.min(this.#headNumber() + 1, filter.next + HASHES_MAX);
     const hashes: string[] = [];
     for (; filter.next < end; filter.next++) {
-      hashes.push(chain.blockByNumber(filter.next)!.block.hash);
+      hashes.push(chain.hashAt(filter.next)!);
     }
     return plainListText(hashes);
   }

@@ -1,8 +1,10 @@
 import type { ChainReader } from "../../chain/reader.ts";
+import { includedTransaction } from "../../chain/store/included-transaction.ts";
 import { PayloadAttributesError } from "../../consensus/built-block.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
+import { createSubmit } from "../../mempool/submission.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import type { GenesisAlloc } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -23,7 +25,6 @@ import { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import type { ChainModules } from "../methods.ts";
-import { createSubmit } from "../submission.ts";
 import { createTestEventModules } from "./test-events.ts";
 import { TEST_NODE } from "./test-methods.ts";
 
@@ -67,9 +68,12 @@ export function createTestModules(replace: Partial<ChainModules> = {}): TestModu
     chain,
     ...createTestEventModules(blocks, { chain, node, blockJson }),
     pool: poolOf(pooled),
-    submit: createSubmit(submissionRules, ({ tx }) => {
-      submitted.push(tx);
-      return tx.hash;
+    submit: createSubmit(submissionRules, {
+      pool: { add: ({ tx }) => submitted.push(tx), checkBlob: () => 1 },
+      blobs: {
+        verify: async () => undefined,
+        prove: async () => ({ commitments: [], proofs: [] }),
+      },
     }),
     executor: {
       call: ({ input }) => input ?? EMPTY_BYTES,
@@ -134,6 +138,20 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     head: () => blocks.at(-1)!,
     blockByNumber: (number) => blocks[number],
     blockByHash: byHash,
+    headerAt: (number) => blocks[number]?.block.header,
+    hashAt: (number) => blocks[number]?.block.hash,
+    transactionAt(number, index) {
+      const executed = blocks[number];
+      return executed && includedTransaction(executed, index);
+    },
+    numberOf: (hash) => byHash(hash)?.block.header.number,
+    transactionPosition(wanted) {
+      for (const [number, { block }] of blocks.entries()) {
+        const index = block.transactions.findIndex(({ hash }) => hash === wanted);
+        if (index >= 0) return { number, index };
+      }
+      return undefined;
+    },
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);

@@ -4,10 +4,10 @@ import type {
   BlockContext,
   Evm,
   ExecutionResult,
-  Halt,
   Message,
   Precompile,
 } from "../../../src/evm/evm.ts";
+import type { Halt } from "../../../src/evm/halts.ts";
 import { type Hardfork, isAtLeast } from "../../../src/params/hardforks.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";

@@ -1,5 +1,5 @@
 import type { EVMError } from "@ethereumjs/evm";
-import type { Halt } from "../../../src/evm/evm.ts";
+import type { Halt } from "../../../src/evm/halts.ts";
 
 /** What the library tells of the frame that stopped; its errors are bare words. */
 export type HaltedFrame = {

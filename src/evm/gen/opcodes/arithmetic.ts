@@ -2,9 +2,9 @@ import { WORD } from "../../layout.ts";
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
 import type { Loop } from "../loop.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { limb, loadWord, multiplyHigh, orAll, storeSmall, storeWord } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 /** Writes the result over the second operand and drops the first. */
 function finish({ f, sp }: Loop, limbs: readonly Operand[]): void {

@@ -1,9 +1,9 @@
 import { WORD } from "../../layout.ts";
 import { type Code, i32, i64, type Operand, v128 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { isSmall, limb, storeSmall } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 function byHalves(combine: (a: Operand, b: Operand) => Code): Emitter {
   return (loop) => {

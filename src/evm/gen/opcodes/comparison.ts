@@ -1,9 +1,9 @@
 import { WORD } from "../../layout.ts";
 import { type Code, i32, i64, type Operand } from "../../wasm/code.ts";
-import { jumpOnAnswer } from "../jumps.ts";
 import type { Loop } from "../loop.ts";
 import { equalWords, isZeroWord, limb, storeSmall } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
+import { jumpOnAnswer } from "./jumps.ts";
 
 /** a < b from the lowest limb up: a limb decides unless the two are equal, then the lower ones do. */
 function lessThan(a: (i: number) => Code, b: (i: number) => Code, isSigned: boolean): Code {

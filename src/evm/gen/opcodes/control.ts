@@ -1,9 +1,9 @@
 import { exit } from "../../halts.ts";
 import { frame, globals, WORD } from "../../layout.ts";
 import { i32, i64 } from "../../wasm/code.ts";
-import { jumpToWord } from "../jumps.ts";
 import { isZeroWord, storeSmall } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
+import { jumpToWord } from "./jumps.ts";
 
 const jump: Emitter = (loop) => {
   jumpToWord(loop, 0);

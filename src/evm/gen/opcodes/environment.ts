@@ -10,7 +10,7 @@ import {
 import { i32, i64, type Operand } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import { copyWord, isSmall, limb, storeSmall, storeZero, wordFromBytes } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 function pushWord(address: Operand, offset = 0): Emitter {
   return (loop) => {

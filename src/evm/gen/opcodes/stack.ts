@@ -1,8 +1,8 @@
 import { WORD } from "../../layout.ts";
 import { v128 } from "../../wasm/code.ts";
-import { jumpAfterPush2 } from "../jumps.ts";
 import { copyWord, reverseBytes, storeZero, ZERO_HALF } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
+import { jumpAfterPush2 } from "./jumps.ts";
 
 /** Each half of the word is up to 16 bytes of the immediate turned round; behind code follow readable bytes. */
 const push: Emitter = (loop, { code }) => {

@@ -1,19 +1,14 @@
+import { LOG_BYTE_GAS, SSTORE_SENTRY_GAS } from "../../../params/gas.ts";
 import { haltCode } from "../../halts.ts";
 import { frame, globals, record, TRANSIENT, WORD } from "../../layout.ts";
 import { i32, i64, type Local } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { Loop } from "../loop.ts";
+import { slotRecord } from "../runtime/storage.ts";
 import { copyWord, limb, storeSmall, storeZero } from "../words.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
-import { slotRecord } from "./storage.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
-/** LOG's price for a byte of data (G_logdata) */
-const LOG_BYTE_GAS = 8n;
-
-/** EIP-2200: SSTORE needs more gas than the stipend of a call. */
-const SENTRY_GAS = 2300n;
-
-/** The account named by the operand on top, after the price of looking at it. */
+/** The account named by the operand on top, after its access is charged. */
 function loadAccount(loop: Loop): Local {
   const { f, sp, runtime } = loop;
   const account = f.i32(call(runtime.access.account, sp));
@@ -78,9 +73,9 @@ const sstore: Emitter = (loop) => {
   const { f, sp, runtime } = loop;
   loop.haltIf(i32.load(frame.isStatic), haltCode.outOfGasWriteProtection);
   if (runtime.rules.sstore === "eip2200") {
-    // The sentry stands before the access: with no more gas than a stipend nothing is read.
+    // Checked before the access: with no more gas than a stipend nothing is read.
     const total = i64.add(loop.gas, i64.load(globals.reserve));
-    loop.haltIf(i64.leU(total, SENTRY_GAS), haltCode.outOfGasSentry);
+    loop.haltIf(i64.leU(total, SSTORE_SENTRY_GAS), haltCode.outOfGasSentry);
   }
   const slot = f.i32(slotRecord(runtime.journal, sp));
   loop.setGas(call(runtime.access.touchWrittenSlot, loop.gas, slot));

@@ -2,8 +2,8 @@ import { exit } from "../../halts.ts";
 import { globals, request } from "../../layout.ts";
 import { i32 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
-import type { Runtime } from "../runtime.ts";
-import type { Emitter, Emitters } from "./opcode-emitters.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 /**
  * CALL and CREATE leave the loop: the driver runs the other frame and comes back with the result at `sp`, where the last

@@ -1,4 +1,5 @@
 import type { AccountSigner } from "../../../keystore/account-signer.ts";
+import { assertSubmittable, type SubmissionRules } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { TransactionFieldsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
@@ -6,7 +7,6 @@ import { signedTransactionText } from "../../json/transaction-json.ts";
 import { dataText } from "../../json/write.ts";
 import { type CallRequest, callRequest } from "../../params/call-request.ts";
 import { type JsonText, rawJson } from "../../params/codec.ts";
-import { assertSubmittable, type SubmissionRules } from "../../submission.ts";
 import { type DefaultsModules, fillTransactionFields } from "../submit/transaction-defaults.ts";
 import { type SignDigest, signFields } from "./sign-fields.ts";
 

@@ -8,11 +8,11 @@ import {
   record,
   UNDO_END,
   UNDO_SIZE,
-} from "../layout.ts";
-import { i32, i64, type Local, memory, type Operand } from "../wasm/code.ts";
-import { call, type FunctionBuilder, type FunctionRef } from "../wasm/function.ts";
-import type { ModuleBuilder } from "../wasm/module.ts";
-import { copyWord, equalWords, isZeroWord, limb, loadWord, storeZero } from "./words.ts";
+} from "../../layout.ts";
+import { i32, i64, type Local, memory, type Operand } from "../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { copyWord, equalWords, isZeroWord, limb, loadWord, storeZero } from "../words.ts";
 
 export type Journal = {
   /** find(owner, key): the record of an account (owner 0) or a slot; a new one is filled by the host */

@@ -2,8 +2,8 @@ import { frame, globals, LOG_TOPICS, logEntry, record, WORD } from "../../layout
 import { i32, type Local, memory, v128 } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { Imports } from "../runtime.ts";
 import { bytesFromWord } from "../words.ts";
+import type { Imports } from "./imports.ts";
 
 /**
  * append(topicCount, topics, data, size): the running frame's log goes into the log region, or to the host when there is

@@ -1,13 +1,11 @@
-import { haltCode } from "../halts.ts";
-import { frame, WORD } from "../layout.ts";
-import { i32, i64, memory as linearMemory } from "../wasm/code.ts";
-import { call } from "../wasm/function.ts";
-import type { Loop } from "./loop.ts";
-import type { Emitter, Emitters } from "./opcodes/opcode-emitters.ts";
-import { bytesFromWord, isSmall, limb, orAll, storeSmall, wordFromBytes } from "./words.ts";
-
-/** EIP-5656 charges MCOPY as a copy, KECCAK256 costs 6 a word. */
-const HASH_WORD_GAS = 6n;
+import { COPY_WORD_GAS, KECCAK_WORD_GAS } from "../../../params/gas.ts";
+import { haltCode } from "../../halts.ts";
+import { frame, WORD } from "../../layout.ts";
+import { i32, i64, memory as linearMemory } from "../../wasm/code.ts";
+import { call } from "../../wasm/function.ts";
+import type { Loop } from "../loop.ts";
+import { bytesFromWord, isSmall, limb, orAll, storeSmall, wordFromBytes } from "../words.ts";
+import type { Emitter, Emitters } from "./emitter.ts";
 
 /**
  * Makes sure that `size` bytes at the offset on top of the stack are memory, and answers their linear address. The usual
@@ -117,7 +115,7 @@ const mcopy: Emitter = (loop) => {
   loop.setGas(call(gas.expand, loop.gas, end));
   loop.reloadMemorySize();
   const words = i64.shrU(i64.add(limb(sp, 0, 2 * WORD), 31n), 5n);
-  loop.charge(i64.mul(words, 3n));
+  loop.charge(i64.mul(words, COPY_WORD_GAS));
   loop.charged();
   const size = i32.load(sp, 2 * WORD);
   f.if(size, () => f.do(linearMemory.copy(addressOf(loop, 0), addressOf(loop, 1), size)));
@@ -129,7 +127,7 @@ const keccak256: Emitter = (loop) => {
   const { f, sp, runtime } = loop;
   loop.expandTo(loop.operand(0), loop.operand(1));
   const words = i64.shrU(i64.add(limb(sp, 0, WORD), 31n), 5n);
-  loop.charge(i64.mul(words, HASH_WORD_GAS));
+  loop.charge(i64.mul(words, KECCAK_WORD_GAS));
   loop.charged();
   const bytes = addressOf(loop, 0);
   const size = f.i32(i32.load(sp, WORD));

@@ -1,17 +1,13 @@
+import { COLD_ACCOUNT_ACCESS_GAS, COLD_SLOAD_GAS, WARM_ACCESS_GAS } from "../../../params/gas.ts";
 import { ADDRESS_KEY, flag, record } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
 import { i32, i64 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
-import type { Imports } from "../runtime.ts";
 import { limb } from "../words.ts";
-
-/** EIP-2929 */
-const WARM_GAS = 100n;
-const COLD_ACCOUNT_GAS = 2600n;
-const COLD_SLOT_GAS = 2100n;
+import type { GasFunctions } from "./gas.ts";
+import type { Imports } from "./imports.ts";
+import type { Journal } from "./journal.ts";
 
 export type AccessFunctions = {
   /** account(word): the record of the account whose address is in the low 160 bits */
@@ -70,9 +66,9 @@ export function defineAccess(
 
   return {
     account,
-    touchAccount: touch(WARM_GAS, COLD_ACCOUNT_GAS),
-    touchSlot: touch(WARM_GAS, COLD_SLOT_GAS),
-    touchBeneficiary: touch(0n, COLD_ACCOUNT_GAS),
-    touchWrittenSlot: touch(0n, COLD_SLOT_GAS),
+    touchAccount: touch(WARM_ACCESS_GAS, COLD_ACCOUNT_ACCESS_GAS),
+    touchSlot: touch(WARM_ACCESS_GAS, COLD_SLOAD_GAS),
+    touchBeneficiary: touch(0n, COLD_ACCOUNT_ACCESS_GAS),
+    touchWrittenSlot: touch(0n, COLD_SLOAD_GAS),
   };
 }

@@ -1,25 +1,24 @@
-import { INIT_CODE_SIZE_MAX } from "../../../params/gas.ts";
+import {
+  CALL_GAS_RESERVE_SHIFT,
+  CALL_STIPEND,
+  CALL_VALUE_GAS,
+  INIT_CODE_SIZE_MAX,
+  INIT_CODE_WORD_GAS,
+  KECCAK_WORD_GAS,
+  NEW_ACCOUNT_GAS,
+  SELFDESTRUCT_REFUND,
+} from "../../../params/gas.ts";
 import { haltCode } from "../../halts.ts";
 import { flag, frame, globals, record, request, WORD } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
-import type { Imports } from "../runtime.ts";
 import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
 import type { AccessFunctions } from "./access.ts";
-
-/** G_callvalue, G_callstipend, G_newaccount */
-const CALL_VALUE_GAS = 9_000n;
-const CALL_STIPEND = 2_300n;
-const NEW_ACCOUNT_GAS = 25_000n;
-/** R_selfdestruct, until EIP-3529 */
-const SELFDESTRUCT_REFUND = 24_000n;
-/** EIP-3860, and CREATE2's hashing (EIP-1014) */
-const INIT_CODE_WORD_GAS = 2n;
-const HASH_WORD_GAS = 6n;
+import type { GasFunctions } from "./gas.ts";
+import type { Imports } from "./imports.ts";
+import type { Journal } from "./journal.ts";
 
 /** Each takes (gas, sp), fills `request` and answers the gas left to the caller; below zero: it halts. */
 export type CallFunctions = {
@@ -121,7 +120,7 @@ export function defineCalls(
       takeReserve(f, gasLeft);
       const child = f.i64(0n);
       if (rules.eip150) {
-        f.set(child, i64.sub(gasLeft, i64.shrU(gasLeft, 6n)));
+        f.set(child, i64.sub(gasLeft, i64.shrU(gasLeft, CALL_GAS_RESERVE_SHIFT)));
         f.if(i32.and(isSmall(sp), i64.ltU(limb(sp, 0), child)), () => f.set(child, limb(sp, 0)));
       } else {
         f.if(i32.eqz(isSmall(sp)), () => failWith(f, haltCode.outOfGasOverflow));
@@ -160,7 +159,8 @@ export function defineCalls(
       }
       f.set(gasLeft, call(gas.expand, gasLeft, end));
       returnIfOut(f, gasLeft);
-      const wordGas = (rules.eip3860 ? INIT_CODE_WORD_GAS : 0n) + (isCreate2 ? HASH_WORD_GAS : 0n);
+      const wordGas =
+        (rules.eip3860 ? INIT_CODE_WORD_GAS : 0n) + (isCreate2 ? KECCAK_WORD_GAS : 0n);
       if (wordGas > 0n) {
         const words = i64.shrU(i64.add(limb(sp, 0, size), 31n), 5n);
         f.set(gasLeft, call(gas.charge, gasLeft, i64.mul(words, wordGas)));
@@ -175,7 +175,9 @@ export function defineCalls(
   const takeChildGas = module.define(["i64"], ["i64"], (f, gasLeft_) => {
     const gasLeft = gasLeft_!;
     takeReserve(f, gasLeft);
-    const child = f.i64(rules.eip150 ? i64.sub(gasLeft, i64.shrU(gasLeft, 6n)) : i64.of(gasLeft));
+    const child = f.i64(
+      rules.eip150 ? i64.sub(gasLeft, i64.shrU(gasLeft, CALL_GAS_RESERVE_SHIFT)) : i64.of(gasLeft),
+    );
     f.do(i64.store(request.gas, child));
     f.return(i64.sub(gasLeft, child));
   });

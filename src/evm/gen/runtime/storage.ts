@@ -1,28 +1,40 @@
+import {
+  SSTORE_CLEAR_REFUND,
+  SSTORE_CLEAR_REFUND_FRONTIER,
+  SSTORE_DIRTY_CONSTANTINOPLE_GAS,
+  SSTORE_DIRTY_ISTANBUL_GAS,
+  SSTORE_RESET_FRONTIER_GAS,
+  SSTORE_RESET_GAS,
+  SSTORE_SET_GAS,
+  WARM_ACCESS_GAS,
+} from "../../../params/gas.ts";
 import { frame, globals, record } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
 import { i32, i64, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
-import type { Journal } from "../journal.ts";
 import { copyWord, equalWords, isZeroWord } from "../words.ts";
+import type { GasFunctions } from "./gas.ts";
+import type { Journal } from "./journal.ts";
 
 export type StorageFunctions = {
-  /** sstoreGas(gas, slot, value): the price of a write, and its refund; `value` is the address of a word */
+  /** sstoreGas(gas, slot, value): charges a write and counts its refund; `value` is the address of a word */
   readonly sstoreGas: FunctionRef;
   /** write(slot, value) */
   readonly write: FunctionRef;
 };
 
-const SET_GAS = 20_000n;
-
-/** SSTORE's prices by fork: Yellow Paper appendix H, EIP-1283, EIP-2200, EIP-2929, EIP-3529. */
+/** Gas and refunds of SSTORE by fork. */
 export function sstoreCosts({ sstore, eip2929, eip3529 }: Rules) {
   return {
     /** Nothing changes, or the slot was changed before in this transaction */
-    dirty: eip2929 ? 100n : sstore === "eip2200" ? 800n : 200n,
-    reset: eip2929 ? 2_900n : 5_000n,
-    clearRefund: eip3529 ? 4_800n : 15_000n,
+    dirty: eip2929
+      ? WARM_ACCESS_GAS
+      : sstore === "eip2200"
+        ? SSTORE_DIRTY_ISTANBUL_GAS
+        : SSTORE_DIRTY_CONSTANTINOPLE_GAS,
+    reset: eip2929 ? SSTORE_RESET_GAS : SSTORE_RESET_FRONTIER_GAS,
+    clearRefund: eip3529 ? SSTORE_CLEAR_REFUND : SSTORE_CLEAR_REFUND_FRONTIER,
   };
 }
 
@@ -38,26 +50,26 @@ export function defineStorage(
     f.do(i64.store(globals.refund, i64.add(i64.load(globals.refund), amount)));
 
   const sstoreGas = module.define(["i64", "i32", "i32"], ["i64"], (f, gasLeft, slot, value) => {
-    const price = (cost: bigint) => f.return(call(gas.charge, gasLeft!, cost));
+    const charge = (cost: bigint) => f.return(call(gas.charge, gasLeft!, cost));
     const currentIsZero = isZeroWord(slot!, record.value);
     const valueIsZero = isZeroWord(value!);
     if (rules.sstore === "frontier") {
       f.if(
         currentIsZero,
-        () => f.if(i32.eqz(valueIsZero), () => price(SET_GAS)),
+        () => f.if(i32.eqz(valueIsZero), () => charge(SSTORE_SET_GAS)),
         () => f.if(valueIsZero, () => refund(f, costs.clearRefund)),
       );
-      price(costs.reset);
+      charge(costs.reset);
       return;
     }
     const originalIsZero = isZeroWord(slot!, record.original);
     const equals = (offset: number, other: Operand, otherOffset = 0) =>
       equalWords(slot!, other, offset, otherOffset);
-    f.if(equals(record.value, value!), () => price(costs.dirty));
+    f.if(equals(record.value, value!), () => charge(costs.dirty));
     f.if(equals(record.original, slot!, record.value), () => {
-      f.if(originalIsZero, () => price(SET_GAS));
+      f.if(originalIsZero, () => charge(SSTORE_SET_GAS));
       f.if(valueIsZero, () => refund(f, costs.clearRefund));
-      price(costs.reset);
+      charge(costs.reset);
     });
     f.if(i32.eqz(originalIsZero), () =>
       f.if(
@@ -69,11 +81,11 @@ export function defineStorage(
     f.if(equals(record.original, value!), () =>
       f.if(
         originalIsZero,
-        () => refund(f, SET_GAS - costs.dirty),
+        () => refund(f, SSTORE_SET_GAS - costs.dirty),
         () => refund(f, costs.reset - costs.dirty),
       ),
     );
-    price(costs.dirty);
+    charge(costs.dirty);
   });
 
   const write = module.define(["i32", "i32"], [], (f, slot, value) => {

@@ -1,8 +1,8 @@
-import { haltCode } from "../halts.ts";
-import { frame } from "../layout.ts";
-import { i32, i64, type Local, type Operand } from "../wasm/code.ts";
-import type { Loop } from "./loop.ts";
-import { isSmall, limb } from "./words.ts";
+import { haltCode } from "../../halts.ts";
+import { frame } from "../../layout.ts";
+import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
+import type { Loop } from "../loop.ts";
+import { isSmall, limb } from "../words.ts";
 
 const JUMP = 0x56;
 const JUMPI = 0x57;

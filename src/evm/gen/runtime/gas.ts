@@ -1,9 +1,10 @@
-import { haltCode } from "../halts.ts";
-import { frame, globals, PAGE } from "../layout.ts";
-import { i32, i64, memory } from "../wasm/code.ts";
-import { call, type FunctionRef } from "../wasm/function.ts";
-import type { ModuleBuilder } from "../wasm/module.ts";
-import { isSmall, isZeroWord, limb } from "./words.ts";
+import { MEMORY_QUADRATIC_SHIFT, MEMORY_WORD_GAS } from "../../../params/gas.ts";
+import { haltCode } from "../../halts.ts";
+import { frame, globals, PAGE } from "../../layout.ts";
+import { i32, i64, memory } from "../../wasm/code.ts";
+import { call, type FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { isSmall, isZeroWord, limb } from "../words.ts";
 
 /** geth's 0x1FFFFFFFE0: more memory would cost more gas than 64 bits hold. */
 const MEMORY_SIZE_MAX = 0x1fffffffe0n;
@@ -76,7 +77,8 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     f.if(i64.eq(end, BEYOND), () => fail(haltCode.gasUintOverflow));
     f.if(i64.gtU(end, MEMORY_SIZE_MAX), () => fail(haltCode.outOfGasOverflow));
     const words = f.i64(i64.shrU(i64.add(end, 31n), 5n));
-    const cost = (of: typeof words) => i64.add(i64.mul(of, 3n), i64.shrU(i64.mul(of, of), 9n));
+    const cost = (of: typeof words) =>
+      i64.add(i64.mul(of, MEMORY_WORD_GAS), i64.shrU(i64.mul(of, of), MEMORY_QUADRATIC_SHIFT));
     const oldWords = f.i64(i64.shrU(size, 5n));
     f.set(gas, call(charge, gas, i64.sub(cost(words), cost(oldWords))));
     f.if(i64.ltS(gas, 0n), () => f.return(i64.of(gas)));

@@ -1,12 +1,10 @@
+import { COPY_WORD_GAS } from "../../../params/gas.ts";
 import { frame, WORD } from "../../layout.ts";
 import { i32, i64, memory, v128 } from "../../wasm/code.ts";
 import { call, type FunctionRef } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { GasFunctions } from "../gas.ts";
 import { isSmall, limb } from "../words.ts";
-
-/** G_copy, for each word */
-const COPY_WORD_GAS = 3n;
+import type { GasFunctions } from "./gas.ts";
 
 export type CopyFunctions = {
   /** copy(to, from, size): the ranges may overlap */

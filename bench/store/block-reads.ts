@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { createTransferChain } from "./transfer-chain.ts";
+
+/** More than the store keeps decoded. */
+const BLOCKS = 60;
+const ACCOUNTS = 20_000;
+const READS = 20_000;
+
+/**
+ * `npm run bench -- block-reads [TRANSFERS]`: one receipt, header or hash of an old block of 2,000 transfers, against
+ * decoding that block. Microseconds of the processor.
+ */
+export async function run([transfersText = "2000"]: readonly string[]): Promise<void> {
+  const transfers = Number(transfersText);
+  const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  try {
+    const chain = createTransferChain(ACCOUNTS, createStateTrie(store.trieNodes));
+    let { record, nodes } = chain.genesis();
+    store.append(record, nodes);
+    for (let i = 0; i < BLOCKS; i++) {
+      ({ record, nodes } = chain.transfers(transfers));
+      store.append(record, nodes);
+    }
+    const payload = encodeBlockRecord(record, new Set());
+    // The newest blocks are decoded already; these are not.
+    const oldBlock = (i: number) => 1 + (i % 20);
+    const rows = [
+      {
+        work: "one receipt with its transaction",
+        micros: cpuEach(READS, (i) => store.transactionAt(oldBlock(i), (i * 7) % transfers)),
+      },
+      { work: "one header", micros: cpuEach(READS, (i) => store.headerAt(oldBlock(i))) },
+      {
+        work: "one of the last 256 hashes",
+        micros: cpuEach(READS, (i) => store.hashAt(oldBlock(i))),
+      },
+      { work: "decode the block", micros: cpuEach(20, () => decodeBlockRecord(payload)) },
+      { work: "encode the block", micros: cpuEach(40, () => encodeBlockRecord(record, new Set())) },
+    ];
+    printTable(rows);
+    writeResult("block-reads", rows, { transfers, recordBytes: payload.length });
+  } finally {
+    store.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Microseconds of one call, in the mean of `count`. */
+function cpuEach(count: number, work: (i: number) => unknown): number {
+  for (let i = 0; i < Math.min(count, 2_000); i++) work(i);
+  const start = process.cpuUsage();
+  for (let i = 0; i < count; i++) work(i);
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / count;
+}

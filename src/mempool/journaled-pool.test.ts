@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createMemoryLogDirectory } from "../storage/memory-log-directory.ts";
+import { createFaultyDisk } from "../storage/testing/faulty-disk.ts";
+import { SILENT_LOGGER } from "../telemetry/logger.ts";
+import { encodeAdded } from "./journal-record.ts";
+import { type JournaledPool, journalPool } from "./journaled-pool.ts";
+import type { Mempool } from "./mempool.ts";
+import {
+  createTestPool,
+  ETHER,
+  GWEI,
+  testAccount,
+  testHeader,
+  transfer,
+} from "./testing/pool-fixture.ts";
+
+const [alice, bob] = [testAccount(0), testAccount(1)];
+
+type Started = ReturnType<typeof createTestPool> & { readonly journaled: JournaledPool };
+
+/** A start of the node on `directory`, in which alice and bob have an ether each. */
+function start(
+  directory = createMemoryLogDirectory(),
+  options: Parameters<typeof createTestPool>[0] = {},
+): Started {
+  const fixture = createTestPool(options);
+  for (const account of [alice, bob]) fixture.state.set(account, { balance: ETHER });
+  return { ...fixture, journaled: journalPool(fixture.pool, directory, SILENT_LOGGER) };
+}
+
+const hashes = (pool: Mempool) => [...pool.all()].map(({ tx }) => tx.hash).sort();
+
+describe("journalPool", () => {
+  test("what waits is pooled again at the next start, with its sender and without the signature", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool } = start(directory);
+    for (const nonce of [0, 1, 3]) pool.add(transfer(alice, nonce));
+    const again = start(directory);
+    // The signatures of the fixture are nobody's: a sender that were recovered would be rejected.
+    assert.deepEqual(hashes(again.pool), hashes(pool));
+    assert.equal(again.journaled.restoreResult.restored, 3);
+    assert.deepEqual(again.pool.counts(), { pending: 2, queued: 1 });
+  });
+
+  test("a rejected transaction is not in the journal", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool } = start(directory);
+    const tooDear = transfer(alice, 0, { value: 2n * ETHER });
+    assert.throws(() => pool.add(tooDear), { code: "TX_INSUFFICIENT_ACCOUNT_FUNDS" });
+    const again = createTestPool();
+    again.state.set(alice, { balance: 5n * ETHER });
+    journalPool(again.pool, directory, SILENT_LOGGER);
+    assert.deepEqual(hashes(again.pool), []);
+  });
+
+  test("a transaction that the pool rejects at the start is dropped and counted by its reason", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool } = start(directory);
+    pool.add(transfer(alice, 0));
+    pool.add(transfer(alice, 1));
+    pool.add(transfer(bob, 0, { value: ETHER / 2n }));
+    const next = createTestPool();
+    next.state.set(alice, { balance: ETHER, nonce: 1n });
+    next.state.set(bob, { balance: ETHER / 4n });
+    const { restoreResult } = journalPool(next.pool, directory, SILENT_LOGGER);
+    assert.equal(restoreResult.restored, 1);
+    assert.deepEqual(
+      [...restoreResult.rejected],
+      [
+        ["TX_NONCE_MISMATCH_TOO_LOW", 1],
+        ["TX_INSUFFICIENT_ACCOUNT_FUNDS", 1],
+      ],
+    );
+    // It is not offered a third time.
+    assert.equal(start(directory).journaled.restoreResult.rejected.size, 0);
+  });
+
+  test("records that hold no transaction are counted, the others restored", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool } = start(directory);
+    pool.add(transfer(alice, 0));
+    const file = directory.open(directory.list()[0]!);
+    file.write(encodeAdded(alice, Uint8Array.of(0xc3, 1, 2, 3)), file.size());
+    file.write(Uint8Array.of(1, 2, 3), file.size());
+    const { restoreResult } = start(directory).journaled;
+    assert.equal(restoreResult.restored, 1);
+    assert.equal(restoreResult.undecodable, 1);
+    assert.equal(restoreResult.lostBytes, 3);
+  });
+
+  test("what was removed is not restored, except where its nonce decides anyway", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool, state, clock } = start(directory);
+    const [quarantined, expired, replaced, better, included] = [
+      transfer(alice, 0),
+      transfer(bob, 9),
+      transfer(bob, 1),
+      transfer(bob, 1, { maxFeePerGas: 200n * GWEI, maxPriorityFeePerGas: 2n * GWEI }),
+      transfer(bob, 0),
+    ];
+    for (const submission of [quarantined, expired, replaced, better]) pool.add(submission);
+    assert.equal(pool.remove(quarantined.tx.hash, "quarantined"), true);
+    assert.equal(pool.remove(quarantined.tx.hash, "quarantined"), false);
+    clock.now += 4 * 3_600_000;
+    pool.removeStale();
+    pool.add(included);
+    state.set(bob, { nonce: 1n });
+    pool.onHead({ header: testHeader({ number: 2 }), state, included: [included.tx.hash] });
+    // Sent once more after its removal, it counts.
+    pool.add(expired);
+    const again = createTestPool();
+    again.state.set(alice, { balance: ETHER });
+    again.state.set(bob, { balance: ETHER, nonce: 0n });
+    journalPool(again.pool, directory, SILENT_LOGGER);
+    assert.deepEqual(hashes(again.pool), [expired.tx.hash, included.tx.hash].sort());
+  });
+
+  test("a transaction is rejected, and nothing is evicted for it, while the journal cannot be written", () => {
+    const { directory, failWriteAfter, heal } = createFaultyDisk();
+    const { pool, journaled } = start(directory);
+    pool.add(transfer(alice, 0));
+    const before = hashes(pool);
+    failWriteAfter(0);
+    assert.throws(() => pool.add(transfer(bob, 0)), { code: "POOL_JOURNAL_WRITE" });
+    assert.deepEqual(hashes(pool), before);
+    assert.equal(journaled.writeFailures(), 1);
+    heal();
+    pool.add(transfer(bob, 0));
+    assert.deepEqual(hashes(start(directory).pool), hashes(pool));
+  });
+});

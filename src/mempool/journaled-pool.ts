@@ -1,0 +1,127 @@
+import { NodeError } from "../errors.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { LogDirectory } from "../storage/log-file.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import { JournalWriteError, PoolJournal } from "./journal.ts";
+import type { JournalRecord } from "./journal-record.ts";
+import type { Mempool } from "./mempool.ts";
+import type { RemovalReason, Submission } from "./pool.ts";
+
+/** What became of the journal's transactions at the start. */
+export type RestoreResult = {
+  /** Pooled again. */
+  readonly restored: number;
+  /** Rejected by the pool, by code; most of them are in a block. */
+  readonly rejected: ReadonlyMap<string, number>;
+  /** Records that hold no transaction. */
+  readonly undecodable: number;
+  /** Bytes that hold no record. */
+  readonly lostBytes: number;
+};
+
+/** The journal of a pool, in use. */
+export type JournaledPool = {
+  readonly restoreResult: RestoreResult;
+  /** Size of the journal in bytes. */
+  journalBytes(): number;
+  /** Writes that failed. */
+  writeFailures(): number;
+  close(): void;
+};
+
+/** These need no record: at the next start their nonce is used. */
+const NONCE_USED: ReadonlySet<RemovalReason> = new Set(["included", "superseded"]);
+
+/** Restores in `mempool` what `directory` holds of an earlier run, and stores from now on what is added. */
+export function journalPool(mempool: Mempool, directory: LogDirectory, log: Logger): JournaledPool {
+  const journal = new PoolJournal(directory, () => mempool.all());
+  let failures = 0;
+
+  function onWriteError(error: unknown): void {
+    if (!(error instanceof JournalWriteError)) throw error;
+    failures++;
+    log.error("pool journal cannot be written", { error });
+  }
+
+  const restoreResult = restore(journal, mempool, log);
+  try {
+    journal.rewrite();
+  } catch (error) {
+    onWriteError(error);
+  }
+  mempool.setStore({
+    append(transaction) {
+      try {
+        journal.append(transaction);
+      } catch (error) {
+        onWriteError(error);
+        throw error;
+      }
+    },
+  });
+  mempool.onRemoved(({ tx }, reason) => {
+    if (NONCE_USED.has(reason)) return;
+    try {
+      journal.appendRemoval(tx.hash);
+    } catch (error) {
+      // The transaction may be restored at the next start; the pool decides about it again.
+      onWriteError(error);
+    }
+  });
+  return {
+    restoreResult,
+    journalBytes: () => journal.size,
+    writeFailures: () => failures,
+    close: () => journal.close(),
+  };
+}
+
+function restore(journal: PoolJournal, mempool: Mempool, log: Logger): RestoreResult {
+  const { records, lostBytes } = journal.read();
+  const { submissions, undecodable } = submissionsOf(records);
+  const rejected = new Map<string, number>();
+  for (const [index, rejection] of mempool.addAll(submissions).entries()) {
+    if (rejection === undefined) continue;
+    const { code, message: reason } = rejection;
+    rejected.set(code, (rejected.get(code) ?? 0) + 1);
+    if (log.enabled("debug")) {
+      const { hash } = submissions[index]!.tx;
+      log.debug("journaled transaction rejected", { hash, reason });
+    }
+  }
+  const { pending, queued } = mempool.counts();
+  const restored = pending + queued;
+  if (restored > 0) log.info("pool restored", { transactions: restored });
+  if (undecodable > 0 || lostBytes > 0) {
+    log.warn("pool journal damaged", { undecodable, lostBytes });
+  }
+  return { restored, rejected, undecodable, lostBytes };
+}
+
+/** The transactions that were added and not removed afterwards, oldest first. */
+function submissionsOf(records: readonly JournalRecord[]) {
+  const submissions = new Map<Hash, Submission>();
+  let undecodable = 0;
+  for (const record of records) {
+    if (record.kind === "removed") {
+      submissions.delete(record.hash);
+      continue;
+    }
+    try {
+      const { tx, sidecar } = decodePooledTransaction(record.transaction);
+      const { sender } = record;
+      // A record with a sender has a checksum: it is as it was when the pool accepted it.
+      const isVerified = sender !== undefined;
+      submissions.set(tx.hash, {
+        ...{ tx, isVerified },
+        ...(sender && { sender }),
+        ...(sidecar && { sidecar }),
+      });
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      undecodable++;
+    }
+  }
+  return { submissions: [...submissions.values()], undecodable };
+}

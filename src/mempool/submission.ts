@@ -1,0 +1,149 @@
+import { NodeError } from "../errors.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+
+import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import { maxFeePerGasOf } from "../types/transaction/fees.ts";
+import type {
+  BlobSidecar,
+  BlobTransaction,
+  Transaction,
+} from "../types/transaction/transaction.ts";
+import type { Submission } from "./pool.ts";
+import { reject } from "./rejection.ts";
+import { kzgRejection } from "./sidecar.ts";
+
+export type SubmissionRules = {
+  /** Most that one transaction may pay for gas, in wei; 0: no bound. */
+  readonly txFeeWeiMax: bigint;
+  /** Accept legacy transactions without a chain id (EIP-155). */
+  readonly allowUnprotected: boolean;
+};
+
+/** gas × price is more than this node lets a caller spend by one transaction. */
+export class FeeCapExceededError extends NodeError {
+  readonly code = "RPC_FEE_CAP_EXCEEDED";
+}
+
+/** A legacy transaction that could be replayed on any other chain (EIP-155). */
+export class UnprotectedTransactionError extends NodeError {
+  readonly code = "RPC_UNPROTECTED_TRANSACTION";
+  constructor() {
+    super("only replay-protected (EIP-155) transactions allowed over RPC");
+  }
+}
+
+/** What submission needs of the pool. */
+export type SubmissionPool = {
+  add(submission: Submission): void;
+  /** As `Mempool.checkBlob`. */
+  checkBlob(submission: Submission & { readonly tx: BlobTransaction }): 0 | 1;
+};
+
+/** KZG work, done without blocking the thread of the chain. */
+export interface BlobVerifier {
+  /**
+   * undefined when the proofs of `sidecar` hold, else what is wrong.
+   * @throws NodeError when too many wait already
+   */
+  verify(sidecar: BlobSidecar): Promise<string | undefined>;
+  /**
+   * Commitments and cell proofs (EIP-7594) of `blobs`.
+   * @throws NodeError for blobs that are none, or when too many wait already
+   */
+  prove(
+    blobs: readonly Uint8Array[],
+    wrapperVersion: 1,
+  ): Promise<{
+    readonly commitments: readonly Uint8Array[];
+    readonly proofs: readonly Uint8Array[];
+  }>;
+}
+
+export type SubmissionModules = {
+  readonly pool: SubmissionPool;
+  readonly blobs: BlobVerifier;
+};
+
+/**
+ * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. The function takes
+ * a transaction in network form; its hash means that the transaction is pooled and stored. It is a promise only for blob
+ * transactions, whose proofs are verified by another thread.
+ */
+export function createSubmit(
+  rules: SubmissionRules,
+  { pool, blobs }: SubmissionModules,
+): (raw: Uint8Array) => Hash | Promise<Hash> {
+  /** Being verified: the same transaction sent again must not be verified again. */
+  const inFlight = new Set<Hash>();
+
+  async function submitBlob(submission: Submission & { readonly tx: BlobTransaction }) {
+    const { hash } = submission.tx;
+    if (inFlight.has(hash)) throw reject("POOL_ALREADY_KNOWN", "already known");
+    inFlight.add(hash);
+    try {
+      const wanted = pool.checkBlob(submission);
+      // `checkBlob` rejects a transaction without sidecar.
+      const sidecar = await verified(submission.sidecar!, wanted, blobs);
+      // Checked again: the pool may have changed meanwhile.
+      pool.add({ ...submission, sidecar, isVerified: true });
+      return hash;
+    } finally {
+      inFlight.delete(hash);
+    }
+  }
+
+  return (raw) => {
+    const { tx, sidecar } = decodePooledTransaction(raw);
+    assertSubmittable(tx, rules);
+    if (tx.type === 3) return submitBlob({ tx, ...(sidecar && { sidecar }) });
+    pool.add({ tx });
+    return tx.hash;
+  };
+}
+
+/**
+ * `sidecar` with proofs that hold, in the form `wanted`. geth converts sidecars of version 0 after Osaka; so that the caller
+ * need not trust the old proofs, the new ones are computed from the blobs alone.
+ */
+async function verified(
+  sidecar: BlobSidecar,
+  wanted: 0 | 1,
+  blobs: BlobVerifier,
+): Promise<BlobSidecar> {
+  if (sidecar.wrapperVersion === wanted) {
+    const fault = await blobs.verify(sidecar);
+    if (fault !== undefined) throw kzgRejection(fault);
+    return sidecar;
+  }
+  const { commitments, proofs } = await blobs.prove(sidecar.blobs, 1);
+  if (!commitments.every((commitment, i) => equalBytes(commitment, sidecar.commitments[i]!))) {
+    throw kzgRejection("can't verify opening proof");
+  }
+  return { ...sidecar, wrapperVersion: 1, proofs };
+}
+
+/**
+ * What a caller is protected from, whatever the pool would accept.
+ * @throws FeeCapExceededError, UnprotectedTransactionError
+ */
+export function assertSubmittable(tx: Transaction, rules: SubmissionRules): void {
+  assertFeeBelowCap(maxFeePerGasOf(tx) * tx.gasLimit, rules.txFeeWeiMax);
+  if (tx.type === 0 && tx.chainId === undefined && !rules.allowUnprotected) {
+    throw new UnprotectedTransactionError();
+  }
+}
+
+const WEI_PER_ETHER = 1e18;
+
+function assertFeeBelowCap(feeWei: bigint, capWei: bigint): void {
+  if (capWei === 0n || feeWei <= capWei) return;
+  throw new FeeCapExceededError(
+    `tx fee (${ether(feeWei)} ether) exceeds the configured cap (${ether(capWei)} ether)`,
+    { feeWei, capWei },
+  );
+}
+
+function ether(wei: bigint): string {
+  return (Number(wei) / WEI_PER_ETHER).toFixed(2);
+}

@@ -1,0 +1,96 @@
+import { NodeError } from "../../errors.ts";
+import { reject } from "../../mempool/rejection.ts";
+import type { BlobVerifier } from "../../mempool/submission.ts";
+import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
+import type { BlobProver } from "../../rpc/ports/execution.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { BlobSidecar } from "../../types/transaction/transaction.ts";
+import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
+import { TaskThread, WorkerTaskError } from "../workers/task-thread.ts";
+
+/** Too many requests wait for a thread that works on blobs. */
+export class BlobQueueFullError extends NodeError {
+  readonly code = "POOL_BLOB_QUEUE_FULL";
+  constructor() {
+    super("too many blob transactions are being verified or proven, try again later");
+  }
+}
+
+export type BlobWorkerOptions = {
+  /** Verifications that may wait. */
+  readonly blobVerificationsMax: number;
+  /** Requests for proofs that may wait. */
+  readonly blobProofsMax: number;
+};
+
+/** KZG work in two threads of its own: verification, and proofs, which take a hundred times as long. */
+export type BlobWorkers = BlobVerifier & {
+  readonly prover: BlobProver;
+  /** Work that runs or waits. */
+  waiting(): { readonly verifications: number; readonly proofs: number };
+  close(): void;
+};
+
+/** The cell proofs of a blob take some three seconds, and a transaction has six blobs at most. */
+const PROOF_LIMITS = { timeoutMs: 60_000, heapMegabytesMax: 512 };
+/** Six blobs take half a second. */
+const VERIFICATION_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 256 };
+
+export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
+  const { blobVerificationsMax, blobProofsMax } = options;
+  const verification = new TaskThread<BlobSidecar, string | undefined>("verify-sidecar", {
+    ...VERIFICATION_LIMITS,
+    waitingMax: blobVerificationsMax,
+  });
+  const proving = new TaskThread<ProveInput, ProveResult>("prove-blobs", {
+    ...PROOF_LIMITS,
+    waitingMax: blobProofsMax,
+  });
+
+  async function run<Input, Result>(
+    thread: TaskThread<Input, Result>,
+    input: Input,
+  ): Promise<Result> {
+    if (thread.isFull()) throw new BlobQueueFullError();
+    try {
+      return await thread.run(input);
+    } catch (error) {
+      if (error instanceof WorkerTaskError && error.isThreadLost) {
+        log.error("blob thread ended", { error });
+      }
+      throw error;
+    }
+  }
+
+  /** @param rejectionOf what a caller is told of blobs that are none */
+  async function prove(input: ProveInput, rejectionOf: (error: WorkerTaskError) => NodeError) {
+    try {
+      return await run(proving, input);
+    } catch (error) {
+      if (error instanceof WorkerTaskError) throw rejectionOf(error);
+      throw error;
+    }
+  }
+
+  return {
+    verify: (sidecar) => run(verification, sidecar),
+    prove: (blobs, wrapperVersion) =>
+      prove({ blobs, wrapperVersion }, (cause) =>
+        reject("POOL_KZG_VERIFICATION_FAILED", `blob sidecar conversion failed: ${cause.message}`, {
+          cause,
+        }),
+      ),
+    prover: {
+      prove: (blobs, wrapperVersion) =>
+        prove(
+          { blobs, wrapperVersion },
+          (cause) => new TransactionFieldsError(cause.message, {}, { cause }),
+        ),
+    },
+    waiting: () => ({ verifications: verification.waiting, proofs: proving.waiting }),
+    close() {
+      verification.close();
+      proving.close();
+    },
+  };
+}

@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "n
 import { addressFromPublicKey, secp256k1 } from "../../crypto/secp256k1.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
+import { compressPublicKey } from "./public-key.ts";
 
 /** DER head of an ed25519 private key (RFC 8410) before its 32 bytes of seed. */
 const ED25519_PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -26,14 +27,7 @@ export function validatorAddress(privateKey: Uint8Array): Address {
 
 /** 33 bytes. */
 export function compressedPublicKey(privateKey: Uint8Array): Uint8Array {
-  return compress(secp256k1.publicKeyFromPrivate(privateKey));
-}
-
-/** 33 bytes from 64 or 65 (SEC 1, 2.3.3). */
-export function compress(publicKey: Uint8Array): Uint8Array {
-  const xy = publicKey.length === 65 ? publicKey.subarray(1) : publicKey;
-  const prefix = (xy[63]! & 1) === 1 ? 3 : 2;
-  return concatBytes(Uint8Array.of(prefix), xy.subarray(0, 32));
+  return compressPublicKey(secp256k1.publicKeyFromPrivate(privateKey));
 }
 
 /** CometBFT's `node_key.json`: the ed25519 key of the peer-to-peer handshake. @param seed 32 bytes */

@@ -8,12 +8,14 @@ const BENCHES: Readonly<
   logs: () => import("../bench/rpc/logs.ts"),
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
+  "pool-load": () => import("../bench/rpc/pool-load.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   trie: () => import("../bench/micro/trie.ts"),
+  "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Checks that every file of `src/` imports only from its own directory and from those above it in LAYERS. */
+/** Checks that every file of `src/` imports only from its own directory and from those above it in LAYERS, and that no files import each other in a circle. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 const LAYERS = [
   "errors.ts",
   "telemetry",
+  "wasm",
   "primitives",
   "crypto",
   "params",
@@ -33,20 +34,44 @@ const src = fileURLToPath(new URL("../src", import.meta.url));
 /** One line a fault; empty when the layers hold. */
 export function checkLayers(): string[] {
   const faults: string[] = [];
-  for (const file of sources(src)) {
+  const imports = new Map(sources(src).map((file) => [file, importsOf(file)]));
+  for (const [file, targets] of imports) {
     const from = layerOf(file);
     if (LAYERS.indexOf(from) === -1) faults.push(`${file}: "${from}" is not in the layer list`);
-    const text = readFileSync(join(src, file), "utf8");
-    for (const match of text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)) {
-      const target = relative(src, join(src, file, "..", match[1]!));
-      if (target.startsWith("..")) continue;
+    for (const target of targets) {
       const to = layerOf(target);
       if (LAYERS.indexOf(to) > LAYERS.indexOf(from)) {
-        faults.push(`${file}: ${from} must not import ${to} (${match[1]})`);
+        faults.push(`${file}: ${from} must not import ${to} (${target})`);
       }
     }
   }
-  return faults;
+  return [...faults, ...circles(imports).map((circle) => `circle: ${circle.join(" -> ")}`)];
+}
+
+/** Files of `src/` that `file` imports, for types too. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(src, file), "utf8");
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)]
+    .map((match) => relative(src, join(src, file, "..", match[1]!)))
+    .filter((target) => !target.startsWith(".."));
+}
+
+/** Each circle found by a walk in depth, its first file named again at its end. */
+export function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) found.push([...path.slice(start), file]);
+    if (start >= 0 || done.has(file)) return;
+    path.push(file);
+    for (const target of imports.get(file) ?? []) visit(target);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file);
+  return found;
 }
 
 function layerOf(file: string): string {

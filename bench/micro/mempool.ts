@@ -9,6 +9,9 @@ import {
 import type { Address } from "../../src/primitives/address.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
+/** Room for some 6,000 transfers. */
+const POOL_BYTES = 11 * 2 ** 20;
+
 type Load = {
   readonly name: string;
   readonly transactions: number;
@@ -21,7 +24,7 @@ const LOADS: readonly Load[] = [
   { name: "1 account", transactions: 5_000, accounts: 1, tip: () => 1_000n },
   { name: "200 accounts", transactions: 5_000, accounts: 200, tip: (n) => BigInt(1 + (n % 1_000)) },
   { name: "5000 accounts", transactions: 5_000, accounts: 5_000, tip: (n) => BigInt(1 + n) },
-  // More than the pool holds: each further transaction pushes another one out, or is refused.
+  // More than the pool holds: each further transaction evicts another one, or is rejected.
   { name: "flood, rising tips", transactions: 20_000, accounts: 20_000, tip: (n) => BigInt(1 + n) },
   {
     name: "flood, random tips",
@@ -39,7 +42,7 @@ export async function run(): Promise<void> {
 }
 
 function measure({ name, transactions, accounts, tip }: Load) {
-  const { pool, state } = createTestPool();
+  const { pool, state } = createTestPool({ bytesMax: POOL_BYTES, accountSlots: transactions });
   const senders = Array.from({ length: accounts }, (_, n) => addressOf(n));
   for (const sender of senders) state.set(sender, { balance: 1_000n * ETHER });
   const submissions = Array.from({ length: transactions }, (_, n) =>
@@ -53,7 +56,7 @@ function measure({ name, transactions, accounts, tip }: Load) {
       try {
         pool.add(submission);
       } catch {
-        // A refusal is an answer too, and takes its time.
+        // A rejection takes its time as well.
       }
     }
   });

@@ -7,7 +7,7 @@ import { LogIndex, type LogMergeLimits } from "../../src/chain/logs/log-index.ts
 import { LOG_CHUNK_BLOCKS } from "../../src/chain/logs/log-source.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
-import { findLogs } from "../../src/rpc/filters/log-search.ts";
+import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import type { Kv } from "../../src/storage/kv.ts";
 import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";

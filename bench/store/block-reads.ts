@@ -2,7 +2,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import type { BlockStore } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { inProcessContext } from "../../src/rpc/dispatch/context.ts";
+import { getTransactionReceipt } from "../../src/rpc/eth/transaction/get-transaction-receipt.ts";
+import {
+  createLocalChainView,
+  type LocalChainModules,
+} from "../../src/rpc/ports/local/chain-view.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
@@ -31,10 +39,22 @@ export async function run([transfersText = "2000"]: readonly string[]): Promise<
     const payload = encodeBlockRecord(record, new Set());
     // The newest blocks are decoded already; these are not.
     const oldBlock = (i: number) => 1 + (i % 20);
+    const hashes = Array.from({ length: 21 }, (_, number) =>
+      store.block(number)!.block.transactions.map(({ hash }) => hash),
+    );
+    const hashOf = (number: number, index: number) => hashes[number]![index]!;
+    const rpc = { chain: chainViewOf(store) };
+    const context = inProcessContext();
     const rows = [
       {
         work: "one receipt with its transaction",
         micros: cpuEach(READS, (i) => store.transactionAt(oldBlock(i), (i * 7) % transfers)),
+      },
+      {
+        work: "eth_getTransactionReceipt by hash, as JSON",
+        micros: cpuEach(READS, (i) =>
+          getTransactionReceipt.run(rpc, [hashOf(oldBlock(i), (i * 7) % transfers)], context),
+        ),
       },
       { work: "one header", micros: cpuEach(READS, (i) => store.headerAt(oldBlock(i))) },
       {
@@ -50,6 +70,16 @@ export async function run([transfersText = "2000"]: readonly string[]): Promise<
     store.close();
     rmSync(directory, { recursive: true });
   }
+}
+
+/** What `eth_getTransactionReceipt` reads of `store`, without a pool or a running chain. */
+function chainViewOf(store: BlockStore) {
+  const reader = {
+    transactionPosition: (hash: Hash) => store.transaction(hash),
+    transactionAt: (number: number, index: number) => store.transactionAt(number, index),
+    headerAt: (number: number) => store.headerAt(number),
+  };
+  return createLocalChainView({ reader } as unknown as LocalChainModules);
 }
 
 /** Microseconds of one call, in the mean of `count`. */

@@ -11,8 +11,9 @@ import {
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { Hex } from "../primitives/hex.ts";
-import type { ChainReader } from "./reader.ts";
+import type { Header } from "../types/header.ts";
 
 /** The rules from one time fork on (EIP-7910). */
 export type ForkConfig = {
@@ -34,18 +35,16 @@ export type ForkConfigs = {
   readonly last: ForkConfig | undefined;
 };
 
-/** The forks that EIP-7910 tells of: the head's, the one after it in the protocol's order, the last one scheduled. */
-export function forkConfigs(
-  chain: Pick<ChainReader, "config" | "genesisHash" | "head" | "blockByNumber">,
-): ForkConfigs {
-  const { config } = chain;
-  const headTime = chain.head().block.header.timestamp;
+type Genesis = { readonly hash: Hash; readonly header: Pick<Header, "timestamp"> };
+
+/** The forks of EIP-7910: the head's, the one after it in the protocol's order, the last one scheduled. */
+export function forkConfigs(config: ChainConfig, genesis: Genesis, headTime: number): ForkConfigs {
   const timeOf = (index: number) => config[TIME_FORK_FIELDS[index]!];
   const newestAt = TIME_FORK_FIELDS.findLastIndex((_, i) => (timeOf(i) ?? Infinity) <= headTime);
   const lastAt = TIME_FORK_FIELDS.findLastIndex((_, i) => timeOf(i) !== undefined);
   const describe = (index: number): ForkConfig | undefined => {
     const time = timeOf(index);
-    return time === undefined ? undefined : forkConfigAt(chain, time);
+    return time === undefined ? undefined : forkConfigAt(config, genesis, time);
   };
   const next = newestAt + 1 < TIME_FORK_FIELDS.length ? describe(newestAt + 1) : undefined;
   return {
@@ -56,14 +55,10 @@ export function forkConfigs(
 }
 
 function forkConfigAt(
-  {
-    config,
-    genesisHash,
-    blockByNumber,
-  }: Pick<ChainReader, "config" | "genesisHash" | "blockByNumber">,
+  config: ChainConfig,
+  { hash: genesisHash, header: { timestamp: genesisTime } }: Genesis,
   activationTime: number,
 ): ForkConfig {
-  const genesisTime = blockByNumber(0)!.block.header.timestamp;
   // Time forks come after the merge, whatever the block is.
   const point = { number: Number.MAX_SAFE_INTEGER, timestamp: activationTime, difficulty: 0n };
   const hardfork = hardforkAt(config, point);

@@ -78,6 +78,18 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
 });
 
+test("loadConfig names the key that took the place of one of geth's", () => {
+  const flags = { "mempool.global-slots": "5120" };
+  assert.throws(() => load({ flags }), {
+    code: "CONFIG_UNKNOWN_KEY",
+    details: {
+      key: "--mempool.global-slots",
+      source: "command line",
+      nearest: "--mempool.size-limit",
+    },
+  });
+});
+
 test("loadConfig refuses an unknown key in each source and names the nearest", () => {
   const cases: [Partial<ConfigSources>, string, string][] = [
     [{ flags: { "json-rpc.adress": "x" } }, "", "--json-rpc.address"],
@@ -156,9 +168,12 @@ test("a new app.toml shows every default, and reads back as the defaults when th
   assert.equal(asWritten.config.jsonRpc.enable, true);
   assert.deepEqual(
     [...asWritten.origins].filter(([, { kind }]) => kind !== "default").map(([key]) => key),
-    ["json-rpc.enable"],
+    ["json-rpc.enable", "json-rpc.ws-address"],
   );
-  const inForce = text.replace(/^enable = .*$/m, "").replace(/^# ([a-z-]+ = )/gm, "$1");
+  assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
+  const inForce = text
+    .replace(/^(enable|ws-address) = .*$/gm, "")
+    .replace(/^# ([a-z-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.equal(origins.get(key)?.kind, "file", key);

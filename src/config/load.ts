@@ -4,7 +4,7 @@ import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./c
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath } from "./home.ts";
 import { nearest } from "./nearest.ts";
-import { environmentName, OPTIONS, type Option, SCHEMA } from "./schema.ts";
+import { environmentName, OPTIONS, type Option, REPLACED_KEYS, SCHEMA } from "./schema.ts";
 import type { RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
@@ -112,8 +112,8 @@ function readToml(path: string): object {
   try {
     return parseToml(text);
   } catch (error) {
-    const { message, line } = error as Error & { line?: number };
-    const place = line === undefined ? path : `${path}:${line}`;
+    const { message, line, column } = error as Error & { line?: number; column?: number };
+    const place = line === undefined ? path : `${path}:${line}:${column}`;
     throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}`, {}, { cause: error });
   }
 }
@@ -136,8 +136,12 @@ function unknown(
   source: string,
   spell: (key: string) => string,
 ): UnknownConfigKeyError {
+  const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);
   const candidates = OPTIONS.map(({ key }) => spell(key));
-  return new UnknownConfigKeyError({ key: name, source, nearest: nearest(name, candidates) });
+  return new UnknownConfigKeyError({
+    ...{ key: name, source },
+    nearest: replaced ? spell(replaced[1]) : nearest(name, candidates),
+  });
 }
 
 function freeze(value: unknown): unknown {

@@ -1,3 +1,5 @@
+import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
+
 /**
  * The compression function F of BLAKE2b with a free number of rounds (RFC 7693, section 3.2; EIP-152), as a WebAssembly
  * module put together here: JavaScript has no 64-bit integers that are fast, and a caller may buy millions of rounds.
@@ -65,6 +67,7 @@ export function blake2f(
   m: Uint8Array,
   t: Uint8Array,
   final: boolean,
+  checkpoint: Checkpoint = noCheckpoint,
 ): Uint8Array {
   core ??= instantiate();
   const { memory, mix } = core;
@@ -79,7 +82,10 @@ export function blake2f(
     v[29]! ^= 0xffffffff;
   }
   let left = rounds;
-  for (; left > ROUNDS_PER_CALL; left -= ROUNDS_PER_CALL) mix(ROUNDS_PER_CALL);
+  for (; left > ROUNDS_PER_CALL; left -= ROUNDS_PER_CALL) {
+    mix(ROUNDS_PER_CALL);
+    checkpoint();
+  }
   mix(left);
 
   const out = Uint8Array.from(h);

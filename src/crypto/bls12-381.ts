@@ -1,5 +1,17 @@
+import { bytesToBigint } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
-import { FP_SIZE, FP2_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, GT_SIZE, loadMcl, type Mcl } from "./mcl.ts";
+import { blsGroups } from "./bls12-381-points.ts";
+import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
+import {
+  FP_SIZE,
+  FP2_SIZE,
+  G1_SIZE,
+  G2_SIZE,
+  GT_SIZE,
+  loadMcl,
+  type Mcl,
+  millerLoops,
+} from "./mcl.ts";
 
 /**
  * The curve BLS12-381 in the encoding of EIP-2537:
@@ -23,6 +35,9 @@ const BLS12_381 = 5;
 const MODULUS = hexToBytes(
   "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
 );
+/** Pairs that go through one Miller loop, some 10 ms. */
+const PAIRS_PER_LOOP = 6;
+
 /** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
 const MAP_RFC_9380 = 5;
 
@@ -32,6 +47,7 @@ type Workspace = {
   readonly b: number;
   readonly field: number;
   readonly gt: number;
+  readonly product: number;
 };
 
 let workspace: Workspace | undefined;
@@ -47,12 +63,13 @@ export function blsWorkspace(): Workspace {
     b: mcl.reserve(G2_SIZE),
     field: mcl.reserve(FP2_SIZE),
     gt: mcl.reserve(GT_SIZE),
+    product: mcl.reserve(GT_SIZE),
   };
   return workspace;
 }
 
 type Group = {
-  readonly pointSize: number;
+  readonly name: "g1" | "g2";
   readonly encodedLength: number;
   /** Field elements a coordinate. */
   readonly degree: 1 | 2;
@@ -61,7 +78,7 @@ type Group = {
 };
 
 const G1: Group = {
-  pointSize: G1_SIZE,
+  name: "g1",
   encodedLength: BLS_G1_LENGTH,
   degree: 1,
   prefix: "mclBnG1",
@@ -69,7 +86,7 @@ const G1: Group = {
 };
 
 const G2: Group = {
-  pointSize: G2_SIZE,
+  name: "g2",
   encodedLength: BLS_G2_LENGTH,
   degree: 2,
   prefix: "mclBnG2",
@@ -81,10 +98,12 @@ export const blsG1Add = (input: Uint8Array) => add(G1, input);
 /** As `blsG1Add`, in G2. */
 export const blsG2Add = (input: Uint8Array) => add(G2, input);
 
-/** Σ scalar · point over the (point, scalar) pairs in `input`; the points have to be in the subgroup. */
-export const blsG1Msm = (input: Uint8Array) => multiScalarMultiply(G1, input);
+/** Σ scalar · point over the (point, scalar) pairs in `input`; the points have to be in the subgroup. `checkpoint` is called every few milliseconds and may throw. */
+export const blsG1Msm = (input: Uint8Array, checkpoint?: Checkpoint) =>
+  multiScalarMultiply(G1, input, checkpoint);
 /** As `blsG1Msm`, in G2. */
-export const blsG2Msm = (input: Uint8Array) => multiScalarMultiply(G2, input);
+export const blsG2Msm = (input: Uint8Array, checkpoint?: Checkpoint) =>
+  multiScalarMultiply(G2, input, checkpoint);
 
 /** The point of G1 that the field element in `input` maps to (RFC 9380, map_to_curve and clear_cofactor). */
 export function blsMapFpToG1(input: Uint8Array): Uint8Array | BlsFault {
@@ -106,8 +125,8 @@ export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
 }
 
 /** True when the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points have to be in their subgroup. */
-export function blsPairingIsOne(pairs: Uint8Array): boolean | BlsFault {
-  const { mcl, gt } = blsWorkspace();
+export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): boolean | BlsFault {
+  const { mcl, gt, product } = blsWorkspace();
   const { module } = mcl;
   const pairLength = BLS_G1_LENGTH + BLS_G2_LENGTH;
   const count = pairs.length / pairLength;
@@ -117,18 +136,19 @@ export function blsPairingIsOne(pairs: Uint8Array): boolean | BlsFault {
     for (let at = 0; at < pairs.length; at += pairLength) {
       const p = points + kept * G1_SIZE;
       const q = g2Points + kept * G2_SIZE;
+      checkpoint();
       const fault =
         readPoint(mcl, G1, p, pairs, at) ??
         readPoint(mcl, G2, q, pairs, at + BLS_G1_LENGTH) ??
-        checkSubgroup(mcl, G1, p) ??
-        checkSubgroup(mcl, G2, q);
+        checkSubgroup(mcl, G1, p, pairs, at) ??
+        checkSubgroup(mcl, G2, q, pairs, at + BLS_G1_LENGTH);
       if (fault) return fault;
       // A pair with infinity contributes the factor one.
       if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
     }
     if (kept === 0) return true;
-    module.mclBn_millerLoopVec(gt, points, g2Points, kept);
-    module.mclBn_finalExp(gt, gt);
+    millerLoops(mcl, product, gt, points, g2Points, kept, PAIRS_PER_LOOP, checkpoint);
+    module.mclBn_finalExp(gt, product);
     return module.mclBnGT_isOne(gt) === 1;
   });
 }
@@ -142,23 +162,30 @@ function add(group: Group, input: Uint8Array): Uint8Array | BlsFault {
   return writePoint(mcl, group, a);
 }
 
-function multiScalarMultiply(group: Group, input: Uint8Array): Uint8Array | BlsFault {
+function multiScalarMultiply(
+  group: Group,
+  input: Uint8Array,
+  checkpoint = noCheckpoint,
+): Uint8Array | BlsFault {
   const { mcl, a } = blsWorkspace();
-  const { pointSize, encodedLength, prefix } = group;
+  const { encodedLength } = group;
   const termLength = encodedLength + BLS_SCALAR_LENGTH;
-  const count = input.length / termLength;
-  return mcl.borrow(count * (pointSize + FR_SIZE), (points) => {
-    const scalars = points + count * pointSize;
-    for (let i = 0; i < count; i++) {
-      const point = points + i * pointSize;
-      const at = i * termLength;
-      const fault = readPoint(mcl, group, point, input, at) ?? checkSubgroup(mcl, group, point);
-      if (fault) return fault;
-      mcl.readScalar(scalars + i * FR_SIZE, input, at + encodedLength);
-    }
-    mcl.module[`${prefix}_mulVec`](a, points, scalars, count);
-    return writePoint(mcl, group, a);
-  });
+  const terms = [];
+  for (let at = 0; at < input.length; at += termLength) {
+    checkpoint();
+    const fault = readPoint(mcl, group, a, input, at) ?? checkSubgroup(mcl, group, a, input, at);
+    if (fault) return fault;
+    if (mcl.module[`${group.prefix}_isZero`](a) === 1) continue;
+    const scalarAt = at + encodedLength;
+    const scalar = bytesToBigint(input.subarray(scalarAt, scalarAt + BLS_SCALAR_LENGTH));
+    terms.push({ offset: at, scalar });
+  }
+  const sum = blsGroups()[group.name].multiply(input, terms, checkpoint);
+  // mcl has the faster inversion, which affine coordinates ask for.
+  for (let i = 0; i < 3 * group.degree; i++) {
+    mcl.readField(a + i * FP_SIZE, sum, i * BLS_FIELD_LENGTH + PADDING);
+  }
+  return writePoint(mcl, group, a);
 }
 
 function readField(
@@ -193,12 +220,16 @@ function readPoint(
   return infinite || module[`${prefix}_isValid`](point) === 1 ? undefined : "curve";
 }
 
+/** Tests the subgroup of the point at `offset` of `bytes`, which was read to `point`. */
 function checkSubgroup(
   { module }: Mcl,
-  { prefix, subgroupFault }: Group,
+  { name, prefix, subgroupFault }: Group,
   point: number,
+  bytes: Uint8Array,
+  offset: number,
 ): BlsFault | undefined {
-  return module[`${prefix}_isValidOrder`](point) === 1 ? undefined : subgroupFault;
+  if (module[`${prefix}_isZero`](point) === 1) return undefined;
+  return blsGroups()[name].isInSubgroup(bytes, offset) ? undefined : subgroupFault;
 }
 
 /** Makes the point affine, then encodes it. */

@@ -4,6 +4,7 @@ import { bn254 } from "@noble/curves/bn254.js";
 import fc from "../../test/support/fast-check.ts";
 import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
 import { bn254Add, bn254Multiply, bn254PairingIsOne } from "./bn254.ts";
+import { multiplyPoint } from "./testing/multiply.ts";
 
 const { Point: G1 } = bn254.G1;
 const { Point: G2 } = bn254.G2;
@@ -81,6 +82,35 @@ test("bn254 points beside the curve, beyond the field or of another order are re
   const broken = Uint8Array.from(other);
   broken[127]! ^= 1;
   assert.equal(bn254PairingIsOne(concatBytes(g1(1n), broken)), "curve");
+});
+
+test("the subgroup check of bn254 agrees with noble on points of the twist, also on those of small order", () => {
+  const { Fp2 } = bn254.fields;
+  const pairs = (point: InstanceType<typeof G2>) => {
+    const { x, y } = point.toAffine();
+    const coordinates = [x.c1, x.c0, y.c1, y.c0].map(word);
+    return bn254PairingIsOne(concatBytes(INFINITY, ...coordinates));
+  };
+  // The cofactor of the twist is 2p − r.
+  const cofactor = 2n * P - ORDER;
+  fc.assert(
+    fc.property(fc.bigInt(0n, P - 1n), fc.bigInt(1n, ORDER - 1n), (seed, k) => {
+      const x = Fp2.fromBigTuple([seed, 1n]);
+      const right = Fp2.add(Fp2.mul(Fp2.sqr(x), x), G2.CURVE().b);
+      fc.pre(Fp2.eql(Fp2.pow(right, (Fp2.ORDER - 1n) / 2n), Fp2.ONE));
+      const point = G2.fromAffine({ x, y: Fp2.sqrt(right) });
+      const cleared = multiplyPoint(point, cofactor);
+      assert.equal(pairs(cleared), true);
+      for (const small of [10069n, 5864401n]) {
+        const torsion = multiplyPoint(point, (cofactor / small) * ORDER);
+        if (torsion.is0()) continue;
+        assert.equal(pairs(torsion), "subgroup");
+        assert.equal(pairs(torsion.add(G2.BASE.multiply(k))), "subgroup");
+      }
+      assert.equal(pairs(point), "subgroup");
+    }),
+    { numRuns: Number(process.env["FUZZ_RUNS"] ?? 3) },
+  );
 });
 
 /** A point of the twist whose order is not r: nearly every x gives one. */

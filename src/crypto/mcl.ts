@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { invariant } from "../errors.ts";
+import type { Checkpoint } from "./checkpoint.ts";
 
 /**
  * The curve arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
@@ -54,6 +55,8 @@ export type MclModule = Readonly<
       "mclBn_precomputedMillerLoop2",
       (result: number, p1: number, lines1: number, p2: number, lines2: number) => void
     > &
+    Record<"mclBnFp2_mul" | "mclBnGT_mul", (result: number, x: number, y: number) => void> &
+    Record<"mclBnG2_dbl", (result: number, x: number) => void> &
     Record<"mclBnFp_serialize", (buffer: number, length: number, x: number) => number> &
     Record<"malloc", (size: number) => number> &
     Record<"free", (pointer: number) => void> &
@@ -147,6 +150,28 @@ export function loadMcl({ id, modulus }: MclCurve): Mcl {
       module.mclBnFr_setBigEndianMod(pointer, buffer, 32);
     },
   };
+}
+
+/**
+ * result = Π of the Miller loops of `count` pairs of points in a row, `portion` pairs at a time.
+ * @param scratch room for an element of GT
+ */
+export function millerLoops(
+  { module }: Mcl,
+  result: number,
+  scratch: number,
+  g1Points: number,
+  g2Points: number,
+  count: number,
+  portion: number,
+  checkpoint: Checkpoint,
+): void {
+  for (let i = 0; i < count; i += portion) {
+    checkpoint();
+    const [p, q] = [g1Points + i * G1_SIZE, g2Points + i * G2_SIZE];
+    module.mclBn_millerLoopVec(i === 0 ? result : scratch, p, q, Math.min(portion, count - i));
+    if (i > 0) module.mclBnGT_mul(result, result, scratch);
+  }
 }
 
 function allocate(module: MclModule, size: number): number {

@@ -1,4 +1,5 @@
 import { bytesToBigint } from "../primitives/bytes.ts";
+import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 
 /** Exponents from this many bytes on are worth the 14 multiplications of a window table. */
 const WINDOW_EXPONENT_BYTES_MIN = 12;
@@ -8,7 +9,12 @@ const WINDOW_EXPONENT_BYTES_MIN = 12;
  * @param exponent big-endian, leading zeros allowed: a bigint of its size could only be read bit by bit by copying it
  * @param modulus not 0
  */
-export function modExp(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
+export function modExp(
+  base: bigint,
+  exponent: Uint8Array,
+  modulus: bigint,
+  checkpoint: Checkpoint = noCheckpoint,
+): bigint {
   let first = 0;
   while (first < exponent.length && exponent[first] === 0) first++;
   if (first === exponent.length || modulus === 1n) return 1n % modulus;
@@ -16,12 +22,17 @@ export function modExp(base: bigint, exponent: Uint8Array, modulus: bigint): big
   if (reduced <= 1n) return reduced;
   const significant = exponent.subarray(first);
   return significant.length < WINDOW_EXPONENT_BYTES_MIN
-    ? modExpBinary(reduced, bytesToBigint(significant), modulus)
-    : modExpWindow(reduced, significant, modulus);
+    ? modExpBinary(reduced, bytesToBigint(significant), modulus, checkpoint)
+    : modExpWindow(reduced, significant, modulus, checkpoint);
 }
 
 /** Right to left, a bit at a time. */
-function modExpBinary(base: bigint, exponent: bigint, modulus: bigint): bigint {
+function modExpBinary(
+  base: bigint,
+  exponent: bigint,
+  modulus: bigint,
+  checkpoint: Checkpoint,
+): bigint {
   let result = 1n;
   let power = base;
   let rest = exponent;
@@ -30,11 +41,17 @@ function modExpBinary(base: bigint, exponent: bigint, modulus: bigint): bigint {
     rest >>= 1n;
     if (rest === 0n) return result;
     power = (power * power) % modulus;
+    checkpoint();
   }
 }
 
 /** Left to right, four bits at a time: one multiplication by a table entry after four squarings. */
-function modExpWindow(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
+function modExpWindow(
+  base: bigint,
+  exponent: Uint8Array,
+  modulus: bigint,
+  checkpoint: Checkpoint,
+): bigint {
   const powers = [1n, base];
   for (let i = 2; i < 16; i++) powers.push((powers[i - 1]! * base) % modulus);
   let result = 1n;
@@ -50,6 +67,7 @@ function modExpWindow(base: bigint, exponent: Uint8Array, modulus: bigint): bigi
   for (const byte of exponent) {
     shiftIn(byte >> 4);
     shiftIn(byte & 15);
+    checkpoint();
   }
   return result;
 }

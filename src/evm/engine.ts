@@ -8,11 +8,16 @@ import type { State } from "./state.ts";
 /** Linear memory that once grew beyond this is given back after the execution. */
 const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;
 
+export type EvmOptions = {
+  /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
+  readonly now?: () => number;
+};
+
 /**
  * The engine of this project: an interpreter emitted as WebAssembly for each fork at its first use. It keeps some 250 MB
  * of address space, most of it never touched, so make one per thread. Not re-entrant: a tracer must not execute on it.
  */
-export function createEvm(): Evm {
+export function createEvm({ now = () => performance.now() }: EvmOptions = {}): Evm {
   let memory = new LinearMemory();
   let driver: Driver | undefined;
   let isRunning = false;
@@ -25,7 +30,7 @@ export function createEvm(): Evm {
     ): ExecutionResult {
       invariant(!isRunning, "an execution began inside another of the same engine");
       if (driver?.hardfork !== block.hardfork) {
-        driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork));
+        driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork), now);
       }
       isRunning = true;
       let result: ExecutionResult;

@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../crypto/checkpoint.ts";
 import type { Hardfork } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -70,23 +71,26 @@ export type ExecuteOptions = {
   readonly tracer?: Tracer;
   /** Precompiles by address in place of the fork's own (state overrides of eth_call). */
   readonly precompiles?: ReadonlyMap<Address, Precompile>;
-  /** `performance.now()` after which execution halts with "timeout". */
+  /** Time on the clock of the engine (`performance.now()`) after which execution halts with "timeout". */
   readonly deadlineMs?: number;
   /** Bytes of memory all frames may use together; beyond it execution halts with "memoryLimit". */
   readonly memoryBytesMax?: number;
 };
 
-/** One precompiled contract. Both functions leave `input` as it is and do not keep it. */
+/** One precompiled contract. Both functions leave `input` as it is and do not hold on to it. */
 export type Precompile = {
   /** As eth_config names it: ECREC, SHA256, … */
   readonly name: string;
   /** Cost of `run(input)`; may exceed 64 bits. The caller checks it before `run`. */
   gas(input: Uint8Array): bigint;
-  /** The output, owned by the caller, or a failure, which burns all gas of the call. */
-  run(input: Uint8Array): Uint8Array | PrecompileFailure;
+  /**
+   * The output, owned by the caller, or a failure, which burns all gas of the call.
+   * @param checkpoint called every few milliseconds by those that can take longer; may throw
+   */
+  run(input: Uint8Array, checkpoint?: Checkpoint): Uint8Array | PrecompileFailure;
 };
 
-/** Why a precompile refused its input; becomes `{ kind: "precompile", reason }`. */
+/** Why a precompile rejected its input; becomes `{ kind: "precompile", reason }`. */
 export type PrecompileFailure = { readonly reason: string };
 
 export type ExecutionResult = {

@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../crypto/checkpoint.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Precompile } from "./evm.ts";
 import { endAtOnce, pushFrame, useCachedCode } from "./frames.ts";
@@ -10,6 +11,7 @@ import {
   halted,
   LinearMemoryExhausted,
   memoryEnd,
+  OutOfTime,
   type Session,
   STATICCALL,
 } from "./session.ts";
@@ -25,11 +27,11 @@ export function enterCall(session: Session): void {
   const target = memory.get32(request.target);
   const hasValue = (opcode === CALL || opcode === CALLCODE) && !memory.isZeroWord(request.value);
   if (session.depth >= DEPTH_MAX) {
-    refuse(session, "callDepth");
+    failCall(session, "callDepth");
     return;
   }
   if (hasValue && !session.journal.hasBalance(memory.get32(frame.account), request.value)) {
-    refuse(session, "insufficientBalance");
+    failCall(session, "insufficientBalance");
     return;
   }
   const snapshot = memory.get32(globals.undoTop);
@@ -82,7 +84,7 @@ function beginFrame(session: Session, opcode: number, target: number, snapshot: 
 }
 
 /** The caller gets the gas back. */
-function refuse(session: Session, kind: "callDepth" | "insufficientBalance"): void {
+function failCall(session: Session, kind: "callDepth" | "insufficientBalance"): void {
   endAtOnce(session, halted({ kind }), "all");
 }
 
@@ -98,13 +100,20 @@ function runPrecompile(session: Session, target: number, snapshot: number): void
   const input = memory.bytes.slice(begin, begin + memory.get32(request.inputSize));
   const gas = memory.get64(request.gas);
   const cost = contract.gas(input);
-  const output = cost > gas ? undefined : contract.run(input);
+  const output = cost > gas ? undefined : contract.run(input, checkpointOf(session));
   if (output instanceof Uint8Array) {
     endAtOnce(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
     return;
   }
   journal.revert(snapshot);
   endAtOnce(session, halted(haltOfPrecompile(output)), "none");
+}
+
+function checkpointOf({ isOutOfTime }: Session): Checkpoint | undefined {
+  if (isOutOfTime === undefined) return undefined;
+  return () => {
+    if (isOutOfTime()) throw new OutOfTime();
+  };
 }
 
 function haltOfPrecompile(failure: Exclude<ReturnType<Precompile["run"]>, Uint8Array> | undefined) {

@@ -36,6 +36,9 @@ export function halted(halt: Halt): FrameResult {
 /** A region of linear memory is full: the execution ends with "memoryLimit". */
 export class LinearMemoryExhausted extends Error {}
 
+/** The deadline passed inside a precompile: the execution ends with "timeout". */
+export class OutOfTime extends Error {}
+
 /** One execution: what its frames share. */
 export type Session = {
   readonly memory: LinearMemory;
@@ -48,7 +51,8 @@ export type Session = {
   block: BlockContext;
   precompiles: ReadonlyMap<Address, Precompile>;
   tracer: Tracer | undefined;
-  deadlineMs: number;
+  /** True when the deadline has passed; undefined without one. */
+  isOutOfTime: (() => boolean) | undefined;
   logs: Logs;
   /** Depth of the running frame; −1 before the first and after the last */
   depth: number;

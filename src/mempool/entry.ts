@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { costOf, maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
-import type { Authorization } from "../types/transaction/transaction.ts";
+import type { Authorization, BlobSidecar, Transaction } from "../types/transaction/transaction.ts";
 import { memoryBytesOf } from "./memory.ts";
 import type { PooledTransaction } from "./pool.ts";
 
@@ -21,21 +21,37 @@ export type Entry = PooledTransaction & {
 };
 
 export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
-  const { tx, sidecar } = pooled;
-  let authorities: readonly Address[] | undefined;
-  return {
-    ...pooled,
-    cost: costOf(tx),
-    maxFeePerGas: maxFeePerGasOf(tx),
-    maxPriorityFeePerGas: maxPriorityFeeOf(tx),
-    arrival,
-    bytes: memoryBytesOf(tx, sidecar),
-    // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
-    get authorities() {
-      authorities ??= tx.type === 4 ? authoritiesOf(tx.authorizationList) : [];
-      return authorities;
-    },
-  };
+  return new PoolEntry(pooled, arrival);
+}
+
+/** A class, because an object literal with a getter costs many times as much to make. */
+class PoolEntry implements Entry {
+  readonly tx: Transaction;
+  readonly sender: Address;
+  declare readonly sidecar?: BlobSidecar;
+  readonly cost: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  readonly arrival: number;
+  readonly bytes: number;
+  #authorities: readonly Address[] | undefined;
+
+  constructor({ tx, sender, sidecar }: PooledTransaction, arrival: number) {
+    this.tx = tx;
+    this.sender = sender;
+    if (sidecar !== undefined) this.sidecar = sidecar;
+    this.cost = costOf(tx);
+    this.maxFeePerGas = maxFeePerGasOf(tx);
+    this.maxPriorityFeePerGas = maxPriorityFeeOf(tx);
+    this.arrival = arrival;
+    this.bytes = memoryBytesOf(tx, sidecar);
+  }
+
+  // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
+  get authorities(): readonly Address[] {
+    this.#authorities ??= this.tx.type === 4 ? authoritiesOf(this.tx.authorizationList) : [];
+    return this.#authorities;
+  }
 }
 
 function authoritiesOf(list: readonly Authorization[]): readonly Address[] {

@@ -1,12 +1,13 @@
 import type { BlobSidecar, Transaction } from "../types/transaction/transaction.ts";
 
 /**
- * Memory of decoded parts, in bytes: heap of a full pool divided by its entries, rounded up (`memory.test.ts` measures them).
+ * Memory of decoded parts, in bytes. Measured on Node 20 as the heap of 10,000 pooled transactions: 1,661 for an entry, 145 for an
+ * address and 96 for a key of an access list, 340 for an authorization.
  */
-const ENTRY_BYTES = 1_536;
-const ACCESS_LIST_ADDRESS_BYTES = 256;
+const ENTRY_BYTES = 1_700;
+const ACCESS_LIST_ADDRESS_BYTES = 160;
 const STORAGE_KEY_BYTES = 112;
-const AUTHORIZATION_BYTES = 640;
+const AUTHORIZATION_BYTES = 400;
 const BLOB_HASH_BYTES = 112;
 /** A Uint8Array that is a view. */
 const VIEW_BYTES = 128;

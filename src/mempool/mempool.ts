@@ -307,7 +307,8 @@ export class Mempool implements PoolReader {
       size: encodePooledTransaction(tx, sidecar).length,
     });
     checkSidecar(tx, sidecar, wrapperVersion);
-    return { ...createEntry({ tx, sender, sidecar }, this.#arrivals++), tx };
+    // Of the type of its transaction.
+    return createEntry({ tx, sender, sidecar }, this.#arrivals++) as BlobEntry;
   }
 
   #tryInsert(submission: Submission): NodeError | undefined {

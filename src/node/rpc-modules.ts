@@ -1,77 +1,104 @@
 import type { Config } from "../config/config.ts";
+import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
-import type { ControlModules } from "../rpc/control-methods.ts";
-import { HashrateRegistry } from "../rpc/eth/client/hashrate-registry.ts";
-import { KeyedLock } from "../rpc/eth/submit/keyed-lock.ts";
-import { BlockJsonCache } from "../rpc/json/block-json-cache.ts";
-import { METHODS, type RpcModules } from "../rpc/methods.ts";
-import type { NodeInfo } from "../rpc/ports/node-info.ts";
+import type { AccountManager } from "../keystore/account-manager.ts";
+import type { NodeAdmin } from "../rpc/admin/port.ts";
+import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { NodePort } from "../rpc/ports/node.ts";
+import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
+import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createCallExecutor } from "./adapters/call-executor.ts";
-import { createEventModules } from "./adapters/event-modules.ts";
-import { createFeeReader } from "./adapters/fee-reader.ts";
-import { createSimulator } from "./adapters/simulator.ts";
+import { createChainView } from "./adapters/chain-view.ts";
+import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createKeysPort } from "./adapters/keys-port.ts";
+import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
-import { createTraceExecutor } from "./adapters/trace-executor.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
 
-/** Everything the JSON-RPC methods ask for. */
-export function createRpcModules(
+/** What the ports reach besides the chain. */
+export type NodeModules = {
+  readonly keys: AccountManager;
+  readonly admin: NodeAdmin;
+  readonly miner: MinerSettings;
+  readonly dappDb: DappDb;
+  /** For `rpc_discover`. */
+  readonly methods: readonly MethodInfo[];
+  readonly isListening: () => boolean;
+};
+
+/** The ports of the JSON-RPC methods, all in this thread. */
+export function createRpcPorts(
   config: Config,
   log: Logger,
   core: ChainCore,
-  network: Pick<NodeInfo, "isListening">,
-  control: ControlModules,
-): RpcModules {
+  modules: NodeModules,
+): RpcPorts {
   const { jsonRpc } = config;
+  const { chain, suggestTip } = createChainView(config, log, core);
   const callLimits = {
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
     memoryBytesMax: jsonRpc.callMemoryBytesMax,
     returnBytesMax: jsonRpc.returnBytesMax,
   };
-  const fees = createFeeReader(config, core);
-  const node: NodeInfo = {
-    clientVersion: clientVersion(),
-    networkId: core.chain.config.chainId,
-    protocolVersion: ETH_PROTOCOL_VERSION,
-    peerCount: () => 0,
-    coinbase: () => core.feeRecipient.value,
-    // One validator, in this process.
-    isValidator: () => true,
-    // There is nothing to catch up with.
-    syncProgress: () => undefined,
-    ...network,
+  const remote: RemotePorts = {
+    chain,
+    execution: createExecutionPort(callLimits, core, suggestTip),
+    keys: createKeysPort(modules.keys),
+    node: createNodePort(config, core, modules),
+    tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const blockJson = new BlockJsonCache({
-    bytesMax: jsonRpc.blockCacheBytes,
-    nullPowFields: jsonRpc.nullPowFields,
-  });
+  const settings = rpcSettings(config, core, modules.methods);
+  return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
+}
+
+function createNodePort(
+  { home, consensus }: Config,
+  { chain, feeRecipient }: ChainCore,
+  { admin, miner, dappDb, isListening }: NodeModules,
+): NodePort {
+  const version = clientVersion();
   return {
-    node,
-    chain: core.reader,
-    pool: core.mempool,
-    submit: core.submit,
-    submissionRules: core.submissionRules,
-    executor: createCallExecutor(callLimits, core, fees.suggestTip),
-    blockTester: core.blockTester,
-    tracing: createTraceExecutor(callLimits, core),
-    simulator: createSimulator(callLimits, core),
-    fees,
-    blockJson,
-    ...createEventModules(config, log, core, { blockJson, node }),
-    ...control,
-    signer: control.keys,
-    passphraseSigner: (account, passphrase, digest) =>
-      control.keys.signWithPassphrase(account, passphrase, digest),
-    chainName: config.chain.name,
-    compiler: createSolidityCompiler(),
-    blobProver: core.blobWorkers.prover,
-    methods: () => METHODS,
-    hashrates: new HashrateRegistry(() => performance.now()),
-    sendLock: new KeyedLock(),
+    info: () => ({
+      clientVersion: version,
+      networkId: chain.config.chainId,
+      protocolVersion: ETH_PROTOCOL_VERSION,
+      peerCount: 0,
+      isListening: isListening(),
+      coinbase: feeRecipient.value,
+      // One validator, in this process: there is no chain to catch up with.
+      isValidator: true,
+      syncProgress: undefined,
+    }),
+    devChain: () => ({
+      instanceId: instanceId(home),
+      isAutomine: consensus.blockTime === "instant",
+    }),
+    ...admin,
+    ...miner,
+    getValue: (database, key) => dappDb.get(database, key),
+    putValue: (database, key, value) => dappDb.put(database, key, value),
+  };
+}
+
+function rpcSettings(
+  { jsonRpc, chain }: Config,
+  { submissionRules }: ChainCore,
+  methods: readonly MethodInfo[],
+): RpcSettings {
+  return {
+    logLimits: {
+      resultsMax: jsonRpc.logsResultsMax,
+      bytesMax: jsonRpc.logsBytesMax,
+      workMax: jsonRpc.logsWorkMax,
+      termsMax: jsonRpc.filterTermsMax,
+    },
+    submissionRules,
+    chainName: chain.name,
+    methods,
   };
 }

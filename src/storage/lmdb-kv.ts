@@ -21,9 +21,10 @@ import {
  * makes commits about three times cheaper than LMDB's default.
  *
  * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
+ * @param onDamage called with each error that says the files are damaged, before it is thrown
  */
-export function openLmdbKv(directory: string): Kv {
-  return new LmdbKv(directory, { noSync: true, useWritemap: true });
+export function openLmdbKv(directory: string, onDamage?: (error: Error) => void): Kv {
+  return new LmdbKv(directory, { noSync: true, useWritemap: true }, onDamage);
 }
 
 /** The same for what cannot be derived: every commit is on disk to stay, a power cut takes none and damages nothing. */
@@ -36,16 +37,19 @@ const CHECKSUM_LENGTH = 4;
 class LmdbKv implements Kv, KvWriter {
   readonly #db: Database<Buffer, Uint8Array>;
   readonly #dataFile: string;
+  readonly #onDamage: (error: Error) => void;
   #writing = false;
   #closed = false;
 
   constructor(
     directory: string,
     durability: { readonly noSync: boolean; readonly useWritemap: boolean },
+    onDamage: (error: Error) => void = () => {},
   ) {
+    this.#onDamage = onDamage;
     this.#dataFile = join(directory, "data.mdb");
     assertIsLmdb(this.#dataFile);
-    this.#db = translatingErrors(() =>
+    this.#db = this.#translatingErrors(() =>
       open<Buffer, Uint8Array>({
         path: directory,
         noSubdir: false,
@@ -63,8 +67,8 @@ class LmdbKv implements Kv, KvWriter {
   view(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
-    const stored = translatingErrors(() => this.#db.getBinaryFast(key));
-    return stored === undefined ? undefined : verified(key, stored);
+    const stored = this.#translatingErrors(() => this.#db.getBinaryFast(key));
+    return stored === undefined ? undefined : this.#verified(key, stored);
   }
 
   *range({ from, to, reverse = false, limit }: KvRange): Generator<KvRow> {
@@ -78,9 +82,9 @@ class LmdbKv implements Kv, KvWriter {
     const rows = this.#db.getRange({ ...options, reverse })[Symbol.iterator]();
     try {
       for (;;) {
-        const next = translatingErrors(() => rows.next());
+        const next = this.#translatingErrors(() => rows.next());
         if (next.done) return;
-        yield [next.value.key, verified(next.value.key, next.value.value)];
+        yield [next.value.key, this.#verified(next.value.key, next.value.value)];
       }
     } finally {
       rows.return?.();
@@ -92,7 +96,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(!this.#writing, "transactions must not be nested");
     this.#writing = true;
     try {
-      return translatingErrors(() => this.#db.transactionSync(() => work(this)));
+      return this.#translatingErrors(() => this.#db.transactionSync(() => work(this)));
     } finally {
       this.#writing = false;
     }
@@ -109,6 +113,29 @@ class LmdbKv implements Kv, KvWriter {
   remove(key: Uint8Array): void {
     invariant(this.#writing, "writes must happen inside a transaction");
     this.#db.removeSync(key);
+  }
+
+  #translatingErrors<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) throw error;
+      throw this.#damage(new KvDamagedError("index files are damaged", {}, { cause: error }));
+    }
+  }
+
+  #verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
+    const length = stored.length - CHECKSUM_LENGTH;
+    if (length >= 0) {
+      const value = new Uint8Array(stored.buffer, stored.byteOffset, length);
+      if (checksum(key, value) === checksumAt(stored, length)) return value;
+    }
+    throw this.#damage(new KvCorruptionError({ key: hexDigits(key) }));
+  }
+
+  #damage<E extends Error>(error: E): E {
+    this.#onDamage(error);
+    return error;
   }
 
   /** The writable map shares its pages with the file, so a sync of the file writes what commits left in it. */
@@ -135,15 +162,6 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([
   -30797, -30796, -30795, -30794, -30793, -30786,
 ]);
 
-function translatingErrors<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) throw error;
-    throw new KvDamagedError("index files are damaged", {}, { cause: error });
-  }
-}
-
 /** The value goes first: given no bytes at all, crc32 forgets what it was to continue. */
 function checksum(key: Uint8Array, value: Uint8Array): number {
   return crc32(key, crc32(value));
@@ -167,16 +185,19 @@ function assertIsLmdb(path: string): void {
   }
 }
 
-function verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
+/** Whether `stored` is what `put` made of `key` and some value. */
+export function isLmdbRowIntact(key: Uint8Array, stored: Uint8Array): boolean {
   const length = stored.length - CHECKSUM_LENGTH;
-  if (length < 0) throw new KvCorruptionError({ key: hexDigits(key) });
-  const value = new Uint8Array(stored.buffer, stored.byteOffset, length);
-  const expected =
-    (stored[length]! |
-      (stored[length + 1]! << 8) |
-      (stored[length + 2]! << 16) |
-      (stored[length + 3]! << 24)) >>>
-    0;
-  if (checksum(key, value) !== expected) throw new KvCorruptionError({ key: hexDigits(key) });
-  return value;
+  if (length < 0) return false;
+  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length);
+}
+
+function checksumAt(stored: Uint8Array, offset: number): number {
+  return (
+    (stored[offset]! |
+      (stored[offset + 1]! << 8) |
+      (stored[offset + 2]! << 16) |
+      (stored[offset + 3]! << 24)) >>>
+    0
+  );
 }

@@ -41,6 +41,23 @@ export function traceMessage(
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
   if (result.halt?.kind === "timeout") throw new TracingTimeoutError(timeoutMs);
-  const changes = state.changes();
-  return { text: tracer.result({ result, changes }), result, changes };
+  let known: StateChanges | undefined;
+  // Made only for tracers and callers that look: an account whose storage was replaced lists every slot it had.
+  const changes = () => {
+    known ??= state.changes();
+    return known;
+  };
+  const text = tracer.result({
+    result,
+    get changes() {
+      return changes();
+    },
+  });
+  return {
+    text,
+    result,
+    get changes() {
+      return changes();
+    },
+  };
 }

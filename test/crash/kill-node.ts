@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
 import { genesisBlock } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
-import { devGenesis } from "../../src/config/genesis.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
 import { executionModules } from "../../src/node/execution-modules.ts";
@@ -19,6 +16,7 @@ import { bytesToHex } from "../../src/primitives/hex.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { call, RpcError, startVictim } from "./victim.ts";
 
 /** Every step of a commit at which a node may die, and "random": from outside, at any moment. */
 // A full segment of the log is too rare to wait for.
@@ -82,27 +80,6 @@ type Seen = {
   readonly taken: Set<string>;
 };
 
-/** A node that answers; undefined when it dies before, in the block of what waited from the last time. */
-async function startVictim(home: string, step: string, count: number) {
-  const script = fileURLToPath(new URL("node-victim.mjs", import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, home, step, String(count)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout!.once("data", (text: Buffer) => resolve(text.toString().trim()));
-    child.once("exit", (code) => reject(new Error(`victim did not start: exit code ${code}`)));
-  });
-  try {
-    await call(url, "eth_chainId", []);
-  } catch (error) {
-    if (error instanceof RpcError) throw error;
-    await exited;
-    return undefined;
-  }
-  return { child, url, exited };
-}
-
 /** Sends transactions and notes every block and receipt the node shows, until it dies. */
 async function load(url: string, seen: Seen): Promise<void> {
   const key = devPrivateKeys()[0]!;
@@ -155,7 +132,7 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
   const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
   const killed = openChain(config, SILENT_LOGGER);
   try {
-    const genesis = devGenesis(killed.chain.blockByNumber(0)!.block.header.timestamp);
+    const { genesis } = killed;
     const store = createMemoryBlockStore({ createTrie: createStateTrie });
     const stateTrie = createStateTrie(store.trieNodes);
     const { record, nodes } = genesisBlock(genesis, stateTrie);
@@ -195,18 +172,4 @@ function transfer(nonce: bigint, key: Uint8Array): string {
     key,
   );
   return bytesToHex(raw);
-}
-
-/** The node answered, and refused. */
-class RpcError extends Error {}
-
-async function call<T>(url: string, method: string, params: readonly unknown[]): Promise<T> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-  if (error) throw new RpcError(`${method}: ${error.message}`);
-  return result;
 }

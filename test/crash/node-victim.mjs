@@ -18,4 +18,5 @@ const flags = { "json-rpc.address": "127.0.0.1:0", "json-rpc.ws-address": "127.0
 const { config } = loadConfig({ home, dev: true, flags, environment: {} });
 const node = await startNode(config, SILENT_LOGGER, { failPoint });
 armed = true;
+process.once("SIGTERM", () => node.stop());
 process.stdout.write(`${node.listeners.find(({ kind }) => kind === "http").url}\n`);

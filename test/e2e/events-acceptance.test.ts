@@ -9,7 +9,7 @@ import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { LogIndex } from "../../src/chain/logs/log-index.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { findLogs } from "../../src/rpc/filters/log-search.ts";
+import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import { createMemoryKv } from "../../src/storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";

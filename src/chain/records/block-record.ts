@@ -10,6 +10,7 @@ import type { BlockRecord } from "../store/block-store.ts";
 import { type ChangeRows, readChangeRows, readChanges, writeChanges } from "./changes-record.ts";
 import { readHeader, writeHeader } from "./header-record.ts";
 import { readReceipt, writeReceipt } from "./receipt-record.ts";
+import type { RecordItem } from "./record-item.ts";
 import { assertRecordKind, RECORD_KIND } from "./record-kind.ts";
 
 /**
@@ -49,15 +50,6 @@ export type RecordPrefix = {
   /** of the uncles, withdrawals and consensus data */
   readonly restOffset: number;
   readonly changesOffset: number;
-};
-
-/** A transaction of a block with its receipt. */
-export type RecordItem = {
-  readonly transaction: Transaction;
-  readonly sender: Address;
-  readonly receipt: Receipt;
-  /** index in the block of its first log */
-  readonly firstLogIndex: number;
 };
 
 /**

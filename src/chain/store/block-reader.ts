@@ -9,9 +9,9 @@ import {
   decodePrefix,
   itemOffsetsAt,
   PREFIX_LENGTH,
-  type RecordItem,
   type RecordPrefix,
 } from "../records/block-record.ts";
+import type { RecordItem } from "../records/record-item.ts";
 import type { BlockRecord, IncludedTransaction } from "./block-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { includedTransaction } from "./included-transaction.ts";

@@ -3,7 +3,7 @@ import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { RecordItem } from "../records/block-record.ts";
+import type { RecordItem } from "../records/record-item.ts";
 
 /** All that a block leaves behind: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {

@@ -63,6 +63,8 @@ export type LogBlockStoreOptions = {
   readonly mergeLimits?: MergeLimits;
   /** Space left where the store is; without limit if not given. */
   readonly freeBytes?: () => number;
+  /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
+  readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -121,7 +123,7 @@ export class LogBlockStore implements BlockStore {
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.replayedBlocks = this.#replay();
+      this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
     } catch (error) {
       this.#log.close();
       throw error;
@@ -323,7 +325,7 @@ export class LogBlockStore implements BlockStore {
    * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
-  #replay(): number {
+  #replay(onReplay: NonNullable<LogBlockStoreOptions["onReplay"]>): number {
     const base = this.#base ?? 0;
     const applied = this.#head?.number ?? base - 1;
     const first = Math.max(base, this.#index.mergedBlocks);
@@ -352,6 +354,7 @@ export class LogBlockStore implements BlockStore {
         }
       });
       while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
+      if (!next.done) onReplay({ done: next.value.position, total: this.#log.end });
     }
     return (this.head() ?? applied) - applied;
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
   closeSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   openSync,
@@ -17,10 +18,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
+import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
-import { RandomChain } from "../testing/random-chain.ts";
+import { mulberry32, RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
 const BLOCKS = 40;
@@ -171,28 +174,48 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("a bit turned over in a row of the index is found by check and mended by reindex", () =>
-    withStore((directory) => {
-      const file = join(directory, "index", "data.mdb");
-      const content = readFileSync(file);
-      // The addresses of accounts stand in many rows; turning a bit behind one damages its value.
+  test("makes the index anew when a bit of a row is flipped while nobody has it open", () =>
+    withStore((directory, chain) => {
+      flipBitOfRows(directory, chain);
+      assertOpens(directory, BLOCKS);
+      assertOpens(directory, 0);
+    }));
+
+  test("answers with an error where a row is damaged while it is open, and makes the index anew next time", () =>
+    withStore((directory, chain) => {
       const store = open(directory);
-      const { address } = store.changes(BLOCKS - 1).accounts[0]!;
-      store.close();
-      const key = Buffer.concat([Buffer.of(TABLE.account), Buffer.from(address.slice(2), "hex")]);
-      let turned = 0;
-      for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
-        turnBit(file, at + key.length + 2);
-        turned++;
-      }
-      assert.ok(turned > 0);
-      const damaged = open(directory);
-      assert.ok(damaged.check().faultCount > 0);
-      assert.throws(() => damaged.stateAt(BLOCKS - 1).account(address), {
+      const address = flipBitOfRows(directory, chain);
+      assert.throws(() => store.stateAt(BLOCKS - 1).account(address), {
         code: "STORE_CORRUPT_ROW",
       });
-      damaged.close();
-      assertOpens(directory, BLOCKS, true);
+      assert.ok(store.check().faultCount > 0);
+      store.close();
+      assert.equal(readFileSync(join(directory, "index.state"), "latin1"), "damaged");
+      assertOpens(directory, BLOCKS);
+    }));
+
+  test("no damage to the files of the index changes what is answered", () =>
+    withStore((directory) => {
+      const random = mulberry32(9);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const kept = mkdtempSync(join(tmpdir(), "evmint-store-"));
+      cpSync(directory, kept, { recursive: true });
+      let rebuilt = 0;
+      for (let round = 0; round < 60; round++) {
+        rmSync(directory, { recursive: true });
+        cpSync(kept, directory, { recursive: true });
+        // Every other one as a killed process leaves it.
+        if (round % 2 === 1)
+          writeFileSync(join(directory, "index.state"), `open ${bootId() ?? ""}`);
+        damage(join(directory, "index", "data.mdb"), below);
+        const store = open(directory);
+        if (store.replayedBlocks > 0) rebuilt++;
+        assert.equal(store.head(), BLOCKS - 1);
+        assert.deepEqual(store.check().faults, [], `round ${round}`);
+        store.close();
+      }
+      assert.ok(rebuilt > 20, `${rebuilt} of 60 were made anew`);
+      rmSync(kept, { recursive: true });
     }));
 
   test("a bit turned over in the log is found by check, and no reader gets what it damaged", () =>
@@ -222,6 +245,41 @@ describe("openDiskBlockStore", () => {
       }
     }));
 });
+
+/** Zeroes a page, flips some bits, cuts the end off or removes the file. */
+function damage(file: string, below: (limit: number) => number): void {
+  const content = readFileSync(file);
+  const kind = below(8);
+  if (kind === 0) {
+    rmSync(file);
+  } else if (kind === 1) {
+    truncateSync(file, below(content.length));
+  } else if (kind < 5) {
+    const page = below(content.length / 4096) * 4096;
+    writeFileSync(file, content.fill(0, page, page + 4096));
+  } else {
+    for (let flips = 1 + below(40); flips > 0; flips--) {
+      content[below(content.length)]! ^= 1 << below(8);
+    }
+    writeFileSync(file, content);
+  }
+}
+
+/** Flips a bit in the latest value of an account of the last block, which is returned. */
+function flipBitOfRows(directory: string, chain: RandomChain): Address {
+  const file = join(directory, "index", "data.mdb");
+  const content = readFileSync(file);
+  const address = chain.lastAddress();
+  const key = Buffer.concat([Buffer.of(TABLE.account), Buffer.from(address.slice(2), "hex")]);
+  let flipped = 0;
+  // Older versions of the row are in free pages.
+  for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
+    turnBit(file, at + key.length + 2);
+    flipped++;
+  }
+  assert.ok(flipped > 0);
+  return address;
+}
 
 function turnBit(file: string, offset: number): void {
   const fd = openSync(file, "r+");

@@ -1,28 +1,20 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../../errors.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
-import { bootId, type FileLock, lockFile } from "../../storage/lock.ts";
-import { openLogDirectory, syncDirectory } from "../../storage/log-file.ts";
+import { type FileLock, lockFile } from "../../storage/lock.ts";
+import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { readApplied } from "./block-index.ts";
+import { IndexFiles } from "./index-files.ts";
 import {
   type LogBlockStore,
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
-import { LOG_FOLDER, type LogMigration, migrateLog } from "./migrate-log.ts";
+import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
 
 type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onClosed">;
 
@@ -31,15 +23,8 @@ export type DiskBlockStoreOptions = StoreOptions & {
   readonly directory: string;
   /** Throws the index away and makes it anew from the log. */
   readonly reindex?: boolean;
-  /** Called while a log of an older format is rewritten. */
-  readonly onMigration?: LogMigration["onProgress"];
+  readonly logger?: Logger;
 };
-
-const STATE_FILE = "index.state";
-/** What it says after the index was closed with everything synced. */
-const CLEAN = "clean";
-/** And until LMDB has opened it. */
-const OPENING = "opening";
 
 /** Faults of an index that are no loss: it is made anew from the log. */
 const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
@@ -65,22 +50,35 @@ export function createMemoryBlockStore(options: StoreOptions): LogBlockStore {
  * @throws LockedError, LogCorruptionError, UnknownFormatError
  */
 export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStore {
-  const { directory, reindex = false } = options;
+  const { directory, reindex = false, logger = SILENT_LOGGER, failPoint } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const lock = lockFile(join(directory, "lock"));
+  const files = new IndexFiles(directory);
+  const rebuild = (reason: string) => {
+    if (existsSync(files.folder)) logger.warn("index is made anew from the block log", { reason });
+    files.remove();
+  };
   try {
-    const { onMigration, failPoint } = options;
     const isMigrated = migrateLog(directory, {
-      ...(onMigration && { onProgress: onMigration }),
+      onProgress: ({ done, total }) =>
+        logger.info("block log is rewritten in a new format", { done, total }),
       ...(failPoint && { failPoint }),
     });
-    if (reindex || isMigrated || !isIndexWhole(directory)) removeIndex(directory);
+    if (isMigrated) {
+      logger.info("block log was rewritten in a new format", { backup: BACKUP_FOLDER });
+    }
+    const fault = reindex
+      ? "asked for"
+      : isMigrated
+        ? "the block log was rewritten"
+        : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
+    if (fault !== undefined) rebuild(fault);
     try {
-      return openWithLock(options, lock);
+      return openWithLock(options, files, lock);
     } catch (error) {
       if (!(error instanceof NodeError) || !REPAIRED_BY_REINDEX.has(error.code)) throw error;
-      removeIndex(directory);
-      return openWithLock(options, lock);
+      rebuild(error.message);
+      return openWithLock(options, files, lock);
     }
   } catch (error) {
     lock.release();
@@ -88,25 +86,36 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   }
 }
 
-function openWithLock(options: DiskBlockStoreOptions, lock: FileLock): LogBlockStore {
-  const { directory } = options;
-  // LMDB can take the whole process with it when its file is damaged. Dying here again and again
-  // is avoided by this state, which the next start takes for a damaged index.
-  writeState(directory, OPENING);
-  const index = openLmdbKv(join(directory, "index"));
+function openWithLock(
+  options: DiskBlockStoreOptions,
+  files: IndexFiles,
+  lock: FileLock,
+): LogBlockStore {
+  const { directory, logger = SILENT_LOGGER } = options;
+  let isDamaged = false;
+  const onDamage = (error: Error) => {
+    if (isDamaged) return;
+    isDamaged = true;
+    logger.error("index is damaged: the next start makes it anew from the block log", { error });
+    files.damaged();
+  };
+  files.beginOpening();
+  const index = openLmdbKv(files.folder, onDamage);
   try {
     readApplied(index);
-    writeState(directory, `open ${bootId() ?? ""}`);
+    files.opened();
     return openLogBlockStore({
       freeBytes() {
         const { bavail, bsize } = statfsSync(directory);
         return bavail * bsize;
       },
+      onReplay: ({ done, total }) =>
+        logger.info("index is brought forward from the block log", { done, total }),
       ...options,
       log: openLogDirectory(join(directory, LOG_FOLDER)),
       index,
       onClosed() {
-        writeState(directory, CLEAN);
+        if (!isDamaged) files.closed();
         lock.release();
       },
     });
@@ -114,38 +123,4 @@ function openWithLock(options: DiskBlockStoreOptions, lock: FileLock): LogBlockS
     index.close();
     throw error;
   }
-}
-
-/**
- * The index is not synced as it is written. What a killed process wrote is still in the system's
- * cache, but when the system itself went down, any of its pages may be old: since it was opened the
- * machine must not have been started anew. Where starts have no name, a kill counts as a power cut.
- */
-function isIndexWhole(directory: string): boolean {
-  const boot = bootId();
-  let state: string;
-  try {
-    state = readFileSync(join(directory, STATE_FILE), "latin1");
-  } catch {
-    return false;
-  }
-  return state === CLEAN || (boot !== undefined && state === `open ${boot}`);
-}
-
-/** Durable before it returns: an index must not be written to while this still says clean. */
-function writeState(directory: string, state: string): void {
-  const path = join(directory, STATE_FILE);
-  const file = openSync(`${path}.new`, "w", 0o600);
-  try {
-    writeSync(file, state);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.new`, path);
-  syncDirectory(directory);
-}
-
-function removeIndex(directory: string): void {
-  rmSync(join(directory, "index"), { recursive: true, force: true });
 }

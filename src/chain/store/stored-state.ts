@@ -41,10 +41,14 @@ export function createStoredState(
     },
     *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
       const prefix = addressToBytes(address);
-      const entries = isNewest()
-        ? Array.from(slots.latestEntries(prefix))
-        : Array.from(slots.keys(prefix), (key) => [key, slots.at(key, number)] as const);
-      for (const [key, value] of entries) {
+      if (isNewest()) {
+        for (const [key, value] of slots.latestEntries(prefix)) {
+          yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
+        }
+        return;
+      }
+      for (const key of slots.keys(prefix)) {
+        const value = slots.at(key, number);
         if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
       }
     },

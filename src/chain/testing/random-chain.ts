@@ -115,6 +115,12 @@ export class RandomChain {
     return { record: { block, senders, receipts, changes, consensusData }, nodes };
   }
 
+  /** An account that exists after the last block. */
+  lastAddress(): Address {
+    for (const [address] of this.#state.accounts()) return address;
+    throw new Error("no account is left");
+  }
+
   #changes(number: number) {
     const touched = new Set(this.#times(1 + this.#below(4), () => this.#address()));
     const codes = new Map<Hash, Uint8Array>();

@@ -1,10 +1,10 @@
+import { i32, i64 } from "../../wasm/code.ts";
+import { call, type FunctionBuilder, type Label } from "../../wasm/function.ts";
+import { ModuleBuilder } from "../../wasm/module.ts";
 import { exit, haltCode } from "../halts.ts";
 import { frame, globals } from "../layout.ts";
 import { opcodesOf } from "../opcodes.ts";
 import type { Rules } from "../rules.ts";
-import { i32, i64 } from "../wasm/code.ts";
-import { call, type FunctionBuilder, type Label } from "../wasm/function.ts";
-import { ModuleBuilder } from "../wasm/module.ts";
 import { type Build, Loop } from "./loop.ts";
 import { emitOpcode } from "./opcodes/opcode-emitters.ts";
 import { defineRuntime, type Runtime } from "./runtime/runtime.ts";

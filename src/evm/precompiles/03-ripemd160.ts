@@ -8,5 +8,5 @@ import { gasByWords } from "./input.ts";
 export const ripemd160: Precompile = {
   name: "RIPEMD160",
   gas: (input) => gasByWords(input, RIPEMD160_GAS),
-  run: (input) => leftPad(hash(input), 32),
+  run: (input, checkpoint) => leftPad(hash(input, checkpoint), 32),
 };

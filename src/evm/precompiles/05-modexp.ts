@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../../crypto/checkpoint.ts";
 import { modExp } from "../../crypto/modexp.ts";
 import {
   MODEXP_BYTE_ITERATIONS,
@@ -59,17 +60,17 @@ export const modexpOsaka: Precompile = {
       (length <= 32n ? MODEXP_SHORT_COMPLEXITY : 2n * squaredWords(length)) * iterations,
     );
   },
-  run(input) {
+  run(input, checkpoint) {
     const { base, exponent, modulus } = readLengths(input);
     if (base > MODEXP_LENGTH_MAX || exponent > MODEXP_LENGTH_MAX || modulus > MODEXP_LENGTH_MAX) {
       return { reason: "one or more of base/exponent/modulus length exceeded 1024 bytes" };
     }
-    return run(input);
+    return run(input, checkpoint);
   },
 };
 
 /** The gas has bounded the lengths, except that of an exponent with an empty modulus. */
-function run(input: Uint8Array): Uint8Array {
+function run(input: Uint8Array, checkpoint?: Checkpoint): Uint8Array {
   const lengths = readLengths(input);
   if (lengths.modulus === 0n) return EMPTY_BYTES;
   const baseLength = Number(lengths.base);
@@ -80,7 +81,7 @@ function run(input: Uint8Array): Uint8Array {
   if (modulus === 0n) return new Uint8Array(modulusLength);
   const base = bytesToBigint(inputSlice(input, HEADER_LENGTH, baseLength));
   const exponent = inputSlice(input, exponentAt, exponentLength);
-  return bigintToFixedBytes(modExp(base, exponent, modulus), modulusLength);
+  return bigintToFixedBytes(modExp(base, exponent, modulus, checkpoint), modulusLength);
 }
 
 function readLengths(input: Uint8Array): Lengths {

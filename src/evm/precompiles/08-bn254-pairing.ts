@@ -22,9 +22,9 @@ function pairing({ base, perPair }: PairGas): Precompile {
   return {
     name: "BN254_PAIRING",
     gas: (input) => BigInt(base + perPair * Math.floor(input.length / PAIR_LENGTH)),
-    run(input) {
+    run(input, checkpoint) {
       if (input.length % PAIR_LENGTH !== 0) return { reason: "bad elliptic curve pairing size" };
-      const result = bn254PairingIsOne(input);
+      const result = bn254PairingIsOne(input, checkpoint);
       return typeof result === "string"
         ? BN254_FAILURE[result]
         : bigintToFixedBytes(result ? 1n : 0n, 32);

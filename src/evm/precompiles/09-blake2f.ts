@@ -12,7 +12,7 @@ export const blake2f: Precompile = {
   name: "BLAKE2F",
   // Input of another length fails and burns all gas, so its cost does not matter.
   gas: (input) => (input.length === INPUT_LENGTH ? BigInt(rounds(input)) : 0n),
-  run(input) {
+  run(input, checkpoint) {
     if (input.length !== INPUT_LENGTH) return { reason: "invalid input length" };
     const final = input[212]!;
     if (final > 1) return { reason: "invalid final flag" };
@@ -22,6 +22,7 @@ export const blake2f: Precompile = {
       input.subarray(68, 196),
       input.subarray(196, 212),
       final === 1,
+      checkpoint,
     );
   },
 };

@@ -15,9 +15,9 @@ export const bls12Pairing: Precompile = {
   name: "BLS12_PAIRING_CHECK",
   gas: (input) =>
     BigInt(BLS_PAIRING_GAS.base + BLS_PAIRING_GAS.perPair * Math.floor(input.length / PAIR_LENGTH)),
-  run(input) {
+  run(input, checkpoint) {
     if (input.length === 0 || input.length % PAIR_LENGTH !== 0) return INVALID_LENGTH;
-    const result = blsPairingIsOne(input);
+    const result = blsPairingIsOne(input, checkpoint);
     return typeof result === "string"
       ? BLS_FAILURE[result]
       : bigintToFixedBytes(result ? 1n : 0n, 32);

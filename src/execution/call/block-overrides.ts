@@ -6,7 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Withdrawal } from "../../types/block.ts";
 
-/** What a call pretends about its block. */
+/** Replaces parts of the block environment of a call, geth's `BlockOverrides`. */
 export type BlockOverrides = {
   readonly number?: number;
   readonly time?: number;

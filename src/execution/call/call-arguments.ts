@@ -6,7 +6,7 @@ import type { TransactionFields } from "../../types/transaction/codec.ts";
 import type { AccessList, Authorization } from "../../types/transaction/transaction.ts";
 import type { TransactionMessage } from "../transaction/message.ts";
 
-/** What a caller says of a transaction that is not signed (eth_call and its kin). Wei and gas units; `to` null or absent creates. */
+/** A call or unsigned transaction as a caller describes it, geth's `TransactionArgs`. Wei and gas units; `to` null or absent creates. */
 export type CallArguments = {
   readonly from?: Address | undefined;
   readonly to?: Address | null | undefined;
@@ -17,12 +17,22 @@ export type CallArguments = {
   readonly value?: bigint | undefined;
   readonly nonce?: bigint | undefined;
   readonly data?: Uint8Array | undefined;
+  /** Wins over its older name `data`. */
+  readonly input?: Uint8Array | undefined;
   readonly accessList?: AccessList | undefined;
   readonly chainId?: bigint | undefined;
   readonly maxFeePerBlobGas?: bigint | undefined;
   readonly blobVersionedHashes?: readonly Hash[] | undefined;
+  readonly blobs?: readonly Uint8Array[] | undefined;
+  readonly commitments?: readonly Uint8Array[] | undefined;
+  readonly proofs?: readonly Uint8Array[] | undefined;
   readonly authorizationList?: readonly Authorization[] | undefined;
 };
+
+/** Calldata or init code of `args`. */
+export function calldataOf({ input, data }: CallArguments): Uint8Array {
+  return input ?? data ?? EMPTY_BYTES;
+}
 
 /** Arguments that contradict each other or the chain. The message is geth's. */
 export class InvalidCallArgumentsError extends NodeError {
@@ -58,7 +68,7 @@ export function messageFromCall(args: CallArguments, defaults: CallDefaults): Tr
     gasPrice,
     maxFeePerGas,
     maxPriorityFeePerGas,
-    data: args.data ?? EMPTY_BYTES,
+    data: calldataOf(args),
     accessList: args.accessList ?? [],
     blobVersionedHashes,
     maxFeePerBlobGas: blobVersionedHashes ? (maxFeePerBlobGas ?? 0n) : maxFeePerBlobGas,
@@ -99,7 +109,7 @@ export function transactionFieldsOf(
     gasLimit: args.gas ?? 0n,
     to: args.to ?? null,
     value: args.value ?? 0n,
-    data: args.data ?? EMPTY_BYTES,
+    data: calldataOf(args),
   };
   const { gasPrice = 0n, accessList = [], blobVersionedHashes, authorizationList } = args;
   const type = typeOf(args, leastType);

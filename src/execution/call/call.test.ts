@@ -136,9 +136,13 @@ test("state overrides of storage count as original values (EIP-2200)", () => {
 
 test("state overrides move precompiles and disable them", () => {
   const data = hexToBytes("0x1234");
-  const moved = run("0x", { data }, overriding(identity, { movePrecompileTo: bob }));
+  const moved = run("0x", { data }, overriding(identity, { movePrecompileToAddress: bob }));
   assert.equal(moved.length, 0);
-  const atBob = run("0x", { to: bob, data }, overriding(identity, { movePrecompileTo: bob }));
+  const atBob = run(
+    "0x",
+    { to: bob, data },
+    overriding(identity, { movePrecompileToAddress: bob }),
+  );
   assert.deepEqual(atBob, data);
   const gone = run("0x", { to: identity, data }, overriding(identity, { balance: 1n }));
   assert.equal(gone.length, 0);
@@ -151,17 +155,17 @@ test("state overrides that contradict each other are refused", () => {
     code: "CALL_INVALID_STATE_OVERRIDES",
     message: `account ${checksumAddress(bob)} has both 'state' and 'stateDiff'`,
   });
-  assert.throws(() => run("0x", {}, overriding(bob, { movePrecompileTo: alice })), {
+  assert.throws(() => run("0x", {}, overriding(bob, { movePrecompileToAddress: alice })), {
     message: `account ${checksumAddress(bob)} is not a precompile`,
   });
-  assert.throws(() => run("0x", {}, overriding(identity, { movePrecompileTo: identity })), {
+  assert.throws(() => run("0x", {}, overriding(identity, { movePrecompileToAddress: identity })), {
     message: `account ${identity} is already overridden`,
   });
   const sha256 = `0x${"02".padStart(40, "0")}` as Address;
   const ripemd160 = `0x${"03".padStart(40, "0")}` as Address;
   const both = new Map([
-    [sha256, { movePrecompileTo: bob }],
-    [ripemd160, { movePrecompileTo: bob }],
+    [sha256, { movePrecompileToAddress: bob }],
+    [ripemd160, { movePrecompileToAddress: bob }],
   ]);
   run("0x", {}, { stateOverrides: both });
 });

@@ -55,7 +55,7 @@ test("createAccessList charges the prices a wallet would offer", () => {
 });
 
 test("createAccessList moves no precompiles", () => {
-  const stateOverrides = new Map([[identity, { movePrecompileTo: bob, balance: ETHER }]]);
+  const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob, balance: ETHER }]]);
   assert.throws(() => create("0x", {}, { stateOverrides }), {
     message: `account ${identity} is not a precompile`,
   });

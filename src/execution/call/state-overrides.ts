@@ -5,7 +5,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 
-/** What a call pretends about one account. */
+/** Replaces parts of one account for the length of a call, geth's `OverrideAccount`. */
 export type AccountOverride = {
   readonly nonce?: bigint;
   readonly code?: Uint8Array;
@@ -14,8 +14,8 @@ export type AccountOverride = {
   readonly state?: ReadonlyMap<Hash, bigint>;
   /** Sets single slots. */
   readonly stateDiff?: ReadonlyMap<Hash, bigint>;
-  /** Where the precompile that is at this address is found instead. */
-  readonly movePrecompileTo?: Address;
+  /** The precompile at this address moves there. */
+  readonly movePrecompileToAddress?: Address;
 };
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>;
 
@@ -43,7 +43,7 @@ export function applyStateOverrides(
       refuse(`account ${checksumAddress(address)} has already been overridden by a precompile`);
     }
     const precompile = remaining.get(address);
-    const destination = override.movePrecompileTo;
+    const destination = override.movePrecompileToAddress;
     if (destination !== undefined) {
       if (!precompile) refuse(`account ${checksumAddress(address)} is not a precompile`);
       if (overrides.has(destination)) {

@@ -33,7 +33,6 @@ import { revertText } from "../call/revert-reason.ts";
 import { applyStateOverrides } from "../call/state-overrides.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { ApplyMessageOptions, MessageResult } from "../transaction/apply-message.ts";
-import type { SimulationOptions } from "./simulate.ts";
 import { refusedCall, SimulationError } from "./simulate-errors.ts";
 import type { PlannedBlock } from "./simulate-plan.ts";
 import { createLogCollector, type LogCollector, type SimulatedLog } from "./simulated-logs.ts";
@@ -47,6 +46,18 @@ export type SimulatedCall = {
   readonly maxUsedGas: bigint;
   /** Present when the call failed; `data` when its code reverted. */
   readonly failure?: { readonly message: string; readonly data?: Uint8Array };
+};
+
+export type SimulationOptions = {
+  /** Holds nonces and fees against the rules for transactions. */
+  readonly validation: boolean;
+  /** Logs each transfer of ether. */
+  readonly traceTransfers: boolean;
+  /** Units for all calls together; 0: no limit */
+  readonly gasCap: bigint;
+  /** Milliseconds for all calls together */
+  readonly timeoutMs?: number;
+  readonly memoryBytesMax?: number;
 };
 
 /** What all blocks of one simulation share. */

@@ -5,7 +5,8 @@ import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
-import { type SimulationOptions, simulate } from "./simulate.ts";
+import { simulate } from "./simulate.ts";
+import type { SimulationOptions } from "./simulate-block.ts";
 import type { BlockRequest } from "./simulate-plan.ts";
 
 const ETHER_LOGS = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
@@ -89,7 +90,7 @@ test("simulate shows transfers as logs, and takes back those of a revert while t
 
 test("simulate moves a precompile for one block only", () => {
   const data = hexToBytes("0x1234");
-  const stateOverrides = new Map([[identity, { movePrecompileTo: bob }]]);
+  const stateOverrides = new Map([[identity, { movePrecompileToAddress: bob }]]);
   const calls = [
     { to: identity, data },
     { to: bob, data },

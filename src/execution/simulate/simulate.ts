@@ -7,7 +7,7 @@ import type { Header } from "../../types/header.ts";
 import type { BlockHashes } from "../block/block-context.ts";
 import type { ExecutionModules } from "../block/block-execution.ts";
 import { createGasBudget } from "../call/gas-budget.ts";
-import { type SimulatedCall, simulateBlock } from "./simulate-block.ts";
+import { type SimulatedCall, type SimulationOptions, simulateBlock } from "./simulate-block.ts";
 import { type BlockRequest, planBlocks } from "./simulate-plan.ts";
 
 /** What a simulation continues. */
@@ -21,18 +21,6 @@ export type SimulationBase = {
   readonly changes?: StateChanges;
   /** Of the blocks before the base. */
   readonly blockHash: BlockHashes;
-};
-
-export type SimulationOptions = {
-  /** Holds nonces and fees against the rules for transactions. */
-  readonly validation: boolean;
-  /** Logs each transfer of ether. */
-  readonly traceTransfers: boolean;
-  /** Units for all calls together; 0: no limit */
-  readonly gasCap: bigint;
-  /** Milliseconds for all calls together */
-  readonly timeoutMs?: number;
-  readonly memoryBytesMax?: number;
 };
 
 export type SimulatedBlock = {

@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/rejection.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
 import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
-import type { BlobProver } from "../../rpc/ports/execution.ts";
+import type { BlobProver } from "../../rpc/ports/tools.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BlobSidecar } from "../../types/transaction/transaction.ts";
 import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
@@ -81,7 +81,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
         }),
       ),
     prover: {
-      prove: (blobs, wrapperVersion) =>
+      proveBlobs: (blobs, wrapperVersion) =>
         prove(
           { blobs, wrapperVersion },
           (cause) => new TransactionFieldsError(cause.message, {}, { cause }),

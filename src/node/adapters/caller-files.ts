@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { AdminError, FileNameError } from "../../rpc/admin/errors.ts";
 
 /**
- * Files that callers may name. A relative name means a file below the home's `debug` folder; an absolute one is refused unless
+ * Files that callers may name. A relative name means a file below the home's `debug` folder; an absolute one is rejected unless
  * `debug.allow-absolute-paths` is set, and no link leads out.
  */
 export type CallerFiles = {
@@ -71,7 +71,7 @@ function assertNoLinks(base: string, path: string): void {
     current = join(current, part);
     const found = lstatSync(current, { throwIfNoEntry: false });
     if (found === undefined) return;
-    if (!found.isDirectory()) throw new FileNameError("a link or file stands on the way");
+    if (!found.isDirectory()) throw new FileNameError("a link or file is on the way");
   }
 }
 

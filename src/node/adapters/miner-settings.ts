@@ -6,8 +6,8 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { ChainCore } from "../compose-chain.ts";
 
 /**
- * Keeps what callers set in `app.toml` and nowhere else: there it is seen by whoever looks for it, `config show --origin` names it, and
- * flags outrank it as they outrank everything in the file.
+ * Writes what callers set to `app.toml` and nowhere else: `config show --origin` names it, and flags override it as they override
+ * everything in the file.
  */
 export function createMinerSettings(
   { home }: Pick<Config, "home">,

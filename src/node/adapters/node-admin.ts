@@ -41,9 +41,9 @@ export function createNodeAdmin(
   let isImporting = false;
 
   return {
-    home: config.home,
+    dataDirectory: () => config.home,
     peers: () => [],
-    nodeInfo: () => describeNode(config, core, server()),
+    adminInfo: () => describeNode(config, core, server()),
 
     async startListener(kind, request) {
       const open = server();
@@ -104,7 +104,7 @@ export function createNodeAdmin(
       const path = files.forReading(file);
       if (isImporting) throw new AdminError("another import is running");
       isImporting = true;
-      // Only one writer: what the engine would build meanwhile would stand on another head.
+      // Only one writer: blocks that the engine builds meanwhile would have another parent.
       engine.stop();
       try {
         for await (const { block } of readChainFile(path)) {

@@ -1,10 +1,10 @@
 import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
-import type { Compiler } from "../../rpc/ports/execution.ts";
+import type { Compiler } from "../../rpc/ports/tools.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/task-thread.ts";
 
-/** Loading takes a second or two, and most contracts less; an optimizer can be kept busy for ever. */
+/** Loading takes a second or two, and most contracts less; an optimizer may run for ever. */
 const LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512 };
 
 /** Sources that may wait while one is compiled. */
@@ -28,7 +28,7 @@ export function createSolidityCompiler(): Compiler {
   };
 
   return {
-    version: loadedVersion,
+    compilerVersion: loadedVersion,
     async compile(source) {
       if (waiting >= WAITING_MAX) throw new CompilerBusyError();
       waiting++;

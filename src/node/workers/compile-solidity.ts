@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
-import type { CompiledContract } from "../../rpc/ports/execution.ts";
+import type { CompiledContract } from "../../rpc/ports/tools.ts";
 import type { TaskReply } from "./serve-tasks.ts";
 
 /** Source to compile, or nothing to learn the compiler's version. */

@@ -4,7 +4,7 @@ import { lenientInteger } from "../params/lenient-integer.ts";
 import { AdminError } from "./errors.ts";
 import type { NodeAdmin } from "./port.ts";
 
-type Modules = { readonly admin: NodeAdmin };
+type Modules = { readonly node: Pick<NodeAdmin, "exportChain" | "importChain"> };
 
 /**
  * `admin_exportChain`: writes blocks `first` to `last`, or all of them, as RLP to a new file of the home's debug folder; gzipped when its name
@@ -17,11 +17,11 @@ export const exportChain = defineMethod({
   params: { file: string, first: optional(lenientInteger), last: optional(lenientInteger) },
   result: boolean,
   private: true,
-  async handle({ file, first, last }, { admin }: Modules) {
+  async handle({ file, first, last }, { node }: Modules) {
     if (last !== undefined && first === undefined) {
       throw new AdminError("last cannot be specified without first");
     }
-    await admin.exportChain(file, first, last);
+    await node.exportChain(file, first, last);
     return true;
   },
 });
@@ -36,8 +36,8 @@ export const importChain = defineMethod({
   params: { file: string },
   result: boolean,
   private: true,
-  async handle({ file }, { admin }: Modules) {
-    await admin.importChain(file);
+  async handle({ file }, { node }: Modules) {
+    await node.importChain(file);
     return true;
   },
 });

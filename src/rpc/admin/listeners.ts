@@ -5,7 +5,7 @@ import { lenientInteger } from "../params/lenient-integer.ts";
 import type { TcpKind } from "../server/server.ts";
 import type { NodeAdmin } from "./port.ts";
 
-type Modules = { readonly admin: NodeAdmin };
+type Modules = { readonly node: Pick<NodeAdmin, "startListener" | "stopListener"> };
 
 const PORT_MAX = 65_535;
 
@@ -25,8 +25,8 @@ export const startRpc = defineMethod({
   },
   result: boolean,
   private: true,
-  async handle({ host, port, cors, apis, vhosts }, { admin }: Modules) {
-    await admin.startListener("http", {
+  async handle({ host, port, cors, apis, vhosts }, { node }: Modules) {
+    await node.startListener("http", {
       host,
       port: checkedPort(port),
       origins: listOf(cors),
@@ -48,8 +48,8 @@ export const startWs = defineMethod({
   },
   result: boolean,
   private: true,
-  async handle({ host, port, allowedOrigins, apis }, { admin }: Modules) {
-    await admin.startListener("ws", {
+  async handle({ host, port, allowedOrigins, apis }, { node }: Modules) {
+    await node.startListener("ws", {
       host,
       port: checkedPort(port),
       origins: listOf(allowedOrigins),
@@ -76,9 +76,9 @@ function stopMethod(name: string, kind: TcpKind) {
     params: {},
     result: boolean,
     private: true,
-    handle(_params, { admin }: Modules, context) {
+    handle(_params, { node }: Modules, context) {
       // The caller may be on the very listener that goes.
-      context.afterReply(() => void admin.stopListener(kind));
+      context.afterReply(() => void node.stopListener(kind));
       return true;
     },
   });

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../ports/maybe-promise.ts";
 import type { TcpKind } from "../server/server.ts";
 
 /** Where and for whom a listener is opened; what is undefined is as configured. */
@@ -9,17 +10,17 @@ export type ListenRequest = {
   readonly hosts: readonly string[] | undefined;
 };
 
-/** What whoever runs the node may ask of it. */
+/** What the operator may ask of the node. */
 export interface NodeAdmin {
   /** Absolute path of the home. */
-  readonly home: string;
+  dataDirectory(): MaybePromise<string>;
   /** As `admin_nodeInfo` shows it. */
-  nodeInfo(): unknown;
+  adminInfo(): MaybePromise<unknown>;
   /** As `admin_peers` shows them. */
-  peers(): readonly unknown[];
-  /** @throws AdminError when the listener is open already or may not be opened, or cannot listen */
+  peers(): MaybePromise<readonly unknown[]>;
+  /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
   startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
-  /** Nothing happens when it is closed. */
+  /** Does nothing when it is closed. */
   stopListener(kind: TcpKind): Promise<void>;
   /** @throws AdminError */
   exportChain(file: string, first: number | undefined, last: number | undefined): Promise<void>;

@@ -1,11 +1,9 @@
-import type { ChainReader } from "../../chain/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { blockSelector } from "../params/block-selector.ts";
-import { callRequest } from "../params/call-request.ts";
+import { callArguments } from "../params/call-arguments.ts";
 import { optional, rawJson } from "../params/codec.ts";
-import type { TraceExecutor } from "../ports/execution.ts";
-import { resolveState } from "../ports/resolve.ts";
+import type { ExecutionPort } from "../ports/execution.ts";
 import { traceCallConfig } from "./trace-config.ts";
 
 /**
@@ -16,7 +14,7 @@ import { traceCallConfig } from "./trace-config.ts";
 export const traceCall = defineMethod({
   name: "debug_traceCall",
   params: {
-    request: callRequest,
+    request: callArguments,
     block: optional(blockSelector, "latest"),
     config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
   },
@@ -24,13 +22,11 @@ export const traceCall = defineMethod({
   heavy: true,
   handle(
     { request, block, config },
-    { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },
-    context,
+    { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
   ) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
-    const signal = () => context.signal;
-    return tracing.traceCall(request, resolveState(chain, block), { ...config, signal });
+    return execution.traceCall(request, block, config);
   },
 });

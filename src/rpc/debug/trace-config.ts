@@ -1,7 +1,7 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
-import { blockOverrides, stateOverrides } from "../params/call-request.ts";
+import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
   json,
@@ -49,7 +49,7 @@ const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
   },
 };
 
-/** Block forks by number and time forks by second, as in a genesis file; what is no fork is passed over. */
+/** Block forks by number and time forks by second, as in a genesis file; other members are ignored. */
 const configOverrides: ParamCodec<ConfigOverrides> = {
   decode(value, field) {
     const entries = Object.entries(plainObject.decode(value, field)).filter(
@@ -88,7 +88,7 @@ const traceCallConfigObject = object(
   "tracers.TraceCallConfig",
 );
 
-/** The options of `debug_traceCall`: also what the call pretends. */
+/** The options of `debug_traceCall`: also overrides of state and block. */
 export const traceCallConfig = {
   ...schemaOf(traceCallConfigObject),
   decode(value: unknown, field?: string) {

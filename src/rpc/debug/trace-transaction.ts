@@ -1,12 +1,10 @@
-import type { ChainReader } from "../../chain/reader.ts";
-import { NotTraceableError } from "../../tracing/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { hash, optional, rawJson } from "../params/codec.ts";
-import type { TraceExecutor } from "../ports/execution.ts";
+import type { ExecutionPort } from "../ports/execution.ts";
 import { traceConfig } from "./trace-config.ts";
 
 /**
- * `debug_traceTransaction`: what happened in a mined transaction, as the tracer in `config` tells it.
+ * `debug_traceTransaction`: a mined transaction executed again under the tracer in `config`.
  *
  * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
  * @see execution-apis `src/debug/tracing.yaml`
@@ -16,12 +14,8 @@ export const traceTransaction = defineMethod({
   params: { transactionHash: hash, config: optional(traceConfig, {}) },
   result: rawJson,
   heavy: true,
-  handle(
+  handle: (
     { transactionHash, config },
-    { chain, tracing }: { chain: ChainReader; tracing: TraceExecutor },
-  ) {
-    const found = chain.transaction(transactionHash);
-    if (!found) throw new NotTraceableError("transaction not found");
-    return tracing.traceTransaction(found.executed, found.index, config);
-  },
+    { execution }: { execution: Pick<ExecutionPort, "traceTransaction"> },
+  ) => execution.traceTransaction(transactionHash, config),
 });

@@ -1,6 +1,4 @@
-import type { LogFilter } from "../../chain/logs/log-filter.ts";
-import type { LogSource } from "../../chain/logs/log-source.ts";
-import type { ChainReader } from "../../chain/reader.ts";
+import { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { Connection } from "../dispatch/context.ts";
 import { FilterKindError, FilterNotFoundError, TooManyError } from "../dispatch/errors.ts";
 import { LogListWriter } from "../json/log-list.ts";
@@ -8,8 +6,8 @@ import { transactionText } from "../json/transaction-json.ts";
 import { plainListText } from "../json/write.ts";
 import type { JsonText } from "../params/codec.ts";
 import { type BlockRange, type LogCriteria, resolveFutureRange } from "../params/log-criteria.ts";
-import type { ChainEvents } from "../ports/chain-events.ts";
-import { findLogs, type LogLimits } from "./log-search.ts";
+import type { ChainView, FoundLogs, LogLimits } from "../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
 import { PendingRing } from "./pending-ring.ts";
 import { randomId } from "./random-id.ts";
 import { RemovedLogs } from "./removed-logs.ts";
@@ -24,9 +22,7 @@ export type FilterOptions = {
 };
 
 export type FilterModules = {
-  readonly chain: ChainReader;
-  readonly logs: LogSource;
-  readonly events: ChainEvents;
+  readonly chain: Pick<ChainView, "head" | "blockHashes" | "logs" | "subscribe">;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 };
@@ -44,7 +40,7 @@ type Kind =
   | { readonly kind: "blocks"; next: number; nextRollback: number }
   | { readonly kind: "pending"; readonly isFull: boolean; next: number };
 
-/** How many filters a connection made; not the connection itself, which may be gone long before its filters. */
+/** Counts the filters of a connection; not the connection itself, which may close long before its filters end. */
 type Owner = { filters: number };
 
 type Filter = Kind & {
@@ -52,22 +48,22 @@ type Filter = Kind & {
   /** undefined: made over HTTP */
   readonly owner: Owner | undefined;
   polledMs: number;
-  /** The poll under way, behind which the next one waits. */
+  /** The poll under way, for which the next one waits. */
   poll: Promise<unknown> | undefined;
 };
 
-/** geth's numbers of its kinds of filters, for its refusal. */
+/** geth's numbers of the filter kinds, which its error names. */
 const KIND_NUMBERS = { logs: 1, pending: 4, blocks: 5 } as const;
-/** A filter polled this recently is not given up for a new one. */
+/** A filter polled this recently is not evicted for a new one. */
 const YOUNG_MS = 30_000;
 const SWEEP_MS = 30_000;
-/** Hashes in one answer; the next poll goes on behind them. */
+/** Hashes in one answer; the next poll goes on after them. */
 const HASHES_MAX = 10_000;
 
 /**
- * Polling filters. A filter is a place in the chain, in the list of rollbacks or in the list of pending transactions, from which
- * its next poll reads on: it costs nothing while blocks come, and nothing it has not read has to be kept for it.
- * Any connection may poll a filter, wherever it was made.
+ * Polling filters. A filter is a position in the chain, in the list of rollbacks or in the list of pending transactions, from which
+ * its next poll reads on: it costs nothing when a block arrives, and nothing is stored for it until it is polled.
+ * Any connection may poll a filter, whichever created it.
  */
 export class Filters {
   readonly #options: FilterOptions;
@@ -78,21 +74,20 @@ export class Filters {
   readonly #pending = new PendingRing();
   #pendingFilters = 0;
   readonly #removed = new RemovedLogs();
-  readonly #stop: readonly (() => void)[];
+  readonly #stop: () => void;
   #sweeper: NodeJS.Timeout | undefined;
 
   constructor(options: FilterOptions, modules: FilterModules) {
     this.#options = options;
     this.#modules = modules;
-    const { events } = modules;
-    this.#stop = [
-      events.onPending((entries) => {
-        if (this.#pendingFilters > 0) this.#pending.add(entries);
-      }),
-      events.onRollback((removed) => {
+    this.#stop = modules.chain.subscribe({
+      onPending: (transactions) => {
+        if (this.#pendingFilters > 0) this.#pending.add(transactions);
+      },
+      onRemoved: (removed) => {
         if (this.#filters.size > 0) this.#removed.add(removed);
-      }),
-    ];
+      },
+    });
   }
 
   get size(): number {
@@ -100,14 +95,17 @@ export class Filters {
   }
 
   /** @throws InvalidParamsError, TooManyError */
-  addLogs(criteria: LogCriteria, filter: LogFilter, connection?: Connection): string {
+  addLogs(criteria: LogCriteria, connection?: Connection): MaybePromise<string> {
     const range = resolveFutureRange(criteria);
-    return this.#add({ kind: "logs", criteria, filter, range, ...this.#now() }, connection);
+    const filter = new LogFilter(criteria);
+    return andThen(this.#now(), (now) =>
+      this.#add({ kind: "logs", criteria, filter, range, ...now }, connection),
+    );
   }
 
   /** @throws TooManyError */
-  addBlocks(connection?: Connection): string {
-    return this.#add({ kind: "blocks", ...this.#now() }, connection);
+  addBlocks(connection?: Connection): MaybePromise<string> {
+    return andThen(this.#now(), (now) => this.#add({ kind: "blocks", ...now }, connection));
   }
 
   /**
@@ -122,7 +120,7 @@ export class Filters {
    * What occurred since the last call, as a JSON list. What does not fit one answer comes with the next.
    * @throws FilterNotFoundError
    */
-  changes(id: string): JsonText | Promise<JsonText> {
+  changes(id: string): MaybePromise<JsonText> {
     const filter = this.#find(id);
     this.#filters.delete(id);
     this.#filters.set(id, filter);
@@ -138,13 +136,13 @@ export class Filters {
   }
 
   /**
-   * What a log filter was made of.
+   * The criteria of a log filter.
    * @throws FilterNotFoundError, FilterKindError
    */
-  criteriaOf(id: string): { readonly criteria: LogCriteria; readonly filter: LogFilter } {
+  criteriaOf(id: string): LogCriteria {
     const filter = this.#find(id);
     if (filter.kind !== "logs") throw new FilterKindError(id, KIND_NUMBERS[filter.kind]);
-    return filter;
+    return filter.criteria;
   }
 
   /** False when there is no such filter. */
@@ -161,7 +159,7 @@ export class Filters {
     return !this.#isOver(filter);
   }
 
-  /** Removes filters nobody polled for too long; done every now and then while there are any. */
+  /** Removes filters that were not polled for `idleMs`; a timer calls it while there are any. */
   sweep(): void {
     for (const [id, filter] of this.#filters) {
       if (!this.#isOver(filter)) break;
@@ -169,9 +167,9 @@ export class Filters {
     }
   }
 
-  /** Forgets everything and listens no more. */
+  /** Drops every filter and unsubscribes from the chain. */
   close(): void {
-    for (const stop of this.#stop) stop();
+    this.#stop();
     this.#stopSweeping();
     this.#pendingFilters = 0;
     this.#filters.clear();
@@ -197,7 +195,7 @@ export class Filters {
     return id;
   }
 
-  /** Somebody who makes filters and leaves them takes the place of his own first. */
+  /** Evicts the filter that was not polled for longest. @throws TooManyError when all were polled recently */
   #makeRoom(): void {
     if (this.#filters.size < this.#options.max) return;
     for (const [id, { polledMs }] of this.#filters) {
@@ -235,12 +233,12 @@ export class Filters {
     return this.#modules.now() - polledMs > this.#options.idleMs;
   }
 
-  #now() {
-    return { next: this.#headNumber() + 1, nextRollback: this.#removed.end };
-  }
-
-  #headNumber(): number {
-    return this.#modules.chain.head().block.header.number;
+  /** Where a new filter starts to read. */
+  #now(): MaybePromise<{ next: number; nextRollback: number }> {
+    return andThen(this.#modules.chain.head(), ({ header }) => ({
+      next: header.number + 1,
+      nextRollback: this.#removed.end,
+    }));
   }
 
   #hold<T>(filter: Filter, poll: Promise<T>): Promise<T> {
@@ -252,49 +250,50 @@ export class Filters {
     return held;
   }
 
-  #read(filter: Filter): JsonText | Promise<JsonText> {
+  #read(filter: Filter): MaybePromise<JsonText> {
     if (filter.kind === "logs") return this.#readLogs(filter);
     return filter.kind === "blocks" ? this.#readBlocks(filter) : this.#readPending(filter);
   }
 
-  #readLogs(filter: Filter & { kind: "logs" }): JsonText | Promise<JsonText> {
+  #readLogs(filter: Filter & { kind: "logs" }): MaybePromise<JsonText> {
+    const { criteria, range, nextRollback, next } = filter;
+    const rollbacks = this.#removed.end;
     const list = new LogListWriter();
-    const { range } = filter;
-    this.#removed.addTo(list, filter.filter, filter.nextRollback, filter.next);
-    this.#goBack(filter);
-    const from = Math.max(filter.next, range.from);
-    const to = Math.min(this.#headNumber(), range.to);
-    if (from > to) return list.finish();
-    const found = findLogs(
-      this.#modules.logs,
-      filter.filter,
-      { from, to },
-      this.#options.logLimits,
-      undefined,
-      list,
-    );
-    const take = (done: Awaited<typeof found>) => {
-      filter.next = done.end;
-      return done.json;
-    };
-    return found instanceof Promise ? found.then(take) : take(found);
-  }
-
-  #readBlocks(filter: Filter & { kind: "blocks" }): string {
-    const { chain } = this.#modules;
-    this.#goBack(filter);
-    const end = Math.min(this.#headNumber() + 1, filter.next + HASHES_MAX);
-    const hashes: string[] = [];
-    for (; filter.next < end; filter.next++) {
-      hashes.push(chain.hashAt(filter.next)!);
+    this.#removed.addTo(list, filter.filter, nextRollback, next);
+    const unseen = this.#removed.unseenFrom(nextRollback, next);
+    const from = Math.max(unseen, range.from);
+    if (from > range.to) {
+      filter.next = unseen;
+      filter.nextRollback = rollbacks;
+      return list.finish();
     }
-    return plainListText(hashes);
+    // What was removed counts against the limits of the answer too.
+    const { resultsMax, bytesMax, workMax } = this.#options.logLimits;
+    const limits = {
+      resultsMax: resultsMax - list.count,
+      bytesMax: bytesMax - list.length,
+      workMax,
+    };
+    const query = { terms: criteria, from, to: range.to };
+    return andThen(this.#modules.chain.logs(query, limits), (found) => {
+      // The chain was rolled back during the search: what is found may be gone.
+      if (this.#removed.end !== rollbacks) return this.#readLogs(filter);
+      filter.next = found.end;
+      filter.nextRollback = rollbacks;
+      return joined(list, found);
+    });
   }
 
-  /** Blocks that came in place of others have to be seen again. */
-  #goBack(filter: Filter & { kind: "logs" | "blocks" }): void {
-    filter.next = this.#removed.unseenFrom(filter.nextRollback, filter.next);
-    filter.nextRollback = this.#removed.end;
+  #readBlocks(filter: Filter & { kind: "blocks" }): MaybePromise<string> {
+    const rollbacks = this.#removed.end;
+    // Blocks that replace removed ones are new to the caller.
+    const first = this.#removed.unseenFrom(filter.nextRollback, filter.next);
+    return andThen(this.#modules.chain.blockHashes(first, HASHES_MAX), (hashes) => {
+      if (this.#removed.end !== rollbacks) return this.#readBlocks(filter);
+      filter.next = first + hashes.length;
+      filter.nextRollback = rollbacks;
+      return plainListText(hashes);
+    });
   }
 
   #readPending(filter: Filter & { kind: "pending" }): string {
@@ -303,4 +302,13 @@ export class Filters {
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
     return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
   }
+}
+
+/** One list of the removed logs and those found. */
+function joined(removed: LogListWriter, found: FoundLogs): JsonText {
+  if (removed.count === 0) return found.json;
+  if (found.count === 0) return removed.finish();
+  const [first, ...rest] = found.json;
+  // Without its opening bracket.
+  return [...removed.finishOpen(), first!.subarray(1), ...rest];
 }

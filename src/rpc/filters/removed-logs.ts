@@ -3,11 +3,11 @@ import type { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { LogListWriter } from "../json/log-list.ts";
 
-/** Bytes of logs kept for filters that have not been polled since. */
+/** Bytes of logs stored for filters that have not been polled since. */
 const BYTES_MAX = 16 << 20;
 
 type Rollback = {
-  /** Number of the first block that went. */
+  /** Number of the first removed block. */
   readonly first: number;
   /** Emptied, oldest first, when they are too many. */
   rows: readonly { readonly number: number; readonly row: Uint8Array }[];

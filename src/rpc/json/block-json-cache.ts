@@ -1,11 +1,12 @@
 import type { ExecutedBlock } from "../../types/block.ts";
+import type { SealedHeader } from "../ports/chain-view.ts";
 import { blockText, headerText } from "./block-json.ts";
 import { receiptsText } from "./receipt-json.ts";
 
-/** The forms in which a block is served whole. */
+/** The forms in which a whole block is served. */
 export type BlockForm = "header" | "hashes" | "full" | "receipts";
 
-/** JSON of blocks as bytes, made once a block and form: a block never changes, and everyone asks for the newest ones. */
+/** JSON of blocks as bytes, encoded once per block and form: a block never changes, and most callers ask for the newest ones. */
 export class BlockJsonCache {
   readonly #bytesMax: number;
   readonly #style: { readonly nullPowFields: boolean };
@@ -20,39 +21,46 @@ export class BlockJsonCache {
 
   /** The bytes of a sealed block; shared, not to be written to. */
   get(executed: ExecutedBlock, form: BlockForm): Uint8Array {
+    if (form === "header") return this.header(executed.block);
     const key = executed.block.hash + form;
-    const known = this.#entries.get(key);
-    if (known) {
-      this.#entries.delete(key);
-      this.#entries.set(key, known);
-      return known;
-    }
-    const bytes = Buffer.from(this.#text(executed, form), "latin1");
-    this.#add(key, bytes);
-    return bytes;
+    return this.#known(key) ?? this.#add(key, this.#text(executed, form));
   }
 
-  /** JSON text of a block that is not sealed: never kept. */
+  /** As `get` with the form `header`. */
+  header(sealed: SealedHeader): Uint8Array {
+    const key = `${sealed.hash}header`;
+    return this.#known(key) ?? this.#add(key, headerText(sealed, this.#style));
+  }
+
+  /** JSON text of a block that is not sealed: never cached. */
   pendingText(executed: ExecutedBlock, isFull: boolean): string {
     return blockText(executed, isFull, { ...this.#style, isPending: true });
   }
 
   /** As above, the header alone. */
-  pendingHeaderText(executed: ExecutedBlock): string {
-    return headerText(executed, { ...this.#style, isPending: true });
+  pendingHeaderText(sealed: SealedHeader): string {
+    return headerText(sealed, { ...this.#style, isPending: true });
   }
 
   get style(): { readonly nullPowFields: boolean } {
     return this.#style;
   }
 
-  #text(executed: ExecutedBlock, form: BlockForm): string {
-    if (form === "header") return headerText(executed, this.#style);
+  #known(key: string): Uint8Array | undefined {
+    const known = this.#entries.get(key);
+    if (known === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, known);
+    return known;
+  }
+
+  #text(executed: ExecutedBlock, form: Exclude<BlockForm, "header">): string {
     if (form === "receipts") return receiptsText(executed);
     return blockText(executed, form === "full", this.#style);
   }
 
-  #add(key: string, bytes: Uint8Array): void {
+  #add(key: string, text: string): Uint8Array {
+    const bytes = Buffer.from(text, "latin1");
     this.#entries.set(key, bytes);
     this.#bytes += bytes.length;
     for (const [oldest, { length }] of this.#entries) {
@@ -60,5 +68,6 @@ export class BlockJsonCache {
       this.#entries.delete(oldest);
       this.#bytes -= length;
     }
+    return bytes;
   }
 }

@@ -2,20 +2,22 @@ import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
 import { blockSize } from "../../types/block-codec.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import type { SealedHeader } from "../ports/chain-view.ts";
+import { minedTransactionOf } from "../ports/mined.ts";
 import { type HeaderStyle, headerMembers } from "./header-json.ts";
-import { transactionText } from "./transaction-json.ts";
+import { minedTransactionText } from "./transaction-json.ts";
 import { plainListText, quantityText } from "./write.ts";
 
 /** JSON text of a header on its own. */
-export function headerText({ block }: ExecutedBlock, style: HeaderStyle): string {
-  return `{${headerMembers(block.header, block.hash, style)}}`;
+export function headerText({ hash, header }: SealedHeader, style: HeaderStyle): string {
+  return `{${headerMembers(header, hash, style)}}`;
 }
 
 /** JSON text of a block, with hashes or with whole transactions. */
 export function blockText(executed: ExecutedBlock, isFull: boolean, style: HeaderStyle): string {
   const { block } = executed;
   const transactions = isFull
-    ? `[${block.transactions.map((_, index) => minedTransactionText(executed, index)).join(",")}]`
+    ? `[${block.transactions.map((_, index) => transactionTextAt(executed, index)).join(",")}]`
     : plainListText(block.transactions.map(({ hash }) => hash));
   const withdrawals = block.withdrawals
     ? `,"withdrawals":[${block.withdrawals.map(withdrawalText).join(",")}]`
@@ -26,22 +28,24 @@ export function blockText(executed: ExecutedBlock, isFull: boolean, style: Heade
   );
 }
 
-/** JSON text of an uncle: its header and the size of a block that holds nothing else. */
-export function uncleText(uncle: Header, style: HeaderStyle): string {
+/** Its header and the size of a block that holds nothing else. */
+function uncleText(uncle: Header, style: HeaderStyle): string {
   const size = blockSize({ header: uncle, transactions: [], uncles: [] });
   return `{${headerMembers(uncle, headerHash(uncle), style)},"size":${quantityText(size)},"uncles":[]}`;
 }
 
-/** JSON text of the transaction at `index`, which the block has. */
-export function minedTransactionText({ block, senders }: ExecutedBlock, index: number): string {
-  const { header, hash } = block;
-  return transactionText(block.transactions[index]!, senders[index]!, {
-    blockHash: hash,
-    blockNumber: header.number,
-    blockTimestamp: header.timestamp,
-    index,
-    baseFeePerGas: header.baseFeePerGas,
-  });
+/** JSON text of the uncle at `index`; null where there is none. */
+export function uncleTextAt(
+  executed: ExecutedBlock | undefined,
+  index: number,
+  style: HeaderStyle,
+): string {
+  const uncle = executed?.block.uncles[index];
+  return uncle ? uncleText(uncle, style) : "null";
+}
+
+function transactionTextAt(executed: ExecutedBlock, index: number): string {
+  return minedTransactionText(minedTransactionOf(executed, index));
 }
 
 function withdrawalText({ index, validatorIndex, address, amount }: Withdrawal): string {

@@ -6,7 +6,7 @@ import { dataText, plainText, quantityText } from "./write.ts";
 export type HeaderStyle = {
   /**
    * `nonce`, `sha3Uncles`, `difficulty` and `totalDifficulty` as null, by the letter of the service description. Off by default:
-   * ethers, alloy, Hardhat and go-ethereum's client each refuse some of these nulls.
+   * ethers, alloy, Hardhat and go-ethereum's client each reject some of these nulls.
    */
   readonly nullPowFields: boolean;
   /** The block is not sealed yet: `hash`, `nonce` and `miner` are null. */
@@ -22,7 +22,7 @@ const OPTIONAL_MEMBERS = [
   "requestsHash",
 ] as const;
 
-/** What a `newHeads` notice says in place of members that `header` does not have: null, as geth does there alone. */
+/** The members that `header` lacks, as null: geth writes them in `newHeads` notifications and nowhere else. */
 export function absentMembers(header: Header): string {
   const absent = OPTIONAL_MEMBERS.filter((name) => header[name] === undefined);
   return absent.map((name) => `,"${name}":null`).join("");

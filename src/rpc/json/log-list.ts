@@ -97,7 +97,14 @@ export class LogListWriter {
     this.#at = length - this.#partsLength;
   }
 
-  /** The whole list, in pieces. The writer must not be used afterwards. */
+  /** The list without its end but with a comma, for another list's text to follow; only where it is not empty. Ends the writer. */
+  finishOpen(): readonly Uint8Array[] {
+    this.#reserve(1);
+    this.#json[this.#at++] = COMMA;
+    return [...this.#parts, this.#json.subarray(0, this.#at)];
+  }
+
+  /** The whole list, in pieces. Ends the writer. */
   finish(): readonly Uint8Array[] {
     this.#reserve(1);
     this.#json[this.#at++] = 0x5d;
@@ -135,7 +142,7 @@ export class LogListWriter {
     this.#at = at;
   }
 
-  /** Writes once more what stands from `start` to `end`. */
+  /** Writes the bytes from `start` to `end` once more. */
   #again(start: number, end: number): void {
     this.#json.copyWithin(this.#at, start, end);
     this.#at += end - start;

@@ -1,9 +1,11 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
+import type { MinedReceipt } from "../ports/chain-view.ts";
+import { minedReceipts } from "../ports/mined.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
-/** Where a log stands. */
+/** Where a log is in the chain. */
 export type LogPosition = {
   readonly blockHash: Hash;
   readonly blockNumber: number;
@@ -15,50 +17,28 @@ export type LogPosition = {
 };
 
 /** JSON text of a log. */
-export function logText(log: Log, place: LogPosition, removed = false): string {
+export function logText(log: Log, position: LogPosition, removed = false): string {
   return (
     `{"address":"${log.address}","topics":${plainListText(log.topics)},"data":${dataText(log.data)}` +
-    `,"blockNumber":${quantityText(place.blockNumber)},"transactionHash":"${place.transactionHash}"` +
-    `,"transactionIndex":${quantityText(place.transactionIndex)},"blockHash":"${place.blockHash}"` +
-    `,"blockTimestamp":${quantityText(place.blockTimestamp)}` +
-    `,"logIndex":${quantityText(place.logIndex)},"removed":${removed}}`
+    `,"blockNumber":${quantityText(position.blockNumber)},"transactionHash":"${position.transactionHash}"` +
+    `,"transactionIndex":${quantityText(position.transactionIndex)},"blockHash":"${position.blockHash}"` +
+    `,"blockTimestamp":${quantityText(position.blockTimestamp)}` +
+    `,"logIndex":${quantityText(position.logIndex)},"removed":${removed}}`
   );
-}
-
-/** JSON text of the receipt at `index`, which the block has. */
-export function receiptText(executed: ExecutedBlock, index: number): string {
-  return receiptTextAt(executed, index, logsBefore(executed, index));
 }
 
 /** JSON text of all receipts of a block. */
 export function receiptsText(executed: ExecutedBlock): string {
-  let logIndex = 0;
-  const texts = executed.receipts.map((receipt, index) => {
-    const text = receiptTextAt(executed, index, logIndex);
-    logIndex += receipt.logs.length;
-    return text;
-  });
-  return `[${texts.join(",")}]`;
+  return `[${minedReceipts(executed).map(receiptText).join(",")}]`;
 }
 
-/** How many logs the transactions before `index` left. */
-export function logsBefore({ receipts }: ExecutedBlock, index: number): number {
-  let count = 0;
-  for (let i = 0; i < index; i++) count += receipts[i]!.logs.length;
-  return count;
-}
-
-function receiptTextAt(executed: ExecutedBlock, index: number, firstLogIndex: number): string {
-  const { block, receipts, senders } = executed;
-  const tx = block.transactions[index]!;
-  const receipt = receipts[index]!;
-  const { number, timestamp } = block.header;
+/** JSON text of a receipt. */
+export function receiptText(mined: MinedReceipt): string {
+  const { receipt, transactionHash, from, to, firstLogIndex } = mined;
+  const { blockHash, blockNumber, blockTimestamp, index } = mined.position;
   const logs = receipt.logs.map((log, i) =>
     logText(log, {
-      blockHash: block.hash,
-      blockNumber: number,
-      blockTimestamp: timestamp,
-      transactionHash: tx.hash,
+      ...{ blockHash, blockNumber, blockTimestamp, transactionHash },
       transactionIndex: index,
       logIndex: firstLogIndex + i,
     }),
@@ -73,9 +53,9 @@ function receiptTextAt(executed: ExecutedBlock, index: number, firstLogIndex: nu
       : `,"blobGasUsed":${quantityText(receipt.blobGasUsed)}` +
         `,"blobGasPrice":${quantityText(receipt.blobGasPrice ?? 0n)}`;
   return (
-    `{"blockHash":"${block.hash}","blockNumber":${quantityText(number)}` +
-    `,"transactionHash":"${tx.hash}","transactionIndex":${quantityText(index)}` +
-    `,"from":"${senders[index]}","to":${plainText(tx.to)}` +
+    `{"blockHash":"${blockHash}","blockNumber":${quantityText(blockNumber)}` +
+    `,"transactionHash":"${transactionHash}","transactionIndex":${quantityText(index)}` +
+    `,"from":"${from}","to":${plainText(to)}` +
     `,"gasUsed":${quantityText(receipt.gasUsed)}` +
     `,"cumulativeGasUsed":${quantityText(receipt.cumulativeGasUsed)}` +
     `,"contractAddress":${plainText(receipt.contractAddress)},"logs":[${logs.join(",")}]` +

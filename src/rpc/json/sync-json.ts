@@ -1,4 +1,4 @@
-import type { SyncProgress } from "../ports/node-info.ts";
+import type { SyncProgress } from "../ports/node.ts";
 import { quantityText } from "./write.ts";
 
 /** JSON text of how far the node has come. */

@@ -1,5 +1,4 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
 import { effectiveGasPrice, maxFeePerGasOf } from "../../types/transaction/fees.ts";
 import type {
   AccessList,
@@ -7,37 +6,39 @@ import type {
   BlobSidecar,
   Transaction,
 } from "../../types/transaction/transaction.ts";
+import type { MinedTransaction, TransactionPosition } from "../ports/chain-view.ts";
 import { dataText, plainListText, plainText, quantityText } from "./write.ts";
 
-/** Where a transaction was mined. */
-export type TransactionPlace = {
-  readonly blockHash: Hash;
-  readonly blockNumber: number;
-  readonly blockTimestamp: number;
-  readonly index: number;
-  /** of the block, in wei; undefined before London */
-  readonly baseFeePerGas: bigint | undefined;
-};
+/** JSON text of a transaction of the chain; null where there is none. */
+export function minedTransactionText(mined: MinedTransaction | undefined): string {
+  return mined ? transactionText(mined.tx, mined.sender, mined.position) : "null";
+}
 
-/** JSON text of a transaction. Not mined yet (`place` undefined): the four place members are null, `gasPrice` is the most it pays. */
-export function transactionText(tx: Transaction, from: Address, place?: TransactionPlace): string {
-  const gasPrice = place ? effectiveGasPrice(tx, place.baseFeePerGas ?? 0n) : maxFeePerGasOf(tx);
+/** JSON text of a transaction. Not mined yet (no `position`): the four members of the position are null, `gasPrice` is the most it pays per gas. */
+export function transactionText(
+  tx: Transaction,
+  from: Address,
+  position?: TransactionPosition,
+): string {
+  const gasPrice = position
+    ? effectiveGasPrice(tx, position.baseFeePerGas ?? 0n)
+    : maxFeePerGasOf(tx);
   let text =
-    `{"blockHash":${plainText(place?.blockHash ?? null)}` +
-    `,"blockNumber":${place ? quantityText(place.blockNumber) : "null"}` +
-    `,"blockTimestamp":${place ? quantityText(place.blockTimestamp) : "null"}` +
+    `{"blockHash":${plainText(position?.blockHash ?? null)}` +
+    `,"blockNumber":${position ? quantityText(position.blockNumber) : "null"}` +
+    `,"blockTimestamp":${position ? quantityText(position.blockTimestamp) : "null"}` +
     `,"from":"${from}","gas":${quantityText(tx.gasLimit)},"gasPrice":${quantityText(gasPrice)}`;
   if (tx.type >= 2) text += feeMembers(tx);
   text +=
     `,"hash":"${tx.hash}","input":${dataText(tx.data)},"nonce":${quantityText(tx.nonce)}` +
-    `,"to":${plainText(tx.to)},"transactionIndex":${place ? quantityText(place.index) : "null"}` +
+    `,"to":${plainText(tx.to)},"transactionIndex":${position ? quantityText(position.index) : "null"}` +
     `,"value":${quantityText(tx.value)},"type":${quantityText(tx.type)}`;
   return `${text}${typedMembers(tx)}${signatureMembers(tx)}}`;
 }
 
 /**
- * JSON text of a transaction on its own, as `eth_signTransaction` and `eth_fillTransaction` show it: price members of other
- * types are null, nothing says where it was mined or by whom it was sent.
+ * JSON text of a transaction on its own, as `eth_signTransaction` and `eth_fillTransaction` show it: fee members of other
+ * types are null, position and sender are left out.
  */
 export function signedTransactionText(tx: Transaction, sidecar?: BlobSidecar): string {
   const legacyPrice = tx.type === 0 || tx.type === 1 ? quantityText(tx.gasPrice) : "null";

@@ -14,13 +14,18 @@ import {
 
 export type BlockTag = "earliest" | "latest" | "pending" | "safe" | "finalized";
 
-/** Which block a caller means, by position in the canonical chain. */
+/** A block by its position in the canonical chain. */
 export type BlockNumberOrTag = number | BlockTag;
 
-/** Which block a caller means. */
+/** A block by position or, as EIP-1898 has it, by hash. */
 export type BlockSelector =
   | BlockNumberOrTag
   | { readonly blockHash: Hash; readonly requireCanonical: boolean };
+
+/** Any block with this hash, as methods select one that take a plain hash. */
+export function byHash(blockHash: Hash): BlockSelector {
+  return { blockHash, requireCanonical: false };
+}
 
 const TAGS: ReadonlySet<unknown> = new Set<BlockTag>([
   "earliest",

@@ -4,7 +4,7 @@ import fc from "../../../test/support/fast-check.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
 import { blockNumberOrTag, blockSelector } from "./block-selector.ts";
-import { blockOverrides, callRequest, stateOverrides } from "./call-request.ts";
+import { blockOverrides, callArguments, stateOverrides } from "./call-arguments.ts";
 import { address, data, hash, quantity, quantity64 } from "./codec.ts";
 
 const reasonOf = (decode: () => unknown): string | undefined => {
@@ -120,7 +120,7 @@ test("no value makes a codec fail otherwise than by refusing", () => {
     quantity64,
     blockSelector,
     blockNumberOrTag,
-    callRequest,
+    callArguments,
     stateOverrides,
     blockOverrides,
   ];

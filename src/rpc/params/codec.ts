@@ -23,7 +23,7 @@ export type ParamCodec<T> = {
   readonly schema?: JsonSchema;
   /**
    * @param value as JSON.parse gave it
-   * @param field `Struct.member` when the value stands in an object: geth names it in its refusals
+   * @param field `Struct.member` when the value is in an object: geth names it in its errors
    * @throws InvalidValueError with geth's words
    */
   decode(value: unknown, field?: string): T;
@@ -36,7 +36,7 @@ export type ResultCodec<T> = { readonly schema?: JsonSchema; encode(value: T): J
 
 export type Codec<T> = ParamCodec<T> & ResultCodec<T>;
 
-/** Of DATA with two words behind a selector. */
+/** Of DATA with two words after a selector. */
 const SHORT_TEXT_LENGTH = 2 + 2 * 68;
 
 const ADDRESS = /^0[xX][0-9a-fA-F]{40}$/;
@@ -207,7 +207,7 @@ export type ObjectOf<M extends Members> = {
  * An object whose members may all be left out. Names match in any letter case, unknown members are ignored, null is absent;
  * null in place of the object is an object without members.
  *
- * @param name of the structure, as it stands in geth's refusals
+ * @param name of the structure, as geth's errors name it
  */
 export function object<const M extends Members>(
   name: string,
@@ -248,7 +248,7 @@ export function schemaOf({ schema }: { readonly schema?: JsonSchema }): {
   return schema ? { schema } : {};
 }
 
-/** geth's refusal of a value of the wrong JSON type or spelling. */
+/** geth's error for a value of the wrong JSON type or spelling. */
 export function typeFault(reason: string, goType: string, field?: string): InvalidValueError {
   const into = field === undefined ? "value" : `struct field ${field}`;
   return new InvalidValueError(

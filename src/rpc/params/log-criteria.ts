@@ -1,4 +1,3 @@
-import { LogFilter } from "../../chain/logs/log-filter.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { InvalidParamsError, InvalidValueError, LogFilterTermsError } from "../dispatch/errors.ts";
@@ -78,14 +77,12 @@ export const logCriteria: ParamCodec<LogCriteria> = {
 };
 
 /**
- * The filter in `criteria`.
  * @param termsMax addresses, and topics at one position; 0: no limit
  * @throws LogFilterTermsError
  */
-export function logFilterOf({ addresses, topics }: LogCriteria, termsMax: number): LogFilter {
+export function assertTermCount({ addresses, topics }: LogCriteria, termsMax: number): void {
   const most = Math.max(addresses.length, ...topics.map(({ length }) => length));
   if (termsMax > 0 && most > termsMax) throw new LogFilterTermsError();
-  return new LogFilter({ addresses, topics });
 }
 
 export type BlockRange = { readonly from: number; readonly to: number };
@@ -144,9 +141,9 @@ function decodeAddresses(value: unknown): Address[] {
   });
 }
 
-function decodeAddress(text: string, place: string): Address {
+function decodeAddress(text: string, position: string): Address {
   const fault = fixedFault(text, 20, "address");
-  if (fault !== undefined) throw new InvalidValueError(`invalid address${place}: ${fault}`);
+  if (fault !== undefined) throw new InvalidValueError(`invalid address${position}: ${fault}`);
   return text.toLowerCase() as Address;
 }
 

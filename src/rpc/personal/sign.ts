@@ -1,17 +1,8 @@
-import { recoverAddress } from "../../crypto/secp256k1.ts";
-import type { AccountSigner } from "../../keystore/account-signer.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import { InvalidSignatureError } from "../dispatch/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { messageHash, signatureBytes } from "../eth/sign/message-hash.ts";
-import { typedDataHash } from "../eth/sign/typed-data.ts";
-import { address, data, json, optional, string } from "../params/codec.ts";
-import type { PassphraseSigner } from "../ports/execution.ts";
-
-type SignModules = {
-  readonly signer: AccountSigner;
-  readonly passphraseSigner: PassphraseSigner | undefined;
-};
+import { address, data, optional, string } from "../params/codec.ts";
+import type { RpcSettings } from "../ports/rpc-ports.ts";
+import { type SigningKeys, signWith } from "./signing-keys.ts";
 
 /**
  * `personal_sign`: signature over the prefixed message; 65 bytes, v 27 or 28. With a passphrase the key is decrypted for this one
@@ -26,60 +17,9 @@ export const personalSign = defineMethod({
   private: true,
   async handle(
     { message, account, passphrase },
-    modules: SignModules & { readonly chainName: string },
+    modules: SigningKeys & { settings: Pick<RpcSettings, "chainName"> },
   ) {
-    const digest = messageHash(modules.chainName, message);
+    const digest = messageHash(modules.settings.chainName, message);
     return signatureBytes(await signWith(modules, account, passphrase, digest));
   },
 });
-
-/** `personal_signTypedData`: as `personal_sign`, over EIP-712 data given as object or as JSON text. */
-export const personalSignTypedData = defineMethod({
-  name: "personal_signTypedData",
-  params: { typedData: json, account: address, passphrase: optional(string) },
-  result: data,
-  private: true,
-  async handle({ typedData, account, passphrase }, modules: SignModules) {
-    return signatureBytes(await signWith(modules, account, passphrase, typedDataHash(typedData)));
-  },
-});
-
-/**
- * `personal_ecRecover`: the account whose key made a `personal_sign` signature over `message`.
- *
- * @throws InvalidSignatureError
- */
-export const ecRecover = defineMethod({
-  name: "personal_ecRecover",
-  params: { message: data, signature: data },
-  result: address,
-  private: true,
-  handle({ message, signature }, { chainName }: { readonly chainName: string }) {
-    if (signature.length !== 65) {
-      throw new InvalidSignatureError("signature must be 65 bytes long");
-    }
-    const v = signature[64]!;
-    if (v !== 27 && v !== 28) {
-      throw new InvalidSignatureError("invalid Ethereum signature (V is not 27 or 28)");
-    }
-    const signer = recoverAddress(
-      messageHash(chainName, message),
-      bytesToBigint(signature.subarray(0, 32)),
-      bytesToBigint(signature.subarray(32, 64)),
-      v === 27 ? 0 : 1,
-    );
-    if (signer === undefined) throw new InvalidSignatureError("recovery failed");
-    return signer;
-  },
-});
-
-async function signWith(
-  { signer, passphraseSigner }: SignModules,
-  account: Parameters<PassphraseSigner>[0],
-  passphrase: string | undefined,
-  digest: Uint8Array,
-) {
-  return passphrase !== undefined && passphraseSigner
-    ? passphraseSigner(account, passphrase, digest)
-    : signer.sign(account, digest);
-}

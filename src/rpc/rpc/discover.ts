@@ -1,6 +1,8 @@
-import { defineMethod, type MethodInfo, namespaceOf } from "../dispatch/method.ts";
+import { defineMethod, namespaceOf } from "../dispatch/method.ts";
 import { json } from "../params/codec.ts";
-import type { NodeInfo } from "../ports/node-info.ts";
+import { andThen } from "../ports/maybe-promise.ts";
+import type { NodePort } from "../ports/node.ts";
+import type { RpcSettings } from "../ports/rpc-ports.ts";
 import { openRpcDocument } from "./open-rpc.ts";
 
 /** `rpc_discover`: the OpenRPC document of the methods enabled where the caller came in. */
@@ -10,14 +12,14 @@ export const discover = defineMethod({
   result: json,
   handle(
     _params,
-    { methods, node }: { methods: () => readonly MethodInfo[]; node: NodeInfo },
+    { node, settings }: { node: Pick<NodePort, "info">; settings: Pick<RpcSettings, "methods"> },
     { access },
   ) {
     const namespaces = new Set([...access.namespaces, "rpc"]);
-    const [title = "", version = ""] = node.clientVersion.split("/");
-    return openRpcDocument(
-      methods().filter(({ name }) => namespaces.has(namespaceOf(name))),
-      { title, version: version.replace(/^v/, "") },
-    );
+    const enabled = settings.methods.filter(({ name }) => namespaces.has(namespaceOf(name)));
+    return andThen(node.info(), ({ clientVersion }) => {
+      const [title = "", version = ""] = clientVersion.split("/");
+      return openRpcDocument(enabled, { title, version: version.replace(/^v/, "") });
+    });
   },
 });

@@ -1,143 +1,133 @@
-import type { PooledTransaction } from "../../mempool/pool.ts";
-import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { absentMembers } from "../json/header-json.ts";
-import { receiptText } from "../json/receipt-json.ts";
 import { syncProgressText } from "../json/sync-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainText } from "../json/write.ts";
-import type { ChainEvents } from "../ports/chain-events.ts";
-import type { NodeInfo, SyncProgress } from "../ports/node-info.ts";
-import { LogFeed } from "./log-feed.ts";
+import type { ChainEvents, PendingTransaction } from "../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
+import type { NodePort, SyncProgress } from "../ports/node.ts";
+import { Audience } from "./audience.ts";
+import type { LogFeed } from "./log-feed.ts";
 import type { Notifier } from "./notifier.ts";
+import { latin1, ReceiptFeed } from "./receipt-feed.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** How much of a new block a subscriber of `newHeads` wants. */
 export type HeadForm = "header" | "hashes" | "full";
 
-type ReceiptsEntry = {
-  readonly subscriber: Subscriber;
-  /** undefined: all of each block */
-  readonly hashes: ReadonlySet<Hash> | undefined;
-};
-
 /** geth looks as often. */
 const SYNC_CHECK_MS = 60_000;
 
-/** Hands what happens to chain and pool to the subscribers of `eth`; a notice's JSON is made once for all of them. */
+/** Sends the events of chain and pool to the subscribers of `eth`; an event is encoded once for all of them. */
 export class EthFeeds {
   readonly #blockJson: BlockJsonCache;
-  readonly #node: NodeInfo;
+  readonly #node: Pick<NodePort, "info">;
   readonly #notifier: Notifier;
-  readonly #heads = { header: newSet(), hashes: newSet(), full: newSet() };
-  readonly #pending = { hash: newSet(), full: newSet() };
-  readonly #receipts = new Set<ReceiptsEntry>();
-  readonly #syncing = newSet();
+  readonly #heads = { header: new Audience(), hashes: new Audience(), full: new Audience() };
+  readonly #pending = { hash: new Audience(), full: new Audience() };
+  readonly #syncing = new Audience();
   #syncCheck: NodeJS.Timeout | undefined;
   #lastSync = "";
   readonly logs: LogFeed;
-  readonly #stop: readonly (() => void)[];
+  readonly receipts: ReceiptFeed;
+  readonly #stop: () => void;
 
   constructor(modules: {
-    readonly events: ChainEvents;
+    readonly chain: ChainEvents;
     readonly blockJson: BlockJsonCache;
-    readonly node: NodeInfo;
+    readonly node: Pick<NodePort, "info">;
     readonly notifier: Notifier;
+    readonly logs: LogFeed;
   }) {
     this.#blockJson = modules.blockJson;
     this.#node = modules.node;
     this.#notifier = modules.notifier;
-    this.logs = new LogFeed(modules.notifier);
-    const { events } = modules;
-    this.#stop = [
-      events.onBlock((executed) => this.#tellBlock(executed)),
-      events.onRollback((removed) => {
+    this.logs = modules.logs;
+    this.receipts = new ReceiptFeed(modules);
+    this.#stop = modules.chain.subscribe({
+      onBlock: (executed) => this.#emitBlock(executed),
+      onRemoved: (removed) => {
         for (const executed of removed) this.logs.publish(executed, true);
-      }),
-      events.onPending((entries) => this.#tellPending(entries)),
-    ];
+      },
+      onPending: (transactions) => this.#emitPending(transactions),
+    });
   }
 
   addHeads(subscriber: Subscriber, form: HeadForm): () => void {
-    return add(this.#heads[form], subscriber);
+    return this.#heads[form].add(subscriber);
   }
 
   addPending(subscriber: Subscriber, isFull: boolean): () => void {
-    return add(this.#pending[isFull ? "full" : "hash"], subscriber);
+    return this.#pending[isFull ? "full" : "hash"].add(subscriber);
   }
 
-  addReceipts(subscriber: Subscriber, hashes: readonly Hash[]): () => void {
-    const entry = { subscriber, hashes: hashes.length === 0 ? undefined : new Set(hashes) };
-    this.#receipts.add(entry);
-    return () => this.#receipts.delete(entry);
-  }
-
-  /** Tells the present state at once, and every change. */
+  /** Sends the present state at once, and every change. */
   addSyncing(subscriber: Subscriber): () => void {
-    this.#tellSyncing();
-    subscriber.notify(this.#lastSync);
-    this.#syncing.add(subscriber);
-    this.#syncCheck ??= setInterval(() => this.#tellSyncing(), SYNC_CHECK_MS).unref();
+    let remove: (() => void) | undefined;
+    let isOver = false;
+    void andThen(this.#emitSyncing(), () => {
+      if (isOver) return;
+      subscriber.notify(this.#lastSync);
+      remove = this.#syncing.add(subscriber);
+    });
+    this.#syncCheck ??= setInterval(() => void this.#checkSync(), SYNC_CHECK_MS).unref();
     return () => {
-      this.#syncing.delete(subscriber);
+      isOver = true;
+      remove?.();
       if (this.#syncing.size === 0) this.#stopSyncCheck();
     };
   }
 
-  /** Listens no more. */
+  /** Characters of events that wait to be sent. */
+  get waitingBytes(): number {
+    return this.#notifier.waitingChars;
+  }
+
+  /** Unsubscribes from the chain. */
   close(): void {
-    for (const stop of this.#stop) stop();
+    this.#stop();
     this.#stopSyncCheck();
   }
 
-  #tellBlock(executed: ExecutedBlock): void {
+  #emitBlock(executed: ExecutedBlock): void {
     if (this.#heads.header.size > 0) {
       const { header } = executed.block;
       const text = latin1(this.#blockJson.get(executed, "header"));
       this.#notifier.publish(this.#heads.header, `${text.slice(0, -1)}${absentMembers(header)}}`);
     }
     for (const form of ["hashes", "full"] as const) {
-      const subscribers = this.#heads[form];
-      if (subscribers.size === 0) continue;
-      this.#notifier.publish(subscribers, latin1(this.#blockJson.get(executed, form)));
+      const audience = this.#heads[form];
+      if (audience.size === 0) continue;
+      this.#notifier.publish(audience, latin1(this.#blockJson.get(executed, form)));
     }
     this.logs.publish(executed);
-    this.#tellReceipts(executed);
+    this.receipts.publish(executed);
   }
 
-  #tellReceipts(executed: ExecutedBlock): void {
-    const { transactions } = executed.block;
-    if (transactions.length === 0 || this.#receipts.size === 0) return;
-    const all: Subscriber[] = [];
-    for (const { subscriber, hashes } of this.#receipts) {
-      if (hashes === undefined) {
-        all.push(subscriber);
-        continue;
-      }
-      const texts = transactions.flatMap(({ hash }, index) =>
-        hashes.has(hash) ? [receiptText(executed, index)] : [],
-      );
-      if (texts.length > 0) this.#notifier.publish([subscriber], `[${texts.join(",")}]`);
-    }
-    if (all.length > 0) {
-      this.#notifier.publish(all, latin1(this.#blockJson.get(executed, "receipts")));
-    }
-  }
-
-  #tellPending(entries: readonly PooledTransaction[]): void {
+  #emitPending(transactions: readonly PendingTransaction[]): void {
     const { hash, full } = this.#pending;
-    for (const { tx, sender } of entries) {
+    for (const { tx, sender } of transactions) {
       if (hash.size > 0) this.#notifier.publish(hash, plainText(tx.hash));
       if (full.size > 0) this.#notifier.publish(full, transactionText(tx, sender));
     }
   }
 
-  #tellSyncing(): void {
-    const text = syncText(this.#node.syncProgress());
-    if (text === this.#lastSync) return;
-    this.#lastSync = text;
-    this.#notifier.publish(this.#syncing, text);
+  #emitSyncing(): MaybePromise<void> {
+    return andThen(this.#node.info(), ({ syncProgress }) => {
+      const text = syncText(syncProgress);
+      if (text === this.#lastSync) return;
+      this.#lastSync = text;
+      this.#notifier.publish(this.#syncing, text);
+    });
+  }
+
+  async #checkSync(): Promise<void> {
+    try {
+      await this.#emitSyncing();
+    } catch {
+      // Nobody asked: the next check tries again, and a call that asks gets the error.
+    }
   }
 
   #stopSyncCheck(): void {
@@ -146,21 +136,8 @@ export class EthFeeds {
   }
 }
 
-function newSet(): Set<Subscriber> {
-  return new Set();
-}
-
-function add(subscribers: Set<Subscriber>, subscriber: Subscriber): () => void {
-  subscribers.add(subscriber);
-  return () => subscribers.delete(subscriber);
-}
-
 function syncText(progress: SyncProgress | undefined): string {
   return progress === undefined
     ? "false"
     : `{"syncing":true,"status":${syncProgressText(progress)}}`;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

@@ -1,7 +1,11 @@
+import type { FeeHistory } from "../../chain/fees/fee-history.ts";
+import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
-import { PayloadAttributesError } from "../../consensus/built-block.ts";
+import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import { calldataOf } from "../../execution/call/call-arguments.ts";
+import { UnknownAccountError } from "../../keystore/errors.ts";
 import { createUnlockedSigner } from "../../keystore/testing/unlocked-signer.ts";
 import type { PooledTransaction, PoolReader } from "../../mempool/pool.ts";
 import { createSubmit } from "../../mempool/submission.ts";
@@ -13,6 +17,7 @@ import { type Hash, hashFromBigint, ZERO_HASH } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
+import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -23,10 +28,29 @@ import { signAuthorization, signTransaction } from "../../types/transaction/sign
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../eth/submit/keyed-lock.ts";
+import { type FilterOptions, Filters } from "../filters/filters.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
-import type { ChainModules } from "../methods.ts";
-import { createTestEventModules } from "./test-events.ts";
-import { TEST_NODE } from "./test-methods.ts";
+import type { ChainView } from "../ports/chain-view.ts";
+import type { ExecutionPort } from "../ports/execution.ts";
+import { createLocalChainView } from "../ports/local/chain-view.ts";
+import type { NodeInfo, NodePort } from "../ports/node.ts";
+import type { RpcSettings, Sessions } from "../ports/rpc-ports.ts";
+import type { ToolsPort } from "../ports/tools.ts";
+import { EthFeeds } from "../subscriptions/eth-feeds.ts";
+import { LogFeed } from "../subscriptions/log-feed.ts";
+import { Notifier } from "../subscriptions/notifier.ts";
+import { Subscriptions } from "../subscriptions/subscriptions.ts";
+import { createTestEvents, settlingEmitter, type TestEmitter } from "./test-events.ts";
+import { TEST_NODE_INFO } from "./test-methods.ts";
+import type { ConnectPorts, TestPorts } from "./transports.ts";
+
+/** The limits of a default configuration. */
+const TEST_LOG_LIMITS = {
+  resultsMax: 10_000,
+  bytesMax: 20_000_000,
+  workMax: 1_000_000,
+  termsMax: 1000,
+};
 
 export const ALICE_KEY = hexToBytes(`0x${"a1".repeat(32)}`);
 export const ALICE = addressFromPrivateKey(ALICE_KEY);
@@ -40,92 +64,170 @@ export const BASE_FEE = 10n ** 9n;
 const CONFIG = allForksAtGenesis(CHAIN_ID);
 const SLOT_ONE = hashFromBigint(1n);
 
-/** Everything methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
-export type TestModules = ChainModules & {
+/** What a test may replace of the chain and what is around it. */
+export type TestBackend = {
+  readonly reader: Partial<ChainReader>;
+  readonly pool: Partial<PoolReader>;
+  readonly submit: ChainView["submit"];
+  readonly suggestTip: () => bigint;
+  readonly feeHistory: (count: number, newest: number | "pending") => FeeHistory;
+  readonly execution: Partial<ExecutionPort>;
+  readonly keys: Partial<TestPorts["keys"]>;
+  readonly info: Partial<NodeInfo>;
+  readonly settings: Partial<RpcSettings>;
+  readonly filterOptions: Partial<FilterOptions>;
+  readonly subscriptionsMax: number;
+  /** Milliseconds */
+  readonly now: () => number;
+};
+
+/** The ports methods ask for, over a chain of three blocks; block 1 holds one transaction of each type. */
+export type TestModules = {
+  readonly chain: ChainView;
+  readonly execution: ExecutionPort;
+  readonly keys: TestPorts["keys"];
+  readonly node: Pick<NodePort, "info">;
+  readonly tools: ToolsPort;
+  readonly sessions: Sessions;
+  readonly settings: RpcSettings;
   readonly blocks: readonly ExecutedBlock[];
   readonly pooled: readonly PooledTransaction[];
   readonly submitted: Transaction[];
+  readonly backend: { readonly reader: ChainReader; readonly submit: ChainView["submit"] };
+  readonly emitter: TestEmitter;
+  readonly logs: LogIndex;
 };
 
-/** @param replace modules a test wants otherwise */
-export function createTestModules(replace: Partial<ChainModules> = {}): TestModules {
+/** What `createTestModules` is, directly or over a channel. */
+export type CreateTestModules = (replace?: Partial<TestBackend>) => TestModules;
+
+/** @param connect how the ports are reached; directly if left out */
+export function createTestModules(
+  replace: Partial<TestBackend> = {},
+  connect: ConnectPorts = (ports) => ports,
+): TestModules {
   const genesis = blockOf(0, ZERO_HASH, []);
   const first = blockOf(1, genesis.block.hash, transactions());
   const second = blockOf(2, first.block.hash, []);
   const blocks = [genesis, first, second];
   const pooled = pooledTransactions();
   const submitted: Transaction[] = [];
-  const submissionRules = { txFeeWeiMax: 10n ** 18n, allowUnprotected: false };
-  const chain = chainOf(blocks);
-  const node = { ...TEST_NODE, coinbase: () => BOB };
-  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
-  return {
-    blocks,
-    pooled,
-    submitted,
-    submissionRules,
-    node,
-    chain,
-    ...createTestEventModules(blocks, { chain, node, blockJson }),
-    pool: poolOf(pooled),
-    submit: createSubmit(submissionRules, {
-      pool: { add: ({ tx }) => submitted.push(tx), checkBlob: () => 1 },
-      blobs: {
-        verify: async () => undefined,
-        prove: async () => ({ commitments: [], proofs: [] }),
-      },
-    }),
-    executor: {
-      call: ({ input }) => input ?? EMPTY_BYTES,
-      callMany: (bundles) =>
-        bundles.map(({ calls }) => calls.map(({ input }) => ({ value: input ?? EMPTY_BYTES }))),
-      estimateGas: () => 21_000n,
-      createAccessList: () => ({
-        accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
-        gasUsed: 26_000n,
-      }),
-    },
-    blockTester: {
-      build: () => {
-        throw new PayloadAttributesError("parentHash is not current head");
-      },
-      commit: () => first.block.hash,
-    },
-    tracing: {
-      traceTransaction: (_executed, index) => `{"index":${index}}`,
-      traceBlock: ({ transactions }) => transactions.map((_, index) => `{"index":${index}}`),
-      traceCall: () => "{}",
-    },
-    simulator: { simulate: () => [{ executed: first, calls: [] }] },
-    fees: {
-      suggestTip: () => 5n,
-      history: (_count, newest) => ({
-        oldestBlock: newest === "pending" ? 3 : newest,
-        reward: [[1n, 2n]],
-        baseFeePerGas: [BASE_FEE, BASE_FEE],
-        gasUsedRatio: [0.5],
-        baseFeePerBlobGas: [1n, 1n],
-        blobGasUsedRatio: [0],
-      }),
-    },
-    blockJson,
-    signer: createUnlockedSigner([ALICE_KEY]),
-    passphraseSigner: undefined,
+  const settings: RpcSettings = {
+    submissionRules: { txFeeWeiMax: 10n ** 18n, allowUnprotected: false },
     chainName: "Ethereum",
-    compiler: {
-      version: async () => "0.8.0+commit.c7dfd78e",
-      compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+    logLimits: TEST_LOG_LIMITS,
+    methods: [],
+    ...replace.settings,
+  };
+  const logs = new LogIndex(createMemoryKv());
+  for (const executed of blocks) logs.remember(executed);
+  const { subscribe, ...emitter } = createTestEvents();
+  const submit = createSubmit(settings.submissionRules, {
+    pool: { add: ({ tx }) => submitted.push(tx), checkBlob: () => 1 },
+    blobs: {
+      verify: async () => undefined,
+      prove: async () => ({ commitments: [], proofs: [] }),
     },
-    blobProver: {
-      prove: async (blobs) => ({
-        commitments: blobs.map(() => new Uint8Array(48)),
-        proofs: blobs.map(() => new Uint8Array(48)),
-      }),
-    },
-    methods: () => [],
-    hashrates: new HashrateRegistry(() => 0),
-    sendLock: new KeyedLock(),
+  });
+  const backend = {
+    submit,
+    suggestTip: () => 5n,
+    feeHistory: (_count: number, newest: number | "pending") => ({
+      oldestBlock: newest === "pending" ? 3 : newest,
+      reward: [[1n, 2n]],
+      baseFeePerGas: [BASE_FEE, BASE_FEE],
+      gasUsedRatio: [0.5],
+      baseFeePerBlobGas: [1n, 1n],
+      blobGasUsedRatio: [0],
+    }),
+    filterOptions: {},
+    subscriptionsMax: 128,
+    now: () => 0,
     ...replace,
+    reader: { ...chainOf(blocks), ...replace.reader },
+    pool: { ...poolOf(pooled), ...replace.pool },
+  };
+  const info = { ...TEST_NODE_INFO, coinbase: BOB, ...replace.info };
+  const ports = connect({
+    chain: createLocalChainView({ ...backend, logs, subscribe }),
+    execution: { ...executionOf(first), ...replace.execution },
+    keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
+    node: { info: () => info },
+    tools: TEST_TOOLS,
+  });
+  return {
+    ...ports,
+    ...{ settings, blocks, pooled, submitted, backend, logs },
+    sessions: sessionsOf(ports, settings, backend),
+    emitter: settlingEmitter(emitter, ports.chain),
+  };
+}
+
+function sessionsOf(
+  { chain, node }: TestPorts,
+  { logLimits }: RpcSettings,
+  {
+    filterOptions,
+    subscriptionsMax,
+    now,
+  }: Pick<TestBackend, "filterOptions" | "subscriptionsMax" | "now">,
+): Sessions {
+  const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
+  const notifier = new Notifier({
+    queueCharsMax: 1_000_000,
+    defer: (work) => work(),
+    onError(error) {
+      throw error;
+    },
+  });
+  return {
+    filters: new Filters(
+      { max: 10_000, maxPerConnection: 1000, idleMs: 300_000, logLimits, ...filterOptions },
+      { chain, now },
+    ),
+    subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
+    feeds: new EthFeeds({
+      ...{ chain, node, blockJson, notifier },
+      logs: new LogFeed({ termsMax: 1000 }, notifier),
+    }),
+    blockJson,
+    sendLock: new KeyedLock(),
+    hashrates: new HashrateRegistry(now),
+  };
+}
+
+async function signWithPassphrase(address: Address): Promise<never> {
+  throw new UnknownAccountError(address);
+}
+
+const TEST_TOOLS: ToolsPort = {
+  compilerVersion: async () => "0.8.0+commit.c7dfd78e",
+  compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+  proveBlobs: async (blobs) => ({
+    commitments: blobs.map(() => new Uint8Array(48)),
+    proofs: blobs.map(() => new Uint8Array(48)),
+  }),
+};
+
+function executionOf(executed: ExecutedBlock): ExecutionPort {
+  return {
+    call: (args) => calldataOf(args),
+    callMany: (bundles) =>
+      bundles.map(({ calls }) => calls.map((args) => ({ value: calldataOf(args) }))),
+    estimateGas: () => 21_000n,
+    createAccessList: () => ({
+      accessList: [{ address: CONTRACT, storageKeys: [SLOT_ONE] }],
+      gasUsed: 26_000n,
+    }),
+    simulate: () => [{ executed, calls: [] }],
+    traceTransaction: () => "{}",
+    traceBlock: () => [],
+    traceRawBlock: () => [],
+    traceCall: () => "{}",
+    buildBlock() {
+      throw new PayloadAttributesError("parentHash is not current head");
+    },
+    commitBlock: () => executed.block.hash,
   };
 }
 
@@ -173,7 +275,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
   };
 }
 
-/** Alice has as many wei as the block has a number, so that states can be told apart. */
+/** Alice has as many wei as the block has a number, so that states differ. */
 function allocAt(number: number): GenesisAlloc {
   const none = { code: EMPTY_BYTES, storage: new Map<Hash, bigint>() };
   return new Map([

@@ -1,111 +1,76 @@
-import { LogIndex } from "../../chain/logs/log-index.ts";
-import type { ChainReader } from "../../chain/reader.ts";
-import type { PooledTransaction } from "../../mempool/pool.ts";
-import { createMemoryKv } from "../../storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Connection } from "../dispatch/context.ts";
 import { RequestContext } from "../dispatch/context.ts";
-import { type FilterOptions, Filters } from "../filters/filters.ts";
-import type { BlockJsonCache } from "../json/block-json-cache.ts";
-import type { ChainEvents } from "../ports/chain-events.ts";
-import type { NodeInfo } from "../ports/node-info.ts";
-import { EthFeeds } from "../subscriptions/eth-feeds.ts";
-import { Notifier } from "../subscriptions/notifier.ts";
-import { Subscriptions } from "../subscriptions/subscriptions.ts";
+import type {
+  BlockReads,
+  ChainEvents,
+  ChainListener,
+  PendingTransaction,
+} from "../ports/chain-view.ts";
 
-export const TEST_LOG_LIMITS = {
-  resultsMax: 10_000,
-  bytesMax: 20_000_000,
-  workMax: 1_000_000,
-  termsMax: 1000,
+/** Events that a test emits; each promise resolves once every listener was called, wherever it is. */
+export type TestEmitter = {
+  block(executed: ExecutedBlock): Promise<void>;
+  removed(blocks: readonly ExecutedBlock[]): Promise<void>;
+  pending(transactions: readonly PendingTransaction[]): Promise<void>;
 };
 
-/** Events that a test sets off. */
+/** Events of a chain that has none of its own. */
 export function createTestEvents() {
-  const listeners = {
-    block: new Set<(executed: ExecutedBlock) => void>(),
-    rollback: new Set<(removed: readonly ExecutedBlock[]) => void>(),
-    pending: new Set<(entries: readonly PooledTransaction[]) => void>(),
-  };
-  const on =
-    <T>(set: Set<T>) =>
-    (listener: T) => {
-      set.add(listener);
-      return () => set.delete(listener);
-    };
+  const listeners = new Set<ChainListener>();
   const events: ChainEvents = {
-    onBlock: on(listeners.block),
-    onRollback: on(listeners.rollback),
-    onPending: on(listeners.pending),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
   return {
-    events,
-    block: (executed: ExecutedBlock) => {
-      for (const listener of listeners.block) listener(executed);
+    ...events,
+    block(executed: ExecutedBlock) {
+      for (const { onBlock } of listeners) onBlock?.(executed);
     },
-    rollback: (removed: readonly ExecutedBlock[]) => {
-      for (const listener of listeners.rollback) listener(removed);
+    removed(blocks: readonly ExecutedBlock[]) {
+      for (const { onRemoved } of listeners) onRemoved?.(blocks);
     },
-    pending: (entries: readonly PooledTransaction[]) => {
-      for (const listener of listeners.pending) listener(entries);
+    pending(transactions: readonly PendingTransaction[]) {
+      for (const { onPending } of listeners) onPending?.(transactions);
     },
-    listenerCount: () => listeners.block.size + listeners.rollback.size + listeners.pending.size,
   };
 }
 
-/** Log search, filters and subscriptions over `blocks`, without waiting for turns of the event loop. */
-export function createTestEventModules(
-  blocks: readonly ExecutedBlock[],
-  modules: {
-    readonly chain: ChainReader;
-    readonly node: NodeInfo;
-    readonly blockJson: BlockJsonCache;
-  },
-  options: Partial<FilterOptions> & {
-    readonly now?: () => number;
-    readonly subscriptionsMax?: number;
-  } = {},
-) {
-  const logs = new LogIndex(createMemoryKv());
-  for (const executed of blocks) logs.remember(executed);
-  const emitter = createTestEvents();
-  const { events } = emitter;
-  const { now = () => 0, subscriptionsMax = 128, ...filterOptions } = options;
-  const failures: unknown[] = [];
-  const notifier = new Notifier({
-    defer: (work) => work(),
-    onError: (error) => failures.push(error),
-  });
+/**
+ * An emitter that waits for a read before and after each event: messages of a channel stay in order, so that every subscription exists
+ * before and every listener was called after.
+ */
+export function settlingEmitter(
+  events: Omit<ReturnType<typeof createTestEvents>, "subscribe">,
+  chain: Pick<BlockReads, "head">,
+): TestEmitter {
+  const settled = async (emit: () => void): Promise<void> => {
+    await chain.head();
+    emit();
+    await chain.head();
+  };
   return {
-    events,
-    logs,
-    emitter,
-    failures,
-    logLimits: TEST_LOG_LIMITS,
-    filters: new Filters(
-      {
-        max: 10_000,
-        maxPerConnection: 1000,
-        idleMs: 300_000,
-        logLimits: TEST_LOG_LIMITS,
-        ...filterOptions,
-      },
-      { chain: modules.chain, logs, events, now },
-    ),
-    subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax }),
-    feeds: new EthFeeds({ ...modules, events, notifier }),
+    block: (executed) => settled(() => events.block(executed)),
+    removed: (blocks) => settled(() => events.removed(blocks)),
+    pending: (transactions) => settled(() => events.pending(transactions)),
   };
 }
 
-/** A connection that notes what it is told. */
+/** A connection that records its notifications. */
 export class TestConnection implements Connection {
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
   readonly notices: any[] = [];
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 
-  notify(json: string): void {
-    this.notices.push(JSON.parse(json));
+  notify(messages: readonly string[]): void {
+    for (const message of messages) this.notices.push(JSON.parse(message));
+  }
+
+  overrun(): void {
+    this.close();
   }
 
   onClose(task: () => void): void {

@@ -3,9 +3,9 @@ import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { InvalidRequestError } from "../dispatch/errors.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { json, quantity, rawJson, string } from "../params/codec.ts";
-import type { NodeInfo } from "../ports/node-info.ts";
+import type { NodeInfo } from "../ports/node.ts";
 
-/** Methods that do what a test of the dispatcher or of a transport needs done. */
+/** Methods for tests of the dispatcher and of transports. */
 export const TEST_METHODS = [
   defineMethod({
     name: "test_echo",
@@ -72,8 +72,9 @@ export const TEST_METHODS = [
     needsConnection: true,
     handle({ count, text }, _modules, context) {
       context.afterReply(() => {
-        for (let i = 0n; i < count; i++)
-          context.connection?.notify(JSON.stringify({ notice: text }));
+        for (let i = 0n; i < count; i++) {
+          context.connection?.notify([JSON.stringify({ notice: text })]);
+        }
       });
       return "done";
     },
@@ -82,14 +83,14 @@ export const TEST_METHODS = [
 
 export const TEST_REGISTRY = createRegistry(TEST_METHODS);
 
-/** A node that says of itself what a test expects. */
-export const TEST_NODE: NodeInfo = {
+/** What a node of tests reports. */
+export const TEST_NODE_INFO: NodeInfo = {
   clientVersion: "Evmint/v0.1.0/test",
   networkId: 1337n,
   protocolVersion: 68,
-  peerCount: () => 0,
-  isListening: () => true,
-  coinbase: () => ZERO_ADDRESS,
-  isValidator: () => true,
-  syncProgress: () => undefined,
+  peerCount: 0,
+  isListening: true,
+  coinbase: ZERO_ADDRESS,
+  isValidator: true,
+  syncProgress: undefined,
 };

@@ -1,3 +1,5 @@
+import { i32, i64, type Operand } from "../../../wasm/code.ts";
+import { call } from "../../../wasm/function.ts";
 import {
   ADDRESS_KEY,
   BLOB_HASHES,
@@ -7,8 +9,6 @@ import {
   record,
   WORD,
 } from "../../layout.ts";
-import { i32, i64, type Operand } from "../../wasm/code.ts";
-import { call } from "../../wasm/function.ts";
 import { copyWord, isSmall, limb, storeSmall, storeZero, wordFromBytes } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 

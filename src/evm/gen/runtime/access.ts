@@ -1,9 +1,9 @@
 import { COLD_ACCOUNT_ACCESS_GAS, COLD_SLOAD_GAS, WARM_ACCESS_GAS } from "../../../params/gas.ts";
+import { i32, i64 } from "../../../wasm/code.ts";
+import { call, type FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 import { ADDRESS_KEY, flag, record } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
-import { i32, i64 } from "../../wasm/code.ts";
-import { call, type FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
 import { limb } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";
 import type { Imports } from "./imports.ts";

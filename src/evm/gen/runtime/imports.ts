@@ -1,5 +1,5 @@
-import { call, type FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
+import { call, type FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 
 /** What the emitted code asks of TypeScript. No 64-bit number crosses, since each would become a bigint. */
 export type Imports = {

@@ -1,3 +1,6 @@
+import { i32, i64, type Local, memory, type Operand } from "../../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 import {
   flag,
   globals,
@@ -9,9 +12,6 @@ import {
   UNDO_END,
   UNDO_SIZE,
 } from "../../layout.ts";
-import { i32, i64, type Local, memory, type Operand } from "../../wasm/code.ts";
-import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
 import { copyWord, equalWords, isZeroWord, limb, loadWord, storeZero } from "../words.ts";
 
 export type Journal = {

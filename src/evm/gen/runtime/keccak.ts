@@ -1,3 +1,6 @@
+import { type Code, i32, i64, type Operand, v128 } from "../../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 import {
   HASH_SLOT_SIZE,
   HASH_SLOTS_BITS,
@@ -7,9 +10,6 @@ import {
   KECCAK_ROUND_CONSTANTS,
   KECCAK_STATE,
 } from "../../layout.ts";
-import { type Code, i32, i64, type Operand, v128 } from "../../wasm/code.ts";
-import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
 import { copyWord, reverseBytes } from "../words.ts";
 
 /** Bytes absorbed by one permutation of Keccak-256: 1600 − 2·256 bits. */

@@ -1,6 +1,6 @@
+import type { FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 import type { Rules } from "../../rules.ts";
-import type { FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
 import { type AccessFunctions, defineAccess } from "./access.ts";
 import { type CallFunctions, defineCalls } from "./calls.ts";
 import { type CopyFunctions, defineCopies } from "./copies.ts";

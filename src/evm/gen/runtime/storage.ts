@@ -8,11 +8,11 @@ import {
   SSTORE_SET_GAS,
   WARM_ACCESS_GAS,
 } from "../../../params/gas.ts";
+import { i32, i64, type Operand } from "../../../wasm/code.ts";
+import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
 import { frame, globals, record } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
-import { i32, i64, type Operand } from "../../wasm/code.ts";
-import { call, type FunctionBuilder, type FunctionRef } from "../../wasm/function.ts";
-import type { ModuleBuilder } from "../../wasm/module.ts";
 import { copyWord, equalWords, isZeroWord } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";
 import type { Journal } from "./journal.ts";

@@ -1,11 +1,13 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { quantityNumber } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
 /** `eth_blockNumber`: number of the newest block. */
 export const blockNumber = defineMethod({
   name: "eth_blockNumber",
   params: {},
   result: quantityNumber,
-  handle: (_params, { chain }: { chain: ChainReader }) => chain.head().block.header.number,
+  handle: (_params, { chain }: { chain: Pick<ChainView, "head"> }) =>
+    andThen(chain.head(), ({ header }) => header.number),
 });

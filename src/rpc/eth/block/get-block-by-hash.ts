@@ -1,18 +1,16 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import type { BlockJsonCache } from "../../json/block-json-cache.ts";
+import { byHash } from "../../params/block-selector.ts";
 import { boolean, hash, rawJson } from "../../params/codec.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
+import type { BlockModules } from "./block-modules.ts";
 
 /** `eth_getBlockByHash`: the block with transaction hashes, or whole transactions when `isFull`; null when unknown. */
 export const getBlockByHash = defineMethod({
   name: "eth_getBlockByHash",
   params: { blockHash: hash, isFull: boolean },
   result: rawJson,
-  handle(
-    { blockHash, isFull },
-    { chain, blockJson }: { chain: ChainReader; blockJson: BlockJsonCache },
-  ) {
-    const executed = chain.blockByHash(blockHash);
-    return executed ? blockJson.get(executed, isFull ? "full" : "hashes") : "null";
-  },
+  handle: ({ blockHash, isFull }, { chain, sessions }: BlockModules) =>
+    andThen(chain.block(byHash(blockHash)), (executed) =>
+      executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null",
+    ),
 });

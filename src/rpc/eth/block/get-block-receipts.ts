@@ -1,10 +1,9 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import type { BlockJsonCache } from "../../json/block-json-cache.ts";
 import { receiptsText } from "../../json/receipt-json.ts";
 import { blockSelector } from "../../params/block-selector.ts";
 import { rawJson } from "../../params/codec.ts";
-import { findBlock } from "../../ports/resolve.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
+import type { BlockModules } from "./block-modules.ts";
 
 /**
  * `eth_getBlockReceipts`: every receipt of the block; null when there is no such block.
@@ -15,9 +14,9 @@ export const getBlockReceipts = defineMethod({
   name: "eth_getBlockReceipts",
   params: { block: blockSelector },
   result: rawJson,
-  handle({ block }, { chain, blockJson }: { chain: ChainReader; blockJson: BlockJsonCache }) {
-    const executed = findBlock(chain, block);
-    if (!executed) return "null";
-    return block === "pending" ? receiptsText(executed) : blockJson.get(executed, "receipts");
-  },
+  handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
+    andThen(chain.block(block), (executed) => {
+      if (!executed) return "null";
+      return block === "pending" ? receiptsText(executed) : blockJson.get(executed, "receipts");
+    }),
 });

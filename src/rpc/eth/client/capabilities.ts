@@ -1,7 +1,10 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { json } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
+
+const SINCE_GENESIS = { disabled: false, oldestBlock: "0x0" };
 
 /**
  * `eth_capabilities`: from which block on the node can answer questions of each kind. It prunes nothing, so all of them from
@@ -12,17 +15,14 @@ export const capabilities = defineMethod({
   name: "eth_capabilities",
   params: {},
   result: json,
-  handle(_params, { chain }: { chain: ChainReader }) {
-    const { hash, header } = chain.head().block;
-    const whole = { disabled: false, oldestBlock: "0x0" };
-    return {
+  handle: (_params, { chain }: { chain: Pick<ChainView, "head"> }) =>
+    andThen(chain.head(), ({ hash, header }) => ({
       head: { number: toQuantity(header.number), hash },
-      state: whole,
-      tx: whole,
-      logs: whole,
-      receipts: whole,
-      blocks: whole,
-      stateproofs: whole,
-    };
-  },
+      state: SINCE_GENESIS,
+      tx: SINCE_GENESIS,
+      logs: SINCE_GENESIS,
+      receipts: SINCE_GENESIS,
+      blocks: SINCE_GENESIS,
+      stateproofs: SINCE_GENESIS,
+    })),
 });

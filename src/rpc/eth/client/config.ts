@@ -1,8 +1,9 @@
 import { type ForkConfig, forkConfigs } from "../../../chain/fork-config.ts";
-import type { ChainReader } from "../../../chain/reader.ts";
+import { invariant } from "../../../errors.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { json } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 
 /**
  * `eth_config`: the rules that hold at the head, those of the next fork and of the last one scheduled.
@@ -12,8 +13,11 @@ export const config = defineMethod({
   name: "eth_config",
   params: {},
   result: json,
-  handle(_params, { chain }: { chain: ChainReader }) {
-    const { current, next, last } = forkConfigs(chain);
+  async handle(_params, { chain }: { chain: Pick<ChainView, "config" | "head" | "header"> }) {
+    const { header } = await chain.head();
+    const genesis = await chain.header(0);
+    invariant(genesis, "there is a genesis block");
+    const { current, next, last } = forkConfigs(chain.config, genesis, header.timestamp);
     return { current: jsonOf(current), next: jsonOf(next), last: jsonOf(last) };
   },
 });

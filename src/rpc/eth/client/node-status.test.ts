@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALICE, BOB, createTestModules } from "../../testing/test-chain.ts";
-import { TEST_NODE } from "../../testing/test-methods.ts";
+import { ALICE, BOB } from "../../testing/test-chain.ts";
+import { overBothTransports } from "../../testing/transports.ts";
 import { blockNumber } from "../block/block-number.ts";
 import { accounts } from "./accounts.ts";
 import { chainId } from "./chain-id.ts";
@@ -9,30 +9,31 @@ import { coinbase } from "./coinbase.ts";
 import { protocolVersion } from "./protocol-version.ts";
 import { syncing } from "./syncing.ts";
 
-const modules = createTestModules();
+overBothTransports((createTestModules) => {
+  const modules = createTestModules();
 
-test("eth_chainId, eth_blockNumber and eth_protocolVersion are QUANTITY", async () => {
-  assert.equal(await chainId.call(modules), "0x539");
-  assert.equal(await blockNumber.call(modules), "0x2");
-  assert.equal(await protocolVersion.call(modules), "0x44");
-});
-
-test("eth_coinbase is who receives the fees, eth_accounts who can be signed for", async () => {
-  assert.equal(await coinbase.call(modules), BOB);
-  assert.deepEqual(await accounts.call(modules), [ALICE]);
-});
-
-test("eth_syncing is false, or how far the node has come", async () => {
-  assert.equal(await syncing.call(modules), false);
-  const progress = { startingBlock: 0, currentBlock: 10, highestBlock: 255 };
-  const node = { ...TEST_NODE, syncProgress: () => progress };
-  assert.deepEqual(await syncing.call({ node }), {
-    startingBlock: "0x0",
-    currentBlock: "0xa",
-    highestBlock: "0xff",
+  test("eth_chainId, eth_blockNumber and eth_protocolVersion are QUANTITY", async () => {
+    assert.equal(await chainId.call(modules), "0x539");
+    assert.equal(await blockNumber.call(modules), "0x2");
+    assert.equal(await protocolVersion.call(modules), "0x44");
   });
-});
 
-test("a method without parameters takes none", async () => {
-  await assert.rejects(chainId.call(modules, ["latest"]), { code: "RPC_INVALID_PARAMS" });
+  test("eth_coinbase is who receives the fees, eth_accounts who can be signed for", async () => {
+    assert.equal(await coinbase.call(modules), BOB);
+    assert.deepEqual(await accounts.call(modules), [ALICE]);
+  });
+
+  test("eth_syncing is false, or how far the node has come", async () => {
+    assert.equal(await syncing.call(modules), false);
+    const syncProgress = { startingBlock: 0, currentBlock: 10, highestBlock: 255 };
+    assert.deepEqual(await syncing.call(createTestModules({ info: { syncProgress } })), {
+      startingBlock: "0x0",
+      currentBlock: "0xa",
+      highestBlock: "0xff",
+    });
+  });
+
+  test("a method without parameters takes none", async () => {
+    await assert.rejects(chainId.call(modules, ["latest"]), { code: "RPC_INVALID_PARAMS" });
+  });
 });

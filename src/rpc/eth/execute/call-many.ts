@@ -1,10 +1,9 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import type { CallOutcome } from "../../../execution/call/call-many.ts";
 import { LimitExceededError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { dataText } from "../../json/write.ts";
 import { blockSelector } from "../../params/block-selector.ts";
-import { blockOverrides, callRequest, stateOverrides } from "../../params/call-request.ts";
+import { blockOverrides, callArguments, stateOverrides } from "../../params/call-arguments.ts";
 import {
   array,
   object,
@@ -13,13 +12,12 @@ import {
   quantityNumber,
   rawJson,
 } from "../../params/codec.ts";
-import type { CallExecutor } from "../../ports/execution.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 
 /** Calls of one request, as many as eth_simulateV1 takes. */
 const CALLS_MAX = 10_000;
 
-/** A position in a block; −1 is behind all of them. */
+/** A position in a block; −1 is after all of them. */
 const transactionIndex: ParamCodec<number | undefined> = {
   schema: { oneOf: [{ type: "integer" }, quantityNumber.schema] },
   decode(value, field) {
@@ -40,7 +38,7 @@ export const callMany = defineMethod({
   name: "eth_callMany",
   params: {
     bundles: array(
-      object("Bundle", { transactions: array(callRequest), blockOverride: blockOverrides }),
+      object("Bundle", { transactions: array(callArguments), blockOverride: blockOverrides }),
     ),
     context: optional(object("StateContext", { blockNumber: blockSelector, transactionIndex }), {}),
     stateOverrides: optional(stateOverrides),
@@ -49,17 +47,16 @@ export const callMany = defineMethod({
   heavy: true,
   async handle(
     { bundles, context, stateOverrides },
-    { chain, executor }: { chain: ChainReader; executor: CallExecutor },
+    { execution }: { execution: Pick<ExecutionPort, "callMany"> },
   ) {
     const requests = bundles.map(({ transactions = [], blockOverride }) => ({
       calls: transactions,
-      blockOverrides: blockOverride,
+      ...(blockOverride && { blockOverrides: blockOverride }),
     }));
     const count = requests.reduce((sum, { calls }) => sum + calls.length, 0);
     if (count > CALLS_MAX) throw new LimitExceededError(`too many calls: ${count} > ${CALLS_MAX}`);
-    const at = resolveState(chain, context.blockNumber ?? "latest");
-    const { transactionIndex: txIndex } = context;
-    const outcomes = await executor.callMany(requests, at, { stateOverrides, txIndex });
+    const { blockNumber: at = "latest", transactionIndex: txIndex } = context;
+    const outcomes = await execution.callMany(requests, at, { stateOverrides, txIndex });
     return `[${outcomes.map((bundle) => `[${bundle.map(outcomeText)}]`)}]`;
   },
 });

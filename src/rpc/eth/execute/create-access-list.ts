@@ -1,12 +1,10 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { accessListText } from "../../json/transaction-json.ts";
 import { quantityText } from "../../json/write.ts";
 import { blockSelector } from "../../params/block-selector.ts";
-import { callRequest, stateOverrides } from "../../params/call-request.ts";
+import { callArguments, stateOverrides } from "../../params/call-arguments.ts";
 import { optional, rawJson } from "../../params/codec.ts";
-import type { CallExecutor } from "../../ports/execution.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 
 /**
  * `eth_createAccessList`: what a transaction touches (EIP-2930) and the gas it uses with that list. A failing execution is still a
@@ -15,7 +13,7 @@ import { resolveState } from "../../ports/resolve.ts";
 export const createAccessList = defineMethod({
   name: "eth_createAccessList",
   params: {
-    request: callRequest,
+    request: callArguments,
     block: optional(blockSelector, "latest"),
     stateOverrides: optional(stateOverrides),
   },
@@ -23,13 +21,13 @@ export const createAccessList = defineMethod({
   heavy: true,
   async handle(
     { request, block, stateOverrides },
-    { chain, executor }: { chain: ChainReader; executor: CallExecutor },
-    context,
+    { execution }: { execution: Pick<ExecutionPort, "createAccessList"> },
   ) {
-    const { accessList, gasUsed, error } = await executor.createAccessList(
+    const overrides = { stateOverrides };
+    const { accessList, gasUsed, error } = await execution.createAccessList(
       request,
-      resolveState(chain, block),
-      { stateOverrides, signal: () => context.signal },
+      block,
+      overrides,
     );
     const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
     return `{"accessList":${accessListText(accessList)}${failure},"gasUsed":${quantityText(gasUsed)}}`;

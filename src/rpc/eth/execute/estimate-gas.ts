@@ -1,10 +1,8 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { blockSelector } from "../../params/block-selector.ts";
-import { blockOverrides, callRequest, stateOverrides } from "../../params/call-request.ts";
+import { blockOverrides, callArguments, stateOverrides } from "../../params/call-arguments.ts";
 import { optional, quantity } from "../../params/codec.ts";
-import type { CallExecutor } from "../../ports/execution.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 
 /**
  * `eth_estimateGas`: a gas limit with which the transaction succeeds on the state after `block`.
@@ -14,7 +12,7 @@ import { resolveState } from "../../ports/resolve.ts";
 export const estimateGas = defineMethod({
   name: "eth_estimateGas",
   params: {
-    request: callRequest,
+    request: callArguments,
     block: optional(blockSelector, "latest"),
     stateOverrides: optional(stateOverrides),
     blockOverrides: optional(blockOverrides),
@@ -23,12 +21,6 @@ export const estimateGas = defineMethod({
   heavy: true,
   handle: (
     { request, block, stateOverrides, blockOverrides },
-    { chain, executor }: { chain: ChainReader; executor: CallExecutor },
-    context,
-  ) =>
-    executor.estimateGas(request, resolveState(chain, block), {
-      stateOverrides,
-      blockOverrides,
-      signal: () => context.signal,
-    }),
+    { execution }: { execution: Pick<ExecutionPort, "estimateGas"> },
+  ) => execution.estimateGas(request, block, { stateOverrides, blockOverrides }),
 });

@@ -1,4 +1,3 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import type { SimulatedBlock } from "../../../execution/simulate/simulate.ts";
 import type { SimulatedCall } from "../../../execution/simulate/simulate-block.ts";
 import { assertWithinLimits } from "../../../execution/simulate/simulate-plan.ts";
@@ -6,23 +5,28 @@ import { RPC_CODES } from "../../dispatch/error-codes.ts";
 import { InvalidParamsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { blockText } from "../../json/block-json.ts";
-import type { BlockJsonCache } from "../../json/block-json-cache.ts";
+import type { HeaderStyle } from "../../json/header-json.ts";
 import { logText } from "../../json/receipt-json.ts";
 import { dataText, quantityText } from "../../json/write.ts";
 import { blockSelector } from "../../params/block-selector.ts";
-import { blockOverrides, callRequest, stateOverrides } from "../../params/call-request.ts";
+import { blockOverrides, callArguments, stateOverrides } from "../../params/call-arguments.ts";
 import { array, boolean, object, optional, rawJson } from "../../params/codec.ts";
-import type { Simulator } from "../../ports/execution.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
+import type { Sessions } from "../../ports/rpc-ports.ts";
 
 /** A call's EVM failed; the simulation went on. */
 const VM_ERROR = -32015;
+
+type SimulateModules = {
+  readonly execution: Pick<ExecutionPort, "simulate">;
+  readonly sessions: Pick<Sessions, "blockJson">;
+};
 
 const simulationOptions = object(
   "simOpts",
   {
     blockStateCalls: array(
-      object("simBlock", { blockOverrides, stateOverrides, calls: array(callRequest) }),
+      object("simBlock", { blockOverrides, stateOverrides, calls: array(callArguments) }),
       "[]ethapi.simBlock",
     ),
     traceTransfers: boolean,
@@ -35,7 +39,7 @@ const simulationOptions = object(
 /**
  * `eth_simulateV1`: executes blocks that do not exist after `block`, and shows each with what its calls came to.
  *
- * A call that fails inside the EVM is a result; one that breaks a rule for transactions refuses the whole request.
+ * A call that fails inside the EVM is a result; one that breaks a rule for transactions rejects the whole request.
  *
  * @throws InvalidParamsError for no blocks at all, SimulationError, UnknownBlockError, BlockNotCanonicalError, and what is
  *   wrong with overrides
@@ -46,18 +50,16 @@ export const simulateV1 = defineMethod({
   params: { options: simulationOptions, block: optional(blockSelector, "latest") },
   result: rawJson,
   heavy: true,
-  async handle(
-    { options, block },
-    modules: { chain: ChainReader; simulator: Simulator; blockJson: BlockJsonCache },
-  ) {
-    const { blockStateCalls: blocks = [], validation = false, traceTransfers = false } = options;
-    if (blocks.length === 0) throw new InvalidParamsError("empty input", "options");
-    assertWithinLimits(blocks);
-    const at = resolveState(modules.chain, block);
+  async handle({ options, block }, { execution, sessions }: SimulateModules) {
+    const { blockStateCalls = [], validation = false, traceTransfers = false } = options;
+    if (blockStateCalls.length === 0) throw new InvalidParamsError("empty input", "options");
+    assertWithinLimits(blockStateCalls);
+    const blocks = blockStateCalls.map(({ calls = [], ...overrides }) => ({ calls, ...overrides }));
     const request = { blocks, validation, traceTransfers };
-    const simulated = await modules.simulator.simulate(request, at);
+    const simulated = await execution.simulate(request, block);
     const { returnFullTransactions = false } = options;
-    const texts = simulated.map((each) => simulatedText(each, returnFullTransactions, modules));
+    const { style } = sessions.blockJson;
+    const texts = simulated.map((each) => simulatedText(each, returnFullTransactions, style));
     return `[${texts.join(",")}]`;
   },
 });
@@ -65,9 +67,9 @@ export const simulateV1 = defineMethod({
 function simulatedText(
   { executed, calls }: SimulatedBlock,
   isFull: boolean,
-  { blockJson }: { readonly blockJson: BlockJsonCache },
+  style: HeaderStyle,
 ): string {
-  const block = blockText(executed, isFull, blockJson.style);
+  const block = blockText(executed, isFull, style);
   const results = calls.map((call, index) => callText(call, index, executed));
   return `${block.slice(0, -1)},"calls":[${results.join(",")}]}`;
 }

@@ -1,11 +1,10 @@
 import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
-import type { ChainReader } from "../../../chain/reader.ts";
 import { InvalidValueError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { quantityText } from "../../json/write.ts";
 import { blockNumberOrTag } from "../../params/block-selector.ts";
 import { nullAs, type ParamCodec, rawJson } from "../../params/codec.ts";
-import type { FeeReader } from "../../ports/execution.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 
 const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
 
@@ -39,7 +38,7 @@ export const feeHistory = defineMethod({
   heavy: true,
   async handle(
     { count, newest, percentiles },
-    { chain, fees }: { chain: ChainReader; fees: FeeReader },
+    { chain }: { chain: Pick<ChainView, "head" | "feeHistory"> },
   ) {
     if (count === 0) return NO_BLOCKS;
     const number =
@@ -47,8 +46,8 @@ export const feeHistory = defineMethod({
         ? newest
         : newest === "earliest"
           ? 0
-          : chain.head().block.header.number;
-    const history = await fees.history(count, number, percentiles);
+          : (await chain.head()).header.number;
+    const history = await chain.feeHistory(count, number, percentiles);
     return history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history);
   },
 });

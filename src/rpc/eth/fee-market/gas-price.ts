@@ -1,15 +1,14 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { quantity } from "../../params/codec.ts";
-import type { FeeReader } from "../../ports/execution.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 
 /** `eth_gasPrice`: suggested tip plus the head's base fee, in wei. */
 export const gasPrice = defineMethod({
   name: "eth_gasPrice",
   params: {},
   result: quantity,
-  async handle(_params, { chain, fees }: { chain: ChainReader; fees: FeeReader }) {
-    const baseFee = chain.head().block.header.baseFeePerGas ?? 0n;
-    return (await fees.suggestTip()) + baseFee;
+  async handle(_params, { chain }: { chain: Pick<ChainView, "head" | "suggestTip"> }) {
+    const { header } = await chain.head();
+    return (await chain.suggestTip()) + (header.baseFeePerGas ?? 0n);
   },
 });

@@ -1,31 +1,27 @@
-import type { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { LogSource } from "../../../chain/logs/log-source.ts";
-import type { ChainReader } from "../../../chain/reader.ts";
-import type { CallContext } from "../../dispatch/context.ts";
 import { LogLimitError, UnknownBlockError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import { type FoundLogs, findLogs, type LogLimits } from "../../filters/log-search.ts";
+import { byHash } from "../../params/block-selector.ts";
 import { type JsonText, rawJson } from "../../params/codec.ts";
 import {
+  assertTermCount,
   type BlockRange,
   type LogCriteria,
   logCriteria,
-  logFilterOf,
   resolveRange,
 } from "../../params/log-criteria.ts";
+import type { CancelToken } from "../../ports/cancel-token.ts";
+import type { ChainView, FoundLogs } from "../../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../../ports/maybe-promise.ts";
+import type { RpcSettings } from "../../ports/rpc-ports.ts";
 
 export type LogModules = {
-  readonly chain: ChainReader;
-  readonly logs: LogSource;
-  readonly logLimits: LogLimits & {
-    /** Addresses, and topics at one position, in a filter; 0: no limit */
-    readonly termsMax: number;
-  };
+  readonly chain: Pick<ChainView, "head" | "header" | "logs">;
+  readonly settings: Pick<RpcSettings, "logLimits">;
 };
 
 /**
  * `eth_getLogs`: the logs of a range of blocks, or of one by its hash, that match. A range without bounds is the newest
- * block. One that reaches beyond the newest block is refused, and so is one with more logs than one answer
+ * block. One that reaches beyond the newest block is rejected, and so is one with more logs than one answer
  * holds: the error's data is then a part of it, from its beginning, that can be answered.
  *
  * @throws InvalidParamsError, UnknownBlockError, LogFilterTermsError, LogLimitError
@@ -37,36 +33,39 @@ export const getLogs = defineMethod({
   result: rawJson,
   heavy: true,
   handle({ criteria }, modules: LogModules, context) {
-    const filter = logFilterOf(criteria, modules.logLimits.termsMax);
-    return searchLogs(criteria, filter, modules, context);
+    assertTermCount(criteria, modules.settings.logLimits.termsMax);
+    return searchLogs(criteria, modules, context);
   },
 });
 
 /** What `eth_getLogs` answers, for others that answer the same. */
 export function searchLogs(
   criteria: LogCriteria,
-  filter: LogFilter,
-  { chain, logs, logLimits }: LogModules,
-  context: CallContext,
-): JsonText | Promise<JsonText> {
-  const range = rangeOf(criteria, chain);
-  const found = findLogs(logs, filter, range, logLimits, () => context.signal);
-  return found instanceof Promise
-    ? found.then((done) => wholeOf(done, range))
-    : wholeOf(found, range);
+  { chain, settings }: LogModules,
+  cancel: CancelToken,
+): MaybePromise<JsonText> {
+  return andThen(rangeOf(criteria, chain), (range) =>
+    andThen(chain.logs({ terms: criteria, ...range }, settings.logLimits, cancel), (found) =>
+      completeOf(found, range),
+    ),
+  );
 }
 
-function rangeOf(criteria: LogCriteria, chain: ChainReader): BlockRange {
+function rangeOf(
+  criteria: LogCriteria,
+  chain: Pick<ChainView, "head" | "header">,
+): MaybePromise<BlockRange> {
   if (criteria.blockHash === undefined) {
-    return resolveRange(criteria, chain.head().block.header.number);
+    return andThen(chain.head(), ({ header }) => resolveRange(criteria, header.number));
   }
-  const executed = chain.blockByHash(criteria.blockHash);
-  if (executed === undefined) throw new UnknownBlockError("unknown block");
-  const { number } = executed.block.header;
-  return { from: number, to: number };
+  return andThen(chain.header(byHash(criteria.blockHash)), (sealed) => {
+    if (sealed === undefined) throw new UnknownBlockError("unknown block");
+    const { number } = sealed.header;
+    return { from: number, to: number };
+  });
 }
 
-function wholeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): JsonText {
+function completeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): JsonText {
   if (end > to || limit === undefined) return json;
   throw new LogLimitError({ limit, from, to: end - 1 });
 }

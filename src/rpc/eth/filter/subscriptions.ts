@@ -1,17 +1,16 @@
+import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import { SubscriptionArgumentError } from "../../dispatch/errors.ts";
 import { array, boolean, hash, object, optional } from "../../params/codec.ts";
-import { logCriteria, logFilterOf, resolveFutureRange } from "../../params/log-criteria.ts";
+import { assertTermCount, logCriteria, resolveFutureRange } from "../../params/log-criteria.ts";
+import type { RpcSettings, Sessions } from "../../ports/rpc-ports.ts";
 import {
   defineSubscription,
   subscriptionMethods,
 } from "../../subscriptions/define-subscription.ts";
-import type { EthFeeds } from "../../subscriptions/eth-feeds.ts";
-import type { Subscriptions } from "../../subscriptions/subscriptions.ts";
-import type { LogModules } from "./get-logs.ts";
 
-export type SubscriptionModules = Pick<LogModules, "logLimits"> & {
-  readonly subscriptions: Subscriptions;
-  readonly feeds: EthFeeds;
+export type SubscriptionModules = {
+  readonly sessions: Pick<Sessions, "feeds" | "subscriptions">;
+  readonly settings: Pick<RpcSettings, "logLimits">;
 };
 
 /** geth's bound of one `transactionReceipts` subscription. */
@@ -28,10 +27,10 @@ const newHeads = defineSubscription({
       object("newHeads", { includeTransactions: boolean, transactionDetails: boolean }),
     ),
   },
-  start({ options }, { feeds }: SubscriptionModules, subscriber) {
+  start({ options }, { sessions }: SubscriptionModules, subscriber) {
     const { includeTransactions = false, transactionDetails = false } = options ?? {};
     const form = !includeTransactions ? "header" : transactionDetails ? "full" : "hashes";
-    return feeds.addHeads(subscriber, form);
+    return sessions.feeds.addHeads(subscriber, form);
   },
 });
 
@@ -39,9 +38,10 @@ const newHeads = defineSubscription({
 const logs = defineSubscription({
   name: "logs",
   params: { criteria: logCriteria },
-  start({ criteria }, { feeds, logLimits }: SubscriptionModules, subscriber) {
-    const filter = logFilterOf(criteria, logLimits.termsMax);
-    return feeds.logs.add(subscriber, filter, resolveFutureRange(criteria));
+  start({ criteria }, { sessions, settings }: SubscriptionModules, subscriber) {
+    assertTermCount(criteria, settings.logLimits.termsMax);
+    const range = resolveFutureRange(criteria);
+    return sessions.feeds.logs.add(subscriber, new LogFilter(criteria), range);
   },
 });
 
@@ -49,8 +49,8 @@ const logs = defineSubscription({
 const newPendingTransactions = defineSubscription({
   name: "newPendingTransactions",
   params: { isFull: optional(boolean, false) },
-  start({ isFull }, { feeds }: SubscriptionModules, subscriber) {
-    return feeds.addPending(subscriber, isFull);
+  start({ isFull }, { sessions }: SubscriptionModules, subscriber) {
+    return sessions.feeds.addPending(subscriber, isFull);
   },
 });
 
@@ -62,10 +62,10 @@ const transactionReceipts = defineSubscription({
       object("TransactionReceiptsQuery", { transactionHashes: array(hash, "[]common.Hash") }),
     ),
   },
-  start({ query }, { feeds }: SubscriptionModules, subscriber) {
+  start({ query }, { sessions }: SubscriptionModules, subscriber) {
     const hashes = query?.transactionHashes ?? [];
     if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
-    return feeds.addReceipts(subscriber, hashes);
+    return sessions.feeds.receipts.add(subscriber, hashes);
   },
 });
 
@@ -73,7 +73,8 @@ const transactionReceipts = defineSubscription({
 const syncing = defineSubscription({
   name: "syncing",
   params: {},
-  start: (_params, { feeds }: SubscriptionModules, subscriber) => feeds.addSyncing(subscriber),
+  start: (_params, { sessions }: SubscriptionModules, subscriber) =>
+    sessions.feeds.addSyncing(subscriber),
 });
 
 /** `eth_subscribe` and `eth_unsubscribe`. */

@@ -4,6 +4,10 @@ import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
 import { signingHash } from "../../../types/transaction/signing-hash.ts";
 import type { Transaction } from "../../../types/transaction/transaction.ts";
+import type { KeysPort } from "../../ports/keys.ts";
+
+/** What methods ask for that sign with an unlocked account. */
+export type SignerModules = { readonly keys: Pick<KeysPort, "assertKnown" | "sign"> };
 
 /** Signs 32 bytes with an account that is settled, and may say no. */
 export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;

@@ -1,17 +1,18 @@
-import type { AccountSigner } from "../../../keystore/account-signer.ts";
-import { assertSubmittable, type SubmissionRules } from "../../../mempool/submission.ts";
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { assertSubmittable } from "../../../mempool/submission.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { TransactionFieldsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { signedTransactionText } from "../../json/transaction-json.ts";
 import { dataText } from "../../json/write.ts";
-import { type CallRequest, callRequest } from "../../params/call-request.ts";
+import { callArguments } from "../../params/call-arguments.ts";
 import { type JsonText, rawJson } from "../../params/codec.ts";
+import type { RpcSettings } from "../../ports/rpc-ports.ts";
 import { type DefaultsModules, fillTransactionFields } from "../submit/transaction-defaults.ts";
-import { type SignDigest, signFields } from "./sign-fields.ts";
+import { type SignDigest, type SignerModules, signFields } from "./sign-fields.ts";
 
 export type SignTransactionModules = DefaultsModules & {
-  readonly submissionRules: SubmissionRules;
+  readonly settings: Pick<RpcSettings, "submissionRules">;
 };
 
 /**
@@ -21,12 +22,12 @@ export type SignTransactionModules = DefaultsModules & {
  */
 export const signTransaction = defineMethod({
   name: "eth_signTransaction",
-  params: { request: callRequest },
+  params: { request: callArguments },
   result: rawJson,
   heavy: true,
-  handle({ request }, modules: SignTransactionModules & { readonly signer: AccountSigner }) {
+  handle({ request }, modules: SignTransactionModules & SignerModules) {
     const from = request.from ?? ZERO_ADDRESS;
-    return signedTransaction(request, modules, (digest) => modules.signer.sign(from, digest));
+    return signedTransaction(request, modules, (digest) => modules.keys.sign(from, digest));
   },
 });
 
@@ -35,7 +36,7 @@ export const signTransaction = defineMethod({
  * @throws TransactionFieldsError, FeeCapExceededError, and what `sign` throws
  */
 export async function signedTransaction(
-  request: CallRequest,
+  request: CallArguments,
   modules: SignTransactionModules,
   sign: SignDigest,
 ): Promise<JsonText> {
@@ -49,6 +50,6 @@ export async function signedTransaction(
   if (request.nonce === undefined) throw new TransactionFieldsError("nonce not specified");
   const fields = await fillTransactionFields(request, modules);
   const tx = await signFields(fields, sign);
-  assertSubmittable(tx, modules.submissionRules);
+  assertSubmittable(tx, modules.settings.submissionRules);
   return `{"raw":${dataText(tx.raw)},"tx":${signedTransactionText(tx)}}`;
 }

@@ -1,7 +1,7 @@
-import type { AccountSigner } from "../../../keystore/account-signer.ts";
 import { aliasMethod, defineMethod } from "../../dispatch/method.ts";
 import { address, data, json } from "../../params/codec.ts";
 import { signatureBytes } from "./message-hash.ts";
+import type { SignerModules } from "./sign-fields.ts";
 import { typedDataHash } from "./typed-data.ts";
 
 /**
@@ -13,8 +13,8 @@ export const signTypedDataV4 = defineMethod({
   name: "eth_signTypedData_v4",
   params: { account: address, typedData: json },
   result: data,
-  async handle({ account, typedData }, { signer }: { signer: AccountSigner }) {
-    return signatureBytes(await signer.sign(account, typedDataHash(typedData)));
+  async handle({ account, typedData }, { keys }: SignerModules) {
+    return signatureBytes(await keys.sign(account, typedDataHash(typedData)));
   },
 });
 

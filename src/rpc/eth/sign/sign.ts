@@ -1,7 +1,8 @@
-import type { AccountSigner } from "../../../keystore/account-signer.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { address, data } from "../../params/codec.ts";
+import type { RpcSettings } from "../../ports/rpc-ports.ts";
 import { messageHash, signatureBytes } from "./message-hash.ts";
+import type { SignerModules } from "./sign-fields.ts";
 
 /**
  * `eth_sign`: signature of an unlocked account over the prefixed message; 65 bytes, v 27 or 28.
@@ -14,8 +15,8 @@ export const sign = defineMethod({
   result: data,
   async handle(
     { account, message },
-    { signer, chainName }: { signer: AccountSigner; chainName: string },
+    { keys, settings }: SignerModules & { settings: Pick<RpcSettings, "chainName"> },
   ) {
-    return signatureBytes(await signer.sign(account, messageHash(chainName, message)));
+    return signatureBytes(await keys.sign(account, messageHash(settings.chainName, message)));
   },
 });

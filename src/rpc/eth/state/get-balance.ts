@@ -1,8 +1,8 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { blockSelector } from "../../params/block-selector.ts";
 import { address, optional, quantity } from "../../params/codec.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
 /**
  * `eth_getBalance`: balance of `account` in wei, in the state after `block`.
@@ -16,6 +16,6 @@ export const getBalance = defineMethod({
   name: "eth_getBalance",
   params: { account: address, block: optional(blockSelector, "latest") },
   result: quantity,
-  handle: ({ account, block }, { chain }: { chain: ChainReader }) =>
-    resolveState(chain, block).state.account(account)?.balance ?? 0n,
+  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "account"> }) =>
+    andThen(chain.account(account, block), (found) => found?.balance ?? 0n),
 });

@@ -1,9 +1,7 @@
-import type { ChainReader } from "../../../chain/reader.ts";
-import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { blockSelector } from "../../params/block-selector.ts";
 import { address, data, optional } from "../../params/codec.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 
 /**
  * `eth_getCode`: code of `account` in the state after `block`, empty when it has none. A delegation (EIP-7702) is shown as it is.
@@ -14,9 +12,6 @@ export const getCode = defineMethod({
   name: "eth_getCode",
   params: { account: address, block: optional(blockSelector, "latest") },
   result: data,
-  handle({ account, block }, { chain }: { chain: ChainReader }) {
-    const { state } = resolveState(chain, block);
-    const found = state.account(account);
-    return found ? state.code(found.codeHash) : EMPTY_BYTES;
-  },
+  handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
+    chain.code(account, block),
 });

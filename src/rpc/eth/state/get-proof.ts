@@ -1,13 +1,13 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { hashToBytes, ZERO_HASH } from "../../../primitives/hash.ts";
-import { InvalidParamsError, PendingProofError } from "../../dispatch/errors.ts";
+import { InvalidParamsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { dataText, plainText, quantityText } from "../../json/write.ts";
 import { blockSelector } from "../../params/block-selector.ts";
 import { address, array, nullAs, optional, rawJson, string } from "../../params/codec.ts";
 import { parseStorageKey } from "../../params/storage-key.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
 /** geth's: each key is a walk through the storage trie. */
 const KEYS_MAX = 1024;
@@ -28,29 +28,27 @@ export const getProof = defineMethod({
   },
   result: rawJson,
   heavy: true,
-  handle({ account, keys, block }, { chain }: { chain: ChainReader }) {
+  handle({ account, keys, block }, { chain }: { chain: Pick<ChainView, "proof"> }) {
     if (keys.length > KEYS_MAX) {
       throw new InvalidParamsError(
         `too many storage keys requested (max ${KEYS_MAX}, got ${keys.length})`,
       );
     }
     const slots = keys.map(parseStorageKey);
-    if (block === "pending") throw new PendingProofError();
-    const { executed, state } = resolveState(chain, block);
-    const proof = chain.proofAt(executed.block.header.number, account, slots);
-    const found = state.account(account);
-    const storage = proof.storageProofs.map(
-      ({ value, proof: nodes }, i) =>
-        `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
-    );
-    return (
-      `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
-      `,"balance":${quantityText(found?.balance ?? 0n)}` +
-      `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
-      `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
-      `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
-      `,"storageProof":[${storage.join(",")}]}`
-    );
+    return andThen(chain.proof(account, slots, block), ({ account: found, proof }) => {
+      const storage = proof.storageProofs.map(
+        ({ value, proof: nodes }, i) =>
+          `{"key":${echoedKey(keys[i]!, slots[i]!)},"value":${quantityText(value)},"proof":${nodesText(nodes)}}`,
+      );
+      return (
+        `{"address":"${account}","accountProof":${nodesText(proof.accountProof)}` +
+        `,"balance":${quantityText(found?.balance ?? 0n)}` +
+        `,"codeHash":${plainText(found?.codeHash ?? ZERO_HASH)}` +
+        `,"nonce":${quantityText(found?.nonce ?? 0n)}` +
+        `,"storageHash":${plainText(proof.storageRoot ?? ZERO_HASH)}` +
+        `,"storageProof":[${storage.join(",")}]}`
+      );
+    });
   },
 });
 

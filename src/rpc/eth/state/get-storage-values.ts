@@ -1,4 +1,3 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../../primitives/hash.ts";
 import { InvalidParamsError, LimitExceededError } from "../../dispatch/errors.ts";
@@ -15,7 +14,8 @@ import {
   rawJson,
   typeFault,
 } from "../../params/codec.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
 /** geth's, over all accounts together. */
 const SLOTS_MAX = 1024;
@@ -43,15 +43,15 @@ export const getStorageValues = defineMethod({
   name: "eth_getStorageValues",
   params: { slots: slotsByAccount, block: optional(blockSelector, "latest") },
   result: rawJson,
-  handle({ slots, block }, { chain }: { chain: ChainReader }) {
+  handle({ slots, block }, { chain }: { chain: Pick<ChainView, "storageValues"> }) {
     const count = slots.reduce((sum, [, keys]) => sum + keys.length, 0);
     if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
     if (count === 0) throw new InvalidParamsError("empty request");
-    const { state } = resolveState(chain, block);
-    const members = slots.map(([account, keys]) => {
-      const values = keys.map((key) => hashFromBigint(state.storage(account, key)));
-      return `"${account}":${plainListText(values)}`;
+    return andThen(chain.storageValues(slots, block), (values) => {
+      const members = slots.map(
+        ([account], i) => `"${account}":${plainListText(values[i]!.map(hashFromBigint))}`,
+      );
+      return `{${members.join(",")}}`;
     });
-    return `{${members.join(",")}}`;
   },
 });

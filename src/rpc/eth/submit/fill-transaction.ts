@@ -2,9 +2,9 @@ import { buildTransaction, encodePooledTransaction } from "../../../types/transa
 import { defineMethod } from "../../dispatch/method.ts";
 import { signedTransactionText } from "../../json/transaction-json.ts";
 import { dataText } from "../../json/write.ts";
-import { callRequest } from "../../params/call-request.ts";
+import { callArguments } from "../../params/call-arguments.ts";
 import { rawJson } from "../../params/codec.ts";
-import type { BlobProver } from "../../ports/execution.ts";
+import type { BlobProver } from "../../ports/tools.ts";
 import { withBlobFields } from "./blob-fields.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 
@@ -16,10 +16,10 @@ import { type DefaultsModules, fillTransactionFields } from "./transaction-defau
  */
 export const fillTransaction = defineMethod({
   name: "eth_fillTransaction",
-  params: { request: callRequest },
+  params: { request: callArguments },
   result: rawJson,
   heavy: true,
-  async handle({ request }, modules: DefaultsModules & { readonly blobProver: BlobProver }) {
+  async handle({ request }, modules: DefaultsModules & { readonly tools: BlobProver }) {
     const { request: withHashes, sidecar } = await withBlobFields(request, modules);
     const { blobs: _blobs, ...described } = withHashes;
     const fields = await fillTransactionFields(described, modules);

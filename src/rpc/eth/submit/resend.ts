@@ -1,14 +1,13 @@
-import type { AccountSigner } from "../../../keystore/account-signer.ts";
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { signingHash } from "../../../types/transaction/signing-hash.ts";
 import { TransactionFieldsError, TransactionNotFoundError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import { callRequest } from "../../params/call-request.ts";
+import { callArguments } from "../../params/call-arguments.ts";
 import { hash, optional, quantity, quantity64 } from "../../params/codec.ts";
-import type { Submit } from "../../ports/execution.ts";
-import { signFields } from "../sign/sign-fields.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { type SignerModules, signFields } from "../sign/sign-fields.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 
 /**
@@ -19,24 +18,24 @@ import { type DefaultsModules, fillTransactionFields } from "./transaction-defau
  */
 export const resend = defineMethod({
   name: "eth_resend",
-  params: { request: callRequest, gasPrice: optional(quantity), gas: optional(quantity64) },
+  params: { request: callArguments, gasPrice: optional(quantity), gas: optional(quantity64) },
   result: hash,
   heavy: true,
   async handle(
     { request, gasPrice, gas },
-    modules: DefaultsModules & { readonly signer: AccountSigner; readonly submit: Submit },
+    modules: DefaultsModules &
+      SignerModules & { readonly chain: Pick<ChainView, "submit" | "poolContentFrom"> },
   ) {
-    const { signer, pool, submit } = modules;
+    const { keys, chain } = modules;
     if (request.nonce === undefined) {
       throw new TransactionFieldsError("missing transaction nonce in transaction spec");
     }
     const from = request.from ?? ZERO_ADDRESS;
-    await signer.assertKnown(from);
+    await keys.assertKnown(from);
     const fields = await fillTransactionFields(request, modules);
     const described = signingHash(fields);
-    const isThere = pool
-      .contentFrom(from)
-      .pending.some(({ tx }) => equalBytes(signingHash(tx), described));
+    const { pending } = await chain.poolContentFrom(from);
+    const isThere = pending.some(({ tx }) => equalBytes(signingHash(tx), described));
     if (!isThere) {
       throw new TransactionNotFoundError(buildTransaction(fields, { v: 0n, r: 0n, s: 0n }).hash);
     }
@@ -47,7 +46,7 @@ export const resend = defineMethod({
           ? { ...fields, gasPrice }
           : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
     const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
-    const tx = await signFields(replacement, (digest) => signer.sign(from, digest));
-    return submit(tx.raw);
+    const tx = await signFields(replacement, (digest) => keys.sign(from, digest));
+    return chain.submit(tx.raw);
   },
 });

@@ -1,19 +1,18 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { ReceiptTimeoutError, RequestTimeoutError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { receiptText } from "../../json/receipt-json.ts";
 import { data, jsonInteger, optional, rawJson } from "../../params/codec.ts";
-import type { ChainEvents } from "../../ports/chain-events.ts";
-import type { Submit } from "../../ports/execution.ts";
+import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
 
+/** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
 const TIMEOUT_MS = 20_000;
 const TIMEOUT_MS_MAX = 60_000;
 
 /**
  * `eth_sendRawTransactionSync`: as `eth_sendRawTransaction`, but answers with the receipt once the transaction is mined.
  *
- * @throws what submitting throws, ReceiptTimeoutError
+ * @throws ReceiptTimeoutError and what submitting throws
  * @see EIP-7966
  */
 export const sendRawTransactionSync = defineMethod({
@@ -22,26 +21,23 @@ export const sendRawTransactionSync = defineMethod({
   result: rawJson,
   async handle(
     { raw, timeoutMs },
-    { chain, submit, events }: { chain: ChainReader; submit: Submit; events: ChainEvents },
-    context,
+    { chain }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe"> },
+    { signal },
   ) {
-    const hash = await submit(raw);
+    const hash = await chain.submit(raw);
     const wanted = timeoutMs > 0 ? Math.min(timeoutMs, TIMEOUT_MS_MAX) : TIMEOUT_MS;
-    await mined(hash, wanted, { chain, events, signal: context.signal });
-    const { executed, index } = chain.transaction(hash)!;
-    return receiptText(executed, index);
+    return receiptText(await receiptOf(hash, wanted, chain, signal));
   },
 });
 
-/** Resolves when the transaction is in the chain. */
-function mined(
+/** The receipt of `hash`, as soon as it is in a block. */
+function receiptOf(
   hash: Hash,
   timeoutMs: number,
-  { chain, events, signal }: { chain: ChainReader; events: ChainEvents; signal: AbortSignal },
-): Promise<void> {
+  chain: Pick<ChainView, "receipt" | "subscribe">,
+  signal: AbortSignal,
+): Promise<MinedReceipt> {
   return new Promise((resolve, reject) => {
-    const isMined = () => chain.transaction(hash) !== undefined;
-    if (isMined()) return resolve();
     const end = (settle: () => void): void => {
       clearTimeout(timer);
       stop();
@@ -49,13 +45,25 @@ function mined(
       settle();
     };
     const onAbort = () => end(() => reject(new RequestTimeoutError()));
-    const stop = events.onBlock(() => {
-      if (isMined()) end(resolve);
+    const look = async (): Promise<void> => {
+      try {
+        const mined = await chain.receipt(hash);
+        if (mined) end(() => resolve(mined));
+      } catch (error) {
+        end(() => reject(error));
+      }
+    };
+    const stop = chain.subscribe({
+      onBlock({ block }) {
+        if (block.transactions.some((tx) => tx.hash === hash)) void look();
+      },
     });
     const timer = setTimeout(
       () => end(() => reject(new ReceiptTimeoutError(hash, timeoutMs))),
       timeoutMs,
     );
     signal.addEventListener("abort", onAbort);
+    // It may be in a block already; of a later one the event comes after the subscription.
+    void look();
   });
 }

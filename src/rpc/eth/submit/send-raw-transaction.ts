@@ -1,6 +1,6 @@
 import { defineMethod } from "../../dispatch/method.ts";
 import { data, hash } from "../../params/codec.ts";
-import type { Submit } from "../../ports/execution.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
 
 /**
  * `eth_sendRawTransaction`: hands a signed transaction, a type 3 with its blobs, to the pool; its hash.
@@ -11,5 +11,5 @@ export const sendRawTransaction = defineMethod({
   name: "eth_sendRawTransaction",
   params: { raw: data },
   result: hash,
-  handle: ({ raw }, { submit }: { submit: Submit }) => submit(raw),
+  handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit(raw),
 });

@@ -1,21 +1,21 @@
-import type { AccountSigner } from "../../../keystore/account-signer.ts";
+import type { CallArguments } from "../../../execution/call/call-arguments.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { TransactionFieldsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import { type CallRequest, callRequest } from "../../params/call-request.ts";
+import { callArguments } from "../../params/call-arguments.ts";
 import { hash } from "../../params/codec.ts";
-import type { Submit } from "../../ports/execution.ts";
-import { type SignDigest, signFields } from "../sign/sign-fields.ts";
-import type { KeyedLock } from "./keyed-lock.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { Sessions } from "../../ports/rpc-ports.ts";
+import { type SignDigest, type SignerModules, signFields } from "../sign/sign-fields.ts";
 import { type DefaultsModules, fillTransactionFields } from "./transaction-defaults.ts";
 
 /** The service's default gas limit; a transaction that needs more gets its estimate. */
 const DEFAULT_GAS = 90_000n;
 
 export type SendModules = DefaultsModules & {
-  readonly submit: Submit;
-  readonly sendLock: KeyedLock;
+  readonly chain: Pick<ChainView, "submit">;
+  readonly sessions: Pick<Sessions, "sendLock">;
 };
 
 /**
@@ -25,14 +25,14 @@ export type SendModules = DefaultsModules & {
  */
 export const sendTransaction = defineMethod({
   name: "eth_sendTransaction",
-  params: { request: callRequest },
+  params: { request: callArguments },
   result: hash,
   heavy: true,
-  async handle({ request }, modules: SendModules & { readonly signer: AccountSigner }) {
-    const { signer } = modules;
+  async handle({ request }, modules: SendModules & SignerModules) {
+    const { keys } = modules;
     const from = request.from ?? ZERO_ADDRESS;
-    await signer.assertKnown(from);
-    return sendSigned(request, from, modules, (digest) => signer.sign(from, digest));
+    await keys.assertKnown(from);
+    return sendSigned(request, from, modules, (digest) => keys.sign(from, digest));
   },
 });
 
@@ -44,7 +44,7 @@ export const sendTransaction = defineMethod({
  * @throws TransactionFieldsError, and what `sign`, estimating and submitting throw
  */
 export async function sendSigned(
-  request: CallRequest,
+  request: CallArguments,
   from: Address,
   modules: SendModules,
   sign: SignDigest,
@@ -54,7 +54,7 @@ export async function sendSigned(
   }
   async function send() {
     const fields = await fillTransactionFields({ ...request, from }, modules, DEFAULT_GAS);
-    return modules.submit((await signFields(fields, sign)).raw);
+    return modules.chain.submit((await signFields(fields, sign)).raw);
   }
-  return request.nonce === undefined ? modules.sendLock.run(from, send) : send();
+  return request.nonce === undefined ? modules.sessions.sendLock.run(from, send) : send();
 }

@@ -1,21 +1,20 @@
-import type { ChainReader } from "../../../chain/reader.ts";
-import { assertChainId } from "../../../execution/call/call-arguments.ts";
+import {
+  assertChainId,
+  type CallArguments,
+  calldataOf,
+} from "../../../execution/call/call-arguments.ts";
 import { withFeeDefaults } from "../../../execution/call/fee-defaults.ts";
-import type { PoolReader } from "../../../mempool/pool.ts";
 import { type Address, ZERO_ADDRESS } from "../../../primitives/address.ts";
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
+import { equalBytes } from "../../../primitives/bytes.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { TransactionFieldsError } from "../../dispatch/errors.ts";
-import { type CallRequest, calldataOf } from "../../params/call-request.ts";
-import type { CallExecutor, FeeReader } from "../../ports/execution.ts";
-import { resolveState } from "../../ports/resolve.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import type { ExecutionPort } from "../../ports/execution.ts";
 
 /** What the missing fields of a transaction are taken from. */
 export type DefaultsModules = {
-  readonly chain: ChainReader;
-  readonly pool: PoolReader;
-  readonly fees: FeeReader;
-  readonly executor: CallExecutor;
+  readonly chain: Pick<ChainView, "config" | "head" | "nextNonce" | "suggestTip">;
+  readonly execution: Pick<ExecutionPort, "estimateGas">;
 };
 
 /** EIP-7594 wallets attach at most this many. */
@@ -28,7 +27,7 @@ const BLOBS_MAX = 6;
  * @throws TransactionFieldsError, InvalidCallArgumentsError with geth's texts, and what estimating gas throws
  */
 export async function fillTransactionFields(
-  request: CallRequest,
+  request: CallArguments,
   modules: DefaultsModules,
   gasAtLeast = 0n,
 ): Promise<TransactionFields> {
@@ -37,7 +36,7 @@ export async function fillTransactionFields(
   }
   const from = request.from ?? ZERO_ADDRESS;
   const priced = await withFees(request, modules);
-  const nonce = request.nonce ?? modules.pool.nonceOf(from);
+  const nonce = request.nonce ?? (await modules.chain.nextNonce(from));
   assertShape(priced);
   const gas = priced.gas ?? (await estimate(priced, from, modules, gasAtLeast));
   const { chainId } = modules.chain.config;
@@ -46,7 +45,7 @@ export async function fillTransactionFields(
 }
 
 /** A request in which nothing is missing that a transaction needs. */
-export type CompleteRequest = CallRequest & {
+export type CompleteRequest = CallArguments & {
   readonly from: Address;
   readonly nonce: bigint;
   readonly gas: bigint;
@@ -60,7 +59,7 @@ export function toFields(request: CompleteRequest): TransactionFields {
     gasLimit: request.gas,
     to: request.to ?? null,
     value: request.value ?? 0n,
-    data: calldataOf(request) ?? EMPTY_BYTES,
+    data: calldataOf(request),
     chainId: request.chainId,
   };
   const { accessList = [], gasPrice } = request;
@@ -88,17 +87,16 @@ export function toFields(request: CompleteRequest): TransactionFields {
 
 /** The request with every price its type needs, in wei, taken from the head. */
 async function withFees(
-  request: CallRequest,
-  { chain, fees }: DefaultsModules,
-): Promise<CallRequest> {
-  const tip = await fees.suggestTip();
-  const { header } = chain.head().block;
-  // Only prices are added, so what comes back is a request still.
-  return withFeeDefaults(request, header, chain.config, () => tip) as CallRequest;
+  request: CallArguments,
+  { chain }: DefaultsModules,
+): Promise<CallArguments> {
+  const tip = await chain.suggestTip();
+  const { header } = await chain.head();
+  return withFeeDefaults(request, header, chain.config, () => tip);
 }
 
 /** Fields that cannot go together. */
-function assertShape(request: CallRequest): void {
+function assertShape(request: CallArguments): void {
   const { data, input, to, blobVersionedHashes } = request;
   if (data !== undefined && input !== undefined && !equalBytes(data, input)) {
     throw new TransactionFieldsError(
@@ -115,7 +113,7 @@ function assertShape(request: CallRequest): void {
   }
   if (to !== undefined) return;
   if (blobVersionedHashes) throw new TransactionFieldsError('missing "to" in blob transaction');
-  if ((calldataOf(request) ?? EMPTY_BYTES).length === 0) {
+  if (calldataOf(request).length === 0) {
     throw new TransactionFieldsError("contract creation without any data provided");
   }
   if (request.authorizationList && request.authorizationList.length > 0) {
@@ -126,12 +124,12 @@ function assertShape(request: CallRequest): void {
 }
 
 async function estimate(
-  request: CallRequest,
+  request: CallArguments,
   from: Address,
-  { chain, executor }: DefaultsModules,
+  { execution }: DefaultsModules,
   gasAtLeast: bigint,
 ): Promise<bigint> {
   const { nonce: _nonce, chainId: _chainId, ...call } = request;
-  const gas = await executor.estimateGas({ ...call, from }, resolveState(chain, "latest"), {});
+  const gas = await execution.estimateGas({ ...call, from }, "latest", {});
   return gas > gasAtLeast ? gas : gasAtLeast;
 }

@@ -1,16 +1,15 @@
-import type { ChainReader } from "../../../chain/reader.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import { minedTransactionText } from "../../json/block-json.ts";
+import { minedTransactionText } from "../../json/transaction-json.ts";
+import { byHash } from "../../params/block-selector.ts";
 import { hash, quantityNumber, rawJson } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
-/** `eth_getTransactionByBlockHashAndIndex`: a transaction by its place; null when block or place does not exist. */
+/** `eth_getTransactionByBlockHashAndIndex`: a transaction by block and index; null when either does not exist. */
 export const getTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
   result: rawJson,
-  handle({ blockHash, index }, { chain }: { chain: ChainReader }) {
-    const executed = chain.blockByHash(blockHash);
-    if (!executed || index >= executed.block.transactions.length) return "null";
-    return minedTransactionText(executed, index);
-  },
+  handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
+    andThen(chain.transactionAt(byHash(blockHash), index), minedTransactionText),
 });

@@ -1,19 +1,19 @@
-import type { ChainReader } from "../../../chain/reader.ts";
-import type { PoolReader } from "../../../mempool/pool.ts";
 import { defineMethod } from "../../dispatch/method.ts";
-import { minedTransactionText } from "../../json/block-json.ts";
-import { transactionText } from "../../json/transaction-json.ts";
+import { minedTransactionText, transactionText } from "../../json/transaction-json.ts";
 import { hash, rawJson } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen } from "../../ports/maybe-promise.ts";
 
 /** `eth_getTransactionByHash`: the transaction from the chain, or else from the pool, pending or queued; null when unknown. */
 export const getTransactionByHash = defineMethod({
   name: "eth_getTransactionByHash",
   params: { transactionHash: hash },
   result: rawJson,
-  handle({ transactionHash }, { chain, pool }: { chain: ChainReader; pool: PoolReader }) {
-    const mined = chain.transaction(transactionHash);
-    if (mined) return minedTransactionText(mined.executed, mined.index);
-    const pooled = pool.get(transactionHash);
-    return pooled ? transactionText(pooled.tx, pooled.sender) : "null";
-  },
+  handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
+    andThen(chain.transaction(transactionHash), (mined) => {
+      if (mined) return minedTransactionText(mined);
+      return andThen(chain.pooled(transactionHash), (pooled) =>
+        pooled ? transactionText(pooled.tx, pooled.sender) : "null",
+      );
+    }),
 });

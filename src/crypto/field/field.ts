@@ -1,0 +1,213 @@
+import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
+import type { FunctionBuilder, FunctionRef } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+
+/** Bits of a limb: products of two limbs have 60, so a column of up to 13 of them fits 64 bits without a carry. */
+export const LIMB_BITS = 30;
+const BITS = BigInt(LIMB_BITS);
+const MASK = (1n << BITS) - 1n;
+
+/**
+ * A prime field p. Elements lie in linear memory as `limbs` 64-bit words of 30 bits each, least significant first, in Montgomery
+ * form x·R with R = 2^(30·limbs), reduced below 2p only: R exceeds 4p by far, so that a product of two such elements is below 2p again
+ * without a final subtraction.
+ */
+export type FieldShape = {
+  readonly modulus: bigint;
+  readonly limbs: number;
+  /** Bytes of an element in linear memory. */
+  readonly size: number;
+  /** R */
+  readonly radix: bigint;
+};
+
+export function fieldShape(modulus: bigint): FieldShape {
+  const limbs = Math.ceil((modulus.toString(2).length + 3) / LIMB_BITS);
+  return { modulus, limbs, size: 8 * limbs, radix: 1n << (BITS * BigInt(limbs)) };
+}
+
+/** The limbs of `value`, least significant first. */
+export function limbsOf(value: bigint, count: number): bigint[] {
+  return Array.from({ length: count }, (_, i) => (value >> (BITS * BigInt(i))) & MASK);
+}
+
+/**
+ * Arithmetic of a field or of an extension as functions over addresses of elements. The result goes to the first address,
+ * which may be that of an operand.
+ */
+export type FieldFunctions = {
+  /** Bytes of an element. */
+  readonly size: number;
+  readonly mul: FunctionRef;
+  readonly sqr: FunctionRef;
+  readonly add: FunctionRef;
+  readonly sub: FunctionRef;
+  /** isZero(a): 1 for 0 */
+  readonly isZero: FunctionRef;
+};
+
+/** Functions of the prime field, `mulAdd(to, a, b, c, d)`: a·b + c·d, and `reduce(to, a)`, which brings an element below p. */
+export function defineField(
+  module: ModuleBuilder,
+  shape: FieldShape,
+): FieldFunctions & { readonly mulAdd: FunctionRef; readonly reduce: FunctionRef } {
+  const { modulus, limbs, size } = shape;
+  const double = limbsOf(2n * modulus, limbs);
+  return {
+    size,
+    mul: defineMultiply(module, shape),
+    mulAdd: defineMultiplyAdd(module, shape),
+    sqr: defineSquare(module, shape),
+    add: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
+      const carry = f.i64(0n);
+      const sums = indexes(limbs).map((i) => {
+        const limb = f.i64(i64.add(i64.add(i64.load(a!, 8 * i), i64.load(b!, 8 * i)), carry));
+        f.set(carry, i64.shrU(limb, BITS));
+        f.set(limb, i64.and(limb, MASK));
+        return limb;
+      });
+      storeReduced(f, to!, sums, double);
+    }),
+    sub: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
+      const borrow = f.i64(0n);
+      const differences = indexes(limbs).map((i) => {
+        const limb = f.i64(i64.add(i64.sub(i64.load(a!, 8 * i), i64.load(b!, 8 * i)), borrow));
+        f.set(borrow, i64.shrS(limb, BITS));
+        f.set(limb, i64.and(limb, MASK));
+        return limb;
+      });
+      // 2p or, where nothing was borrowed, 0.
+      const carry = f.i64(0n);
+      differences.forEach((limb, i) => {
+        f.set(limb, i64.add(i64.add(limb, i64.and(borrow, double[i]!)), carry));
+        f.set(carry, i64.shrU(limb, BITS));
+        f.do(i64.store(to!, i64.and(limb, MASK), 8 * i));
+      });
+    }),
+    isZero: module.define(["i32"], ["i32"], (f, a) => {
+      const bits = (other: readonly bigint[]) =>
+        indexes(limbs)
+          .map((i): Operand => i64.xor(i64.load(a!, 8 * i), other[i]!))
+          .reduce((x, y) => i64.or(x, y));
+      const zero = limbsOf(0n, limbs);
+      f.return(i32.or(i64.eqz(bits(zero)), i64.eqz(bits(limbsOf(modulus, limbs)))));
+    }),
+    reduce: module.define(["i32", "i32"], [], (f, to, a) => {
+      const value = indexes(limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
+      storeReduced(f, to!, value, limbsOf(modulus, limbs));
+    }),
+  };
+}
+
+function defineMultiply(module: ModuleBuilder, shape: FieldShape): FunctionRef {
+  return module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
+    const x = indexes(shape.limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
+    const y = indexes(shape.limbs).map((i) => f.i64(i64.load(b!, 8 * i)));
+    reduceColumns(f, shape, to!, (column) =>
+      pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)),
+    );
+  });
+}
+
+/** Two products with the reduction of one. */
+function defineMultiplyAdd(module: ModuleBuilder, shape: FieldShape): FunctionRef {
+  return module.define(["i32", "i32", "i32", "i32", "i32"], [], (f, to, ...operands) => {
+    const [x, y, u, v] = operands.map((address) =>
+      indexes(shape.limbs).map((i) => f.i64(i64.load(address, 8 * i))),
+    ) as [Local[], Local[], Local[], Local[]];
+    const high = f.i64(0n);
+    reduceColumns(f, shape, to!, (column) => {
+      const all = pairs(column, shape.limbs);
+      if (all.length === 0) return [high];
+      const first = f.i64(sum([high, ...all.map(([i, j]) => i64.mul(x[i]!, y[j]!))]));
+      f.set(high, i64.shrU(first, BITS));
+      return [i64.and(first, MASK), ...all.map(([i, j]) => i64.mul(u[i]!, v[j]!))];
+    });
+  });
+}
+
+function defineSquare(module: ModuleBuilder, shape: FieldShape): FunctionRef {
+  return module.define(["i32", "i32"], [], (f, to, a) => {
+    const x = indexes(shape.limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
+    reduceColumns(f, shape, to!, (column) => {
+      const all = pairs(column, shape.limbs);
+      const mixed = all.filter(([i, j]) => i < j).map(([i, j]) => i64.mul(x[i]!, x[j]!));
+      const own = all.filter(([i, j]) => i === j).map(([i]) => i64.mul(x[i]!, x[i]!));
+      return mixed.length > 0 ? [i64.shl(sum(mixed), 1n), ...own] : own;
+    });
+  });
+}
+
+/**
+ * Montgomery reduction by columns (product scanning) of the number whose column n is the sum of `products(n)`: each column
+ * is summed up whole before its carry is taken.
+ */
+function reduceColumns(
+  f: FunctionBuilder,
+  { modulus, limbs }: FieldShape,
+  to: Operand,
+  products: (column: number) => readonly Operand[],
+): void {
+  const p = limbsOf(modulus, limbs);
+  const factor = negatedInverse(modulus);
+  const quotients: Local[] = [];
+  const carry = f.i64(0n);
+  for (let column = 0; column < 2 * limbs; column++) {
+    // Both kinds of products together could pass 64 bits, so the high part of the first is set aside.
+    const own = f.i64(sum([carry, ...products(column)]));
+    const multiples = pairs(column, limbs)
+      .filter(([i]) => i < quotients.length)
+      .map(([i, j]) => i64.mul(quotients[i]!, p[j]!));
+    const rest = f.i64(sum([i64.and(own, MASK), ...multiples]));
+    f.set(carry, i64.shrU(own, BITS));
+    if (column < limbs) {
+      const quotient = f.i64(i64.and(i64.mul(rest, factor), MASK));
+      quotients.push(quotient);
+      f.set(rest, i64.add(rest, i64.mul(quotient, p[0]!)));
+    } else {
+      f.do(i64.store(to, i64.and(rest, MASK), 8 * (column - limbs)));
+    }
+    f.set(carry, i64.add(carry, i64.shrU(rest, BITS)));
+  }
+}
+
+/** −p⁻¹ mod 2^30: times the low limb of a column it gives the multiple of p that makes the limb zero. */
+function negatedInverse(modulus: bigint): bigint {
+  let inverse = 1n;
+  for (let i = 0; i < 5; i++) inverse = (inverse * (2n - modulus * inverse)) & MASK;
+  return -inverse & MASK;
+}
+
+/** Stores `value`, less `limit` unless it is below it. */
+function storeReduced(
+  f: FunctionBuilder,
+  to: Operand,
+  value: readonly Local[],
+  limit: readonly bigint[],
+): void {
+  const borrow = f.i64(0n);
+  const reduced = value.map((limb, i) => {
+    const difference = f.i64(i64.sub(i64.add(limb, borrow), limit[i]!));
+    f.set(borrow, i64.shrS(difference, BITS));
+    return difference;
+  });
+  const isBelow = f.i32(i64.ltS(borrow, 0n));
+  value.forEach((limb, i) => {
+    f.do(i64.store(to, i64.select(isBelow, limb, i64.and(reduced[i]!, MASK)), 8 * i));
+  });
+}
+
+/** The pairs of limbs whose product belongs to `column`. */
+function pairs(column: number, limbs: number): [number, number][] {
+  return indexes(limbs)
+    .map((i): [number, number] => [i, column - i])
+    .filter(([, j]) => j >= 0 && j < limbs);
+}
+
+function sum(values: readonly Operand[]): Operand {
+  return values.reduce((total, value) => i64.add(total, value));
+}
+
+function indexes(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { ZERO_ADDRESS } from "../primitives/address.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import { signTransaction } from "../types/transaction/sign.ts";
+import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { type BlobVerifier, createSubmit } from "./submission.ts";
+import {
+  CHAIN_ID,
+  createTestPool,
+  ETHER,
+  GWEI,
+  testAccount,
+  testHeader,
+  testKey,
+} from "./testing/pool-fixture.ts";
+
+const alice = testAccount(0);
+const RULES = { txFeeWeiMax: 0n, allowUnprotected: false };
+const COMMITMENT = new Uint8Array(48).fill(7);
+
+const transferFields = {
+  ...{ chainId: CHAIN_ID, gasLimit: 21_000n, to: ZERO_ADDRESS, value: 0n, data: EMPTY_BYTES },
+  ...{ maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI, accessList: [] },
+};
+
+/** The network form and hash of a blob transaction of alice's. */
+function blobTransaction({ nonce = 0n, version = 1 as 0 | 1 } = {}) {
+  const tx = signTransaction(
+    {
+      ...{ type: 3, ...transferFields, nonce, maxFeePerBlobGas: GWEI },
+      blobVersionedHashes: [blobVersionedHash(COMMITMENT)],
+    },
+    testKey(0),
+  );
+  const sidecar: BlobSidecar = {
+    wrapperVersion: version,
+    blobs: [new Uint8Array(131_072)],
+    commitments: [COMMITMENT],
+    proofs: Array.from({ length: version === 1 ? 128 : 1 }, () => new Uint8Array(48)),
+  };
+  return { hash: tx.hash, raw: encodePooledTransaction(tx, sidecar) };
+}
+
+/** A submission whose verifications end when the test says so. */
+function submission() {
+  const { pool, state } = createTestPool();
+  state.set(alice, { balance: ETHER });
+  const verifications: ((fault: string | undefined) => void)[] = [];
+  const proofs = Array.from({ length: 128 }, (_, i) => new Uint8Array(48).fill(i));
+  const commitments = [COMMITMENT];
+  const proven: (readonly Uint8Array[])[] = [];
+  const blobs: BlobVerifier = {
+    verify: () => new Promise((resolve) => verifications.push(resolve)),
+    async prove(list) {
+      proven.push(list);
+      return { commitments, proofs };
+    },
+  };
+  const submit = createSubmit(RULES, { pool, blobs });
+  return { pool, state, submit, verifications, proven, proofs, commitments };
+}
+
+test("a transaction without blobs is pooled when submit returns", () => {
+  const { pool, submit } = submission();
+  const tx = signTransaction({ type: 2, ...transferFields, nonce: 0n }, testKey(0));
+  assert.equal(submit(tx.raw), tx.hash);
+  assert.equal(pool.get(tx.hash)?.sender, alice);
+});
+
+test("a blob transaction is pooled once its proofs are verified, and not before", async () => {
+  const { pool, submit, verifications } = submission();
+  const { raw, hash } = blobTransaction();
+  const submitted = submit(raw);
+  assert.equal(pool.get(hash), undefined);
+  verifications[0]!(undefined);
+  assert.equal(await submitted, hash);
+  assert.ok(pool.get(hash));
+});
+
+test("proofs that do not hold are a rejection", async () => {
+  const { pool, submit, verifications } = submission();
+  const { raw, hash } = blobTransaction();
+  const submitted = submit(raw);
+  verifications[0]!("proof");
+  await assert.rejects(async () => submitted, {
+    code: "POOL_KZG_VERIFICATION_FAILED",
+    message: "KZG verification error: proof",
+  });
+  assert.equal(pool.get(hash), undefined);
+});
+
+test("balance, nonce and form are checked before the proofs are looked at", async () => {
+  const { state, submit, verifications } = submission();
+  const { raw } = blobTransaction({ nonce: 2n });
+  await assert.rejects(async () => submit(raw), { code: "TX_NONCE_MISMATCH_TOO_HIGH" });
+  state.set(alice, { balance: 1n });
+  await assert.rejects(async () => submit(blobTransaction().raw), {
+    code: "TX_INSUFFICIENT_ACCOUNT_FUNDS",
+  });
+  assert.equal(verifications.length, 0);
+});
+
+test("the same transaction sent again is not verified again", async () => {
+  const { submit, verifications } = submission();
+  const { raw } = blobTransaction();
+  const first = submit(raw);
+  await assert.rejects(async () => submit(raw), { code: "POOL_ALREADY_KNOWN" });
+  assert.equal(verifications.length, 1);
+  verifications[0]!("proof");
+  await assert.rejects(async () => first);
+  const again = submit(raw);
+  verifications[1]!(undefined);
+  await again;
+});
+
+test("what became impossible during verification is rejected", async () => {
+  const { pool, state, submit, verifications } = submission();
+  const submitted = submit(blobTransaction().raw);
+  state.set(alice, { nonce: 1n });
+  pool.onHead({ header: testHeader({ number: 2 }), state });
+  verifications[0]!(undefined);
+  await assert.rejects(async () => submitted, { code: "TX_NONCE_MISMATCH_TOO_LOW" });
+});
+
+test("a sidecar of version 0 is converted to cell proofs after Osaka", async () => {
+  const { pool, submit, verifications, proven, proofs } = submission();
+  const { raw, hash } = blobTransaction({ version: 0 });
+  assert.equal(await submit(raw), hash);
+  const { sidecar } = pool.get(hash)!;
+  assert.equal(sidecar?.wrapperVersion, 1);
+  assert.deepEqual(sidecar?.proofs, proofs);
+  assert.equal(proven.length, 1);
+  assert.equal(verifications.length, 0);
+});
+
+test("a commitment that is not that of the blob is rejected by the conversion", async () => {
+  const { pool, submit, commitments } = submission();
+  commitments[0] = new Uint8Array(48);
+  const { raw, hash } = blobTransaction({ version: 0 });
+  await assert.rejects(async () => submit(raw), { code: "POOL_KZG_VERIFICATION_FAILED" });
+  assert.equal(pool.get(hash as Hash), undefined);
+});

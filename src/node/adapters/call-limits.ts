@@ -1,0 +1,10 @@
+/** Limits of calls and traces that leave no block. */
+export type CallLimits = {
+  /** Units one call may use; 0: no limit */
+  readonly gasCap: bigint;
+  /** 0: no limit */
+  readonly timeoutMs: number;
+  readonly memoryBytesMax: number;
+  /** Bytes one eth_call may return. */
+  readonly returnBytesMax: number;
+};

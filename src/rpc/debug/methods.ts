@@ -1,0 +1,23 @@
+import type { Method } from "../dispatch/method.ts";
+import type { RpcPorts } from "../ports/rpc-ports.ts";
+import { getRawBlock } from "./get-raw-block.ts";
+import { getRawHeader } from "./get-raw-header.ts";
+import { getRawReceipts } from "./get-raw-receipts.ts";
+import { getRawTransaction } from "./get-raw-transaction.ts";
+import { traceBlock } from "./trace-block.ts";
+import { traceBlockByHash } from "./trace-block-by-hash.ts";
+import { traceBlockByNumber } from "./trace-block-by-number.ts";
+import { traceCall } from "./trace-call.ts";
+import { traceTransaction } from "./trace-transaction.ts";
+
+export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
+  getRawBlock,
+  getRawHeader,
+  getRawReceipts,
+  getRawTransaction,
+  traceTransaction,
+  traceBlockByNumber,
+  traceBlockByHash,
+  traceBlock,
+  traceCall,
+];

@@ -1,0 +1,38 @@
+import { NotTraceableError } from "../../tracing/errors.ts";
+import { defineMethod } from "../dispatch/method.ts";
+import { blockNumberOrTag } from "../params/block-selector.ts";
+import { optional, rawJson } from "../params/codec.ts";
+import type { ChainView } from "../ports/chain-view.ts";
+import type { ExecutionPort } from "../ports/execution.ts";
+import { traceConfig } from "./trace-config.ts";
+import { tracesText } from "./traces-text.ts";
+
+/**
+ * `debug_traceBlockByNumber`: what happened in each transaction of a block of the chain.
+ *
+ * @throws NotTraceableError, InvalidTracerError, TracingTimeoutError
+ * @see execution-apis `src/debug/tracing.yaml`
+ */
+export const traceBlockByNumber = defineMethod({
+  name: "debug_traceBlockByNumber",
+  params: { block: blockNumberOrTag, config: optional(traceConfig, {}) },
+  result: rawJson,
+  heavy: true,
+  async handle(
+    { block, config },
+    {
+      chain,
+      execution,
+    }: {
+      chain: Pick<ChainView, "head">;
+      execution: Pick<ExecutionPort, "traceBlock">;
+    },
+  ) {
+    if (block === "pending") {
+      throw new NotTraceableError("tracing on top of pending is not supported");
+    }
+    if (typeof block === "number") return tracesText(await execution.traceBlock(block, config));
+    const number = block === "earliest" ? 0 : (await chain.head()).header.number;
+    return tracesText(await execution.traceBlock(number, config));
+  },
+});

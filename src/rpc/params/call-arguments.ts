@@ -1,0 +1,246 @@
+import {
+  type BlockOverrides,
+  InvalidBlockOverridesError,
+} from "../../execution/call/block-overrides.ts";
+import type { CallArguments } from "../../execution/call/call-arguments.ts";
+import type { AccountOverride, StateOverrides } from "../../execution/call/state-overrides.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Withdrawal } from "../../types/block.ts";
+import type {
+  AccessList,
+  AccessListEntry,
+  Authorization,
+} from "../../types/transaction/transaction.ts";
+import { InvalidValueError } from "../dispatch/errors.ts";
+import {
+  address,
+  array,
+  data,
+  hash,
+  object,
+  type ParamCodec,
+  quantity,
+  quantity64,
+  schemaOf,
+} from "./codec.ts";
+
+const accessListEntry = required(
+  "AccessTuple",
+  object(
+    "AccessTuple",
+    { address, storageKeys: array(hash, "[]common.Hash") },
+    "types.AccessTuple",
+  ),
+  ["address", "storageKeys"],
+) as ParamCodec<AccessListEntry>;
+
+const authorization = required(
+  "SetCodeAuthorization",
+  object(
+    "SetCodeAuthorization",
+    {
+      chainId: quantity,
+      address,
+      nonce: quantity64,
+      yParity: quantity64,
+      r: quantity,
+      s: quantity,
+    },
+    "types.SetCodeAuthorization",
+  ),
+  ["chainId", "address", "nonce", "yParity", "r", "s"],
+) as ParamCodec<Authorization>;
+
+export const accessList: ParamCodec<AccessList> = array(accessListEntry, "types.AccessList");
+
+const members = {
+  from: address,
+  to: address,
+  gas: quantity64,
+  gasPrice: quantity,
+  maxFeePerGas: quantity,
+  maxPriorityFeePerGas: quantity,
+  value: quantity,
+  nonce: quantity64,
+  data,
+  input: data,
+  accessList,
+  chainId: quantity,
+  maxFeePerBlobGas: quantity,
+  blobVersionedHashes: array(hash, "[]common.Hash"),
+  blobs: array(data, "[]kzg4844.Blob"),
+  commitments: array(data, "[]kzg4844.Commitment"),
+  proofs: array(data, "[]kzg4844.Proof"),
+  authorizationList: array(authorization, "[]types.SetCodeAuthorization"),
+} as const;
+
+const transactionArgs = object("TransactionArgs", members);
+
+/**
+ * The argument object of `eth_call`, `eth_sendTransaction` and similar methods. `gasLimit` is an alias of `gas`, which some tools send.
+ * All results have one shape: code that reads them stays monomorphic.
+ */
+export const callArguments: ParamCodec<CallArguments> = {
+  ...schemaOf(transactionArgs),
+  decode(value, field) {
+    const args = transactionArgs.decode(value, field);
+    return {
+      from: args.from,
+      to: args.to,
+      gas: args.gas ?? gasLimitOf(value),
+      gasPrice: args.gasPrice,
+      maxFeePerGas: args.maxFeePerGas,
+      maxPriorityFeePerGas: args.maxPriorityFeePerGas,
+      value: args.value,
+      nonce: args.nonce,
+      data: args.data,
+      input: args.input,
+      accessList: args.accessList,
+      chainId: args.chainId,
+      maxFeePerBlobGas: args.maxFeePerBlobGas,
+      blobVersionedHashes: args.blobVersionedHashes,
+      blobs: args.blobs,
+      commitments: args.commitments,
+      proofs: args.proofs,
+      authorizationList: args.authorizationList,
+    };
+  },
+};
+
+function gasLimitOf(value: unknown): bigint | undefined {
+  const gasLimit = (value as { gasLimit?: unknown } | null)?.gasLimit;
+  if (gasLimit === undefined || gasLimit === null) return undefined;
+  return quantity64.decode(gasLimit, "TransactionArgs.gasLimit");
+}
+
+const storageMap: ParamCodec<ReadonlyMap<Hash, bigint>> = {
+  schema: { type: "object", additionalProperties: hash.schema },
+  decode: (value, field) =>
+    decodeMap(value, field, "map[common.Hash]common.Hash", hash, "Hash", (word) =>
+      BigInt(hash.decode(word)),
+    ),
+};
+
+const accountOverrideMembers = {
+  nonce: quantity64,
+  code: data,
+  balance: quantity,
+  state: storageMap,
+  stateDiff: storageMap,
+  movePrecompileToAddress: address,
+} as const;
+
+const accountOverride: ParamCodec<AccountOverride> = object(
+  "OverrideAccount",
+  accountOverrideMembers,
+  "override.OverrideAccount",
+);
+
+/** `{address: override}`. */
+export const stateOverrides: ParamCodec<StateOverrides> = {
+  schema: { type: "object", additionalProperties: accountOverride.schema },
+  decode(value, field) {
+    return decodeMap(value, field, "override.StateOverride", address, "Address", (entry) =>
+      accountOverride.decode(entry),
+    );
+  },
+};
+
+const withdrawalMembers = object(
+  "Withdrawal",
+  { index: quantity64, validatorIndex: quantity64, address, amount: quantity64 },
+  "types.Withdrawal",
+);
+
+/** A withdrawal (EIP-4895); what is left out is 0. */
+export const withdrawal: ParamCodec<Withdrawal> = {
+  ...schemaOf(withdrawalMembers),
+  decode: (value, field) => ({
+    ...{ index: 0n, validatorIndex: 0n, address: ZERO_ADDRESS, amount: 0n },
+    ...withdrawalMembers.decode(value, field),
+  }),
+};
+
+const blockOverrideMembers = {
+  number: quantity,
+  difficulty: quantity,
+  time: quantity64,
+  gasLimit: quantity64,
+  feeRecipient: address,
+  prevRandao: hash,
+  baseFeePerGas: quantity,
+  blobBaseFee: quantity,
+  beaconRoot: hash,
+  withdrawals: array(withdrawal, "types.Withdrawals"),
+} as const;
+
+const blockOverridesObject = object(
+  "BlockOverrides",
+  blockOverrideMembers,
+  "override.BlockOverrides",
+);
+
+/** @throws InvalidBlockOverridesError for a number or time that no block can have */
+export const blockOverrides: ParamCodec<BlockOverrides> = {
+  ...schemaOf(blockOverridesObject),
+  decode(value, field) {
+    const { number, time, ...rest } = blockOverridesObject.decode(value, field);
+    return {
+      ...rest,
+      ...(number !== undefined && { number: safeInteger("number", number) }),
+      ...(time !== undefined && { time: safeInteger("time", time) }),
+    };
+  },
+};
+
+function safeInteger(name: string, value: bigint): number {
+  if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+  throw new InvalidBlockOverridesError(`block override "${name}" is too large: ${value}`);
+}
+
+function decodeMap<K, V>(
+  value: unknown,
+  field: string | undefined,
+  goType: string,
+  key: ParamCodec<K>,
+  keyName: string,
+  decode: (value: unknown) => V,
+): ReadonlyMap<K, V> {
+  object("", {}, goType).decode(value, field);
+  return new Map(
+    Object.entries((value ?? {}) as object).map(([name, entry]) => [
+      decodeKey(key, name, keyName),
+      decode(entry),
+    ]),
+  );
+}
+
+/** A key's own type is named without its package when it has the wrong length. */
+function decodeKey<K>(codec: ParamCodec<K>, key: string, name: string): K {
+  try {
+    return codec.decode(key);
+  } catch (error) {
+    if (!(error instanceof InvalidValueError)) throw error;
+    throw new InvalidValueError(error.message.replace(/ for common\.\w+$/, ` for ${name}`));
+  }
+}
+
+function required<T extends object>(
+  name: string,
+  codec: ParamCodec<T>,
+  keys: readonly (keyof T & string)[],
+): ParamCodec<T> {
+  return {
+    schema: { ...codec.schema, required: keys },
+    decode(value, field) {
+      const decoded = codec.decode(value, field);
+      for (const key of keys) {
+        if (decoded[key] === undefined) {
+          throw new InvalidValueError(`missing required field '${key}' for ${name}`);
+        }
+      }
+      return decoded;
+    },
+  };
+}

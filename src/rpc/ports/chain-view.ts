@@ -1,0 +1,196 @@
+import type { FeeHistory } from "../../chain/fees/fee-history.ts";
+import type { LogFilterOptions } from "../../chain/logs/log-filter.ts";
+import type { PoolContent, PooledTransaction } from "../../mempool/pool.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Account } from "../../state/account.ts";
+import type { AccountProof } from "../../state/state-trie.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
+import type { BlockSelector } from "../params/block-selector.ts";
+import type { CancelToken } from "./cancel-token.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
+
+/**
+ * The chain and its pool as JSON-RPC sees them: head, reads at a block, pool, fees, submit, subscribe.
+ *
+ * Every argument and every result is plain data that a structured clone preserves, and every read names its block by a selector, so
+ * that a chain in another thread or process can answer. In the chain's own thread the answer is there at once (docs/adr/0011).
+ */
+export interface ChainView
+  extends ChainConstants,
+    BlockReads,
+    StateReads,
+    LogReads,
+    PoolReads,
+    FeeReads,
+    ChainEvents {
+  /**
+   * Adds a transaction in network form to the pool; its hash once it is accepted.
+   * @throws the decoder's, the pool's and the submission rules' rejections
+   */
+  submit(raw: Uint8Array): MaybePromise<Hash>;
+}
+
+/** What never changes while the node runs. */
+export interface ChainConstants {
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+}
+
+/** A header with its hash, keccak256 of its RLP. */
+export type SealedHeader = { readonly hash: Hash; readonly header: Header };
+
+/** Where a transaction is in the chain. */
+export type TransactionPosition = {
+  readonly blockHash: Hash;
+  readonly blockNumber: number;
+  /** Unix seconds */
+  readonly blockTimestamp: number;
+  /** in the block */
+  readonly index: number;
+  /** of the block, in wei; undefined before London */
+  readonly baseFeePerGas: bigint | undefined;
+};
+
+export type MinedTransaction = {
+  readonly tx: Transaction;
+  readonly sender: Address;
+  readonly position: TransactionPosition;
+};
+
+/** A receipt with what its JSON takes from transaction and block. */
+export type MinedReceipt = {
+  readonly receipt: Receipt;
+  readonly transactionHash: Hash;
+  readonly from: Address;
+  readonly to: Address | null;
+  readonly position: TransactionPosition;
+  /** in the block, of the receipt's first log */
+  readonly firstLogIndex: number;
+};
+
+/**
+ * Blocks, transactions and receipts. undefined: there is none.
+ * A selector may throw BlockNotCanonicalError or PendingUnavailableError.
+ */
+export interface BlockReads {
+  head(): MaybePromise<SealedHeader>;
+  header(at: BlockSelector): MaybePromise<SealedHeader | undefined>;
+  block(at: BlockSelector): MaybePromise<ExecutedBlock | undefined>;
+  /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */
+  blockHashes(first: number, countMax: number): MaybePromise<readonly Hash[]>;
+  transaction(hash: Hash): MaybePromise<MinedTransaction | undefined>;
+  transactionAt(at: BlockSelector, index: number): MaybePromise<MinedTransaction | undefined>;
+  /** The transaction of `sender` with this nonce; `isUsed` is also true for a nonce that no transaction used (EIP-7702). */
+  transactionBySender(
+    sender: Address,
+    nonce: bigint,
+  ): MaybePromise<{ readonly isUsed: boolean; readonly mined?: MinedTransaction }>;
+  receipt(hash: Hash): MaybePromise<MinedReceipt | undefined>;
+}
+
+/** The state after a block. Each throws UnknownBlockError, BlockNotCanonicalError or PendingUnavailableError for the selector. */
+export interface StateReads {
+  /** undefined: no such account */
+  account(address: Address, at: BlockSelector): MaybePromise<Account | undefined>;
+  /** Empty where there is no account or no code. */
+  code(address: Address, at: BlockSelector): MaybePromise<Uint8Array>;
+  /** Account and code of one and the same state. */
+  accountWithCode(
+    address: Address,
+    at: BlockSelector,
+  ): MaybePromise<{ readonly account: Account | undefined; readonly code: Uint8Array }>;
+  /** 0n where nothing was stored */
+  storage(address: Address, slot: Hash, at: BlockSelector): MaybePromise<bigint>;
+  /** One list per account, in the order asked. */
+  storageValues(
+    slots: readonly (readonly [Address, readonly Hash[]])[],
+    at: BlockSelector,
+  ): MaybePromise<readonly (readonly bigint[])[]>;
+  /** EIP-1186 proof against the block's state root. @throws PendingProofError for the pending block, whose trie is not stored */
+  proof(
+    address: Address,
+    slots: readonly Hash[],
+    at: BlockSelector,
+  ): MaybePromise<{ readonly account: Account | undefined; readonly proof: AccountProof }>;
+}
+
+/** Which logs, of which blocks; blocks after the head are left out. */
+export type LogQuery = {
+  readonly terms: LogFilterOptions;
+  readonly from: number;
+  readonly to: number;
+};
+
+/** Where a search ends before its range does. */
+export type LogLimits = {
+  readonly resultsMax: number;
+  /** of JSON */
+  readonly bytesMax: number;
+  /** Rows of the index and blocks looked at, each counted as one; a block with many logs as more. */
+  readonly workMax: number;
+};
+
+export type FoundLogs = {
+  /** a list of log objects, in pieces */
+  readonly json: readonly Uint8Array[];
+  readonly count: number;
+  /** First block that was not searched; after the range when all of it was. */
+  readonly end: number;
+  /** Why the search ended before the range did. */
+  readonly limit: "results" | "bytes" | "work" | undefined;
+};
+
+export interface LogReads {
+  /**
+   * The logs of the canonical chain that match, in order. It ends early, between two blocks, where a limit is passed; the first block
+   * is always searched whole, so that a caller can go on from `end`.
+   * @throws RequestTimeoutError once `cancel` is aborted
+   */
+  logs(query: LogQuery, limits: LogLimits, cancel?: CancelToken): MaybePromise<FoundLogs>;
+}
+
+export interface PoolReads {
+  pooled(hash: Hash): MaybePromise<PooledTransaction | undefined>;
+  /** The nonce after the last pending transaction of `address`. */
+  nextNonce(address: Address): MaybePromise<bigint>;
+  poolContent(): MaybePromise<PoolContent>;
+  poolContentFrom(address: Address): MaybePromise<{
+    readonly pending: readonly PooledTransaction[];
+    readonly queued: readonly PooledTransaction[];
+  }>;
+  poolCounts(): MaybePromise<{ readonly pending: number; readonly queued: number }>;
+}
+
+/** Fees in wei. */
+export interface FeeReads {
+  /** A tip with which a transaction is likely to be mined soon. */
+  suggestTip(): MaybePromise<bigint>;
+  /** `eth_feeHistory`. @throws InvalidFeeHistoryRequestError */
+  feeHistory(
+    blockCount: number,
+    newest: number | "pending",
+    percentiles: readonly number[],
+  ): MaybePromise<FeeHistory>;
+}
+
+/** A transaction that became executable. */
+export type PendingTransaction = Pick<PooledTransaction, "tx" | "sender">;
+
+/** Whatever an event names can be read when the listener is called. */
+export type ChainListener = {
+  /** A block became the head. */
+  readonly onBlock?: (executed: ExecutedBlock) => void;
+  /** Blocks, ascending, are no longer part of the chain. */
+  readonly onRemoved?: (removed: readonly ExecutedBlock[]) => void;
+  readonly onPending?: (transactions: readonly PendingTransaction[]) => void;
+};
+
+export interface ChainEvents {
+  /** Calls `listener` until the returned function is called. Only events it has a function for are sent. */
+  subscribe(listener: ChainListener): () => void;
+}

@@ -1,0 +1,142 @@
+import type { ChainConstants, ChainListener } from "../chain-view.ts";
+import type { RemotePorts } from "../rpc-ports.ts";
+
+/**
+ * The ports over a `MessagePort`. The server sends the chain's constants first; then each call gets one `result` or `error` with its
+ * id, in any order, and events come between them in the order they happened. An event that the server sends before a result was
+ * there before that result was read.
+ */
+export type ClientMessage =
+  | {
+      readonly kind: "call";
+      readonly id: number;
+      readonly port: RemotePortName;
+      readonly method: string;
+      readonly args: readonly unknown[];
+    }
+  /** Nobody waits for the result of call `id` any more. */
+  | { readonly kind: "abort"; readonly id: number }
+  | { readonly kind: "subscribe"; readonly id: number; readonly events: readonly ChainEvent[] }
+  | { readonly kind: "unsubscribe"; readonly id: number };
+
+export type ServerMessage =
+  | { readonly kind: "constants"; readonly constants: ChainConstants }
+  | { readonly kind: "result"; readonly id: number; readonly value: unknown }
+  | { readonly kind: "error"; readonly id: number; readonly error: ErrorData }
+  /** @property id of the subscription */
+  | {
+      readonly kind: "event";
+      readonly id: number;
+      readonly event: ChainEvent;
+      readonly value: unknown;
+    };
+
+/** An error without its class, which no structured clone preserves. */
+export type ErrorData = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: ErrorData | undefined;
+  /** Present for a `NodeError`. */
+  readonly rejection?: {
+    readonly code: string;
+    readonly details: Readonly<Record<string, unknown>>;
+  };
+};
+
+export type RemotePortName = keyof RemotePorts;
+export type ChainEvent = keyof ChainListener;
+
+/** What a method of a port is: an ordinary call, or one whose parameter at `cancelAt` is a `CancelToken`. */
+type Remote = { readonly cancelAt?: number };
+
+type FunctionName<P> = Extract<
+  { [K in keyof P]: P[K] extends (...args: never[]) => unknown ? K : never }[keyof P],
+  string
+>;
+
+const CALL: Remote = {};
+
+/** Every method that crosses; one that is missing does not compile. `subscribe` has messages of its own. */
+export const REMOTE_METHODS = {
+  chain: {
+    head: CALL,
+    header: CALL,
+    block: CALL,
+    blockHashes: CALL,
+    transaction: CALL,
+    transactionAt: CALL,
+    transactionBySender: CALL,
+    receipt: CALL,
+    account: CALL,
+    code: CALL,
+    accountWithCode: CALL,
+    storage: CALL,
+    storageValues: CALL,
+    proof: CALL,
+    logs: { cancelAt: 2 },
+    pooled: CALL,
+    nextNonce: CALL,
+    poolContent: CALL,
+    poolContentFrom: CALL,
+    poolCounts: CALL,
+    suggestTip: CALL,
+    feeHistory: CALL,
+    submit: CALL,
+  },
+  execution: {
+    call: CALL,
+    estimateGas: CALL,
+    createAccessList: CALL,
+    callMany: CALL,
+    simulate: CALL,
+    traceTransaction: CALL,
+    traceBlock: CALL,
+    traceRawBlock: CALL,
+    traceCall: CALL,
+    buildBlock: CALL,
+    commitBlock: CALL,
+  },
+  keys: {
+    accounts: CALL,
+    assertKnown: CALL,
+    sign: CALL,
+    signWithPassphrase: CALL,
+    unlock: CALL,
+    lock: CALL,
+    create: CALL,
+    importKey: CALL,
+    wallets: CALL,
+    openWallet: CALL,
+    deriveAccount: CALL,
+    initializeWallet: CALL,
+    unpairWallet: CALL,
+  },
+  node: {
+    info: CALL,
+    devChain: CALL,
+    dataDirectory: CALL,
+    adminInfo: CALL,
+    peers: CALL,
+    startListener: CALL,
+    stopListener: CALL,
+    exportChain: CALL,
+    importChain: CALL,
+    setMinimumGasPrice: CALL,
+    setEtherbase: CALL,
+    getValue: CALL,
+    putValue: CALL,
+  },
+  tools: { compilerVersion: CALL, compile: CALL, proveBlobs: CALL },
+} as const satisfies {
+  readonly [P in RemotePortName]: Readonly<
+    Record<Exclude<FunctionName<RemotePorts[P]>, "subscribe">, Remote>
+  >;
+};
+
+/** The facts of a method; undefined when no such method crosses. */
+export function remoteMethod(port: string, method: string): Remote | undefined {
+  const table = REMOTE_METHODS as Readonly<Record<string, Readonly<Record<string, Remote>>>>;
+  const methods = Object.hasOwn(table, port) ? table[port]! : {};
+  return Object.hasOwn(methods, method) ? methods[method] : undefined;
+}

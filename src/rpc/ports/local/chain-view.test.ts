@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inProcessContext } from "../../dispatch/context.ts";
+import { blockNumber } from "../../eth/block/block-number.ts";
+import { call } from "../../eth/execute/call.ts";
+import { getLogs } from "../../eth/filter/get-logs.ts";
+import { getBalance } from "../../eth/state/get-balance.ts";
+import { ALICE, createTestModules } from "../../testing/test-chain.ts";
+
+test("in the chain's thread a method answers in the turn it is called", () => {
+  const modules = createTestModules();
+  const context = inProcessContext();
+  for (const answer of [
+    blockNumber.run(modules, [], context),
+    getBalance.run(modules, [ALICE, "latest"], context),
+    call.run(modules, [{ to: ALICE }, "latest"], context),
+    getLogs.run(modules, [{}], context),
+  ]) {
+    assert.ok(!(answer instanceof Promise));
+  }
+});
+
+test("blockHashes ends at the head and at its limit", () => {
+  const { chain, blocks } = createTestModules();
+  const hashes = blocks.map(({ block }) => block.hash);
+  assert.deepEqual(chain.blockHashes(0, 10), hashes);
+  assert.deepEqual(chain.blockHashes(1, 1), hashes.slice(1, 2));
+  assert.deepEqual(chain.blockHashes(3, 10), []);
+});
+
+test("a log search passes over blocks after the head", async () => {
+  const { chain, settings } = createTestModules();
+  const found = await chain.logs({ terms: {}, from: 1, to: 1_000 }, settings.logLimits);
+  assert.deepEqual([found.count, found.end, found.limit], [10, 3, undefined]);
+});

@@ -1,0 +1,148 @@
+import { LogFilter } from "../../../chain/logs/log-filter.ts";
+import type { LogSource } from "../../../chain/logs/log-source.ts";
+import type { ChainReader } from "../../../chain/reader.ts";
+import type { IncludedTransaction } from "../../../chain/store/block-store.ts";
+import { includedTransaction } from "../../../chain/store/included-transaction.ts";
+import { invariant } from "../../../errors.ts";
+import type { PoolReader } from "../../../mempool/pool.ts";
+import type { Address } from "../../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import type { Account } from "../../../state/account.ts";
+import type { StateReader } from "../../../state/reader.ts";
+import type { ExecutedBlock } from "../../../types/block.ts";
+import type { Header } from "../../../types/header.ts";
+import { PendingProofError } from "../../dispatch/errors.ts";
+import type { ChainEvents, ChainView, FeeReads, SealedHeader } from "../chain-view.ts";
+import { minedReceipt, minedTransaction, minedTransactionOf } from "../mined.ts";
+import { findLogs } from "./log-search.ts";
+import { findBlock, findHeader, resolveState } from "./resolve.ts";
+
+export type LocalChainModules = FeeReads &
+  ChainEvents & {
+    readonly reader: ChainReader;
+    readonly pool: PoolReader;
+    readonly logs: LogSource;
+    readonly submit: ChainView["submit"];
+  };
+
+/** `ChainView` in the chain's own thread: every answer is synchronous, except a log search that takes longer than a moment. */
+export function createLocalChainView(modules: LocalChainModules): ChainView {
+  const { reader, pool, logs } = modules;
+
+  function included(hash: Hash): IncludedTransaction | undefined {
+    const position = reader.transactionPosition(hash);
+    return position && reader.transactionAt(position.number, position.index);
+  }
+
+  function headerOf({ blockNumber }: IncludedTransaction): Header {
+    const header = reader.headerAt(blockNumber);
+    invariant(header, `block ${blockNumber} has a transaction but no header`);
+    return header;
+  }
+
+  return {
+    config: reader.config,
+    genesisHash: reader.genesisHash,
+
+    head: () => sealedHeader(reader.head()),
+    header: (at) => findHeader(reader, at),
+    block: (at) => findBlock(reader, at),
+    blockHashes(first, countMax) {
+      const end = Math.min(reader.head().block.header.number + 1, first + countMax);
+      const hashes: Hash[] = [];
+      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
+      return hashes;
+    },
+    transaction(hash) {
+      const found = included(hash);
+      return found && minedTransaction(found, headerOf(found));
+    },
+    transactionAt(at, index) {
+      if (at === "pending") {
+        const executed = findBlock(reader, at)!;
+        const found = includedTransaction(executed, index);
+        return found && minedTransaction(found, executed.block.header);
+      }
+      const sealed = findHeader(reader, at);
+      const found = sealed && reader.transactionAt(sealed.header.number, index);
+      return found && minedTransaction(found, sealed.header);
+    },
+    transactionBySender(sender, nonce) {
+      const number = blockThatUsed(sender, nonce, reader);
+      if (number === undefined) return { isUsed: false };
+      const executed = reader.blockByNumber(number)!;
+      const index = executed.block.transactions.findIndex(
+        (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
+      );
+      return index === -1
+        ? { isUsed: true }
+        : { isUsed: true, mined: minedTransactionOf(executed, index) };
+    },
+    receipt(hash) {
+      const found = included(hash);
+      return found && minedReceipt(found, headerOf(found));
+    },
+
+    account: (address, at) => resolveState(reader, at).state.account(address),
+    code(address, at) {
+      const { state } = resolveState(reader, at);
+      return codeOf(state, state.account(address));
+    },
+    accountWithCode(address, at) {
+      const { state } = resolveState(reader, at);
+      const account = state.account(address);
+      return { account, code: codeOf(state, account) };
+    },
+    storage: (address, slot, at) => resolveState(reader, at).state.storage(address, slot),
+    storageValues(slots, at) {
+      const { state } = resolveState(reader, at);
+      return slots.map(([address, keys]) => keys.map((key) => state.storage(address, key)));
+    },
+    proof(address, slots, at) {
+      if (at === "pending") throw new PendingProofError();
+      const { executed, state } = resolveState(reader, at);
+      const { number } = executed.block.header;
+      return { account: state.account(address), proof: reader.proofAt(number, address, slots) };
+    },
+
+    logs({ terms, from, to }, limits, cancel) {
+      const range = { from, to: Math.min(to, reader.head().block.header.number) };
+      return findLogs(logs, new LogFilter(terms), range, limits, cancel);
+    },
+
+    pooled: (hash) => pool.get(hash),
+    nextNonce: (address) => pool.nonceOf(address),
+    poolContent: () => pool.content(),
+    poolContentFrom: (address) => pool.contentFrom(address),
+    poolCounts: () => pool.counts(),
+
+    suggestTip: () => modules.suggestTip(),
+    feeHistory: (blockCount, newest, percentiles) =>
+      modules.feeHistory(blockCount, newest, percentiles),
+    submit: (raw) => modules.submit(raw),
+    subscribe: (listener) => modules.subscribe(listener),
+  };
+}
+
+function sealedHeader({ block: { hash, header } }: ExecutedBlock): SealedHeader {
+  return { hash, header };
+}
+
+function codeOf(state: StateReader, account: Account | undefined): Uint8Array {
+  return account ? state.code(account.codeHash) : EMPTY_BYTES;
+}
+
+/** The first block after which `sender` has a nonce above `nonce`: found by halving, since nonces only rise. */
+function blockThatUsed(sender: Address, nonce: bigint, chain: ChainReader): number | undefined {
+  const isUsed = (number: number) => (chain.stateAt(number).account(sender)?.nonce ?? 0n) > nonce;
+  let high = chain.head().block.header.number;
+  if (!isUsed(high)) return undefined;
+  let low = -1;
+  while (low + 1 < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isUsed(middle)) high = middle;
+    else low = middle;
+  }
+  return high;
+}

@@ -1,0 +1,132 @@
+import { setImmediate } from "node:timers/promises";
+import type { LogFilter } from "../../../chain/logs/log-filter.ts";
+import { LOG_CHUNK_BLOCKS, type LogSource } from "../../../chain/logs/log-source.ts";
+import { RequestTimeoutError } from "../../dispatch/errors.ts";
+import { LogListWriter } from "../../json/log-list.ts";
+import type { BlockRange } from "../../params/log-criteria.ts";
+import type { CancelToken } from "../cancel-token.ts";
+import type { FoundLogs, LogLimits } from "../chain-view.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+
+/** Each window is twice as long as the one before: a search may end after a few candidates. */
+const FIRST_WINDOW_BLOCKS = 4_096;
+/** A search gives way to other work after running this long. */
+const SLICE_MS = 8;
+/** Logs that count as much work as reading a block. */
+const LOGS_PER_WORK = 64;
+
+/**
+ * The logs of `range` that `filter` matches, in order. It ends early, between two blocks, where a limit
+ * is passed; the first block is always searched whole, so that a caller can go on from `end`.
+ *
+ * @throws RequestTimeoutError once `cancel` is aborted
+ */
+export function findLogs(
+  source: LogSource,
+  filter: LogFilter,
+  range: BlockRange,
+  limits: LogLimits,
+  cancel?: Pick<CancelToken, "isAborted">,
+): MaybePromise<FoundLogs> {
+  const search = new LogSearch(source, filter, range, limits);
+  return search.runUntil(performance.now() + SLICE_MS) ?? finish(search, cancel);
+}
+
+async function finish(
+  search: LogSearch,
+  cancel: Pick<CancelToken, "isAborted"> | undefined,
+): Promise<FoundLogs> {
+  for (;;) {
+    await setImmediate();
+    if (cancel?.isAborted) throw new RequestTimeoutError();
+    const found = search.runUntil(performance.now() + SLICE_MS);
+    if (found !== undefined) return found;
+  }
+}
+
+class LogSearch {
+  readonly #source: LogSource;
+  readonly #filter: LogFilter;
+  readonly #range: BlockRange;
+  readonly #limits: LogLimits;
+  readonly #list = new LogListWriter();
+  /** Of the window under way. */
+  #candidates: readonly number[] = [];
+  #nextCandidate = 0;
+  #nextWindowStart: number;
+  #windowBlocks = FIRST_WINDOW_BLOCKS;
+  readonly #workPerWindow: number;
+  #work = 0;
+
+  constructor(source: LogSource, filter: LogFilter, range: BlockRange, limits: LogLimits) {
+    this.#source = source;
+    this.#filter = filter;
+    this.#range = range;
+    this.#limits = limits;
+    this.#nextWindowStart = range.from;
+    const terms = filter.topics.map((topics) => topics?.size ?? 0);
+    this.#workPerWindow = terms.reduce(
+      (sum, size) => sum + size,
+      1 + (filter.addresses?.size ?? 0),
+    );
+  }
+
+  /** undefined: the time is up and there is more to search */
+  runUntil(timeMs: number): FoundLogs | undefined {
+    for (let steps = 1; ; steps++) {
+      if (steps % 16 === 0 && performance.now() > timeMs) return undefined;
+      const number = this.#candidates[this.#nextCandidate];
+      if (number === undefined) {
+        if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);
+        if (this.#work > this.#limits.workMax) return this.#found(this.#nextWindowStart, "work");
+        this.#beginWindow();
+        if (performance.now() > timeMs) return undefined;
+        continue;
+      }
+      if (this.#work > this.#limits.workMax && number > this.#range.from) {
+        return this.#found(number, "work");
+      }
+      this.#nextCandidate++;
+      const passed = this.#searchBlock(number);
+      if (passed !== undefined) return passed;
+    }
+  }
+
+  #beginWindow(): void {
+    const from = this.#nextWindowStart;
+    const chunkEnd = Math.floor(from / LOG_CHUNK_BLOCKS + 1) * LOG_CHUNK_BLOCKS - 1;
+    const end = Math.min(from + this.#windowBlocks - 1, chunkEnd, this.#range.to);
+    this.#candidates = this.#source.candidates(this.#filter, from, end);
+    this.#nextCandidate = 0;
+    this.#nextWindowStart = end + 1;
+    this.#windowBlocks *= 2;
+    this.#work += this.#workPerWindow;
+  }
+
+  /** What was found, when the block passes a limit. */
+  #searchBlock(number: number): FoundLogs | undefined {
+    const logs = this.#source.logsOf(number);
+    this.#work++;
+    // A block that was rolled back while the search gave way to other work.
+    if (logs === undefined) return undefined;
+    const { count, length } = this.#list;
+    this.#work += Math.floor(this.#list.addMatching(logs, this.#filter) / LOGS_PER_WORK);
+    const limit =
+      this.#list.count > this.#limits.resultsMax
+        ? "results"
+        : this.#list.length > this.#limits.bytesMax
+          ? "bytes"
+          : undefined;
+    if (limit === undefined) return undefined;
+    if (number > this.#range.from) {
+      this.#list.rewind({ count, length });
+      return this.#found(number, limit);
+    }
+    return this.#found(number + 1, limit);
+  }
+
+  #found(end: number, limit?: FoundLogs["limit"]): FoundLogs {
+    const { count } = this.#list;
+    return { json: this.#list.finish(), count, end, limit };
+  }
+}

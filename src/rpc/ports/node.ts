@@ -1,0 +1,37 @@
+import type { Address } from "../../primitives/address.ts";
+import type { NodeAdmin } from "../admin/port.ts";
+import type { DappStore } from "../db/port.ts";
+import type { DevChainInfo } from "../dev/port.ts";
+import type { MinerSettings } from "../miner/port.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
+
+/** The node itself: what it reports, and what its operator may change. Plain data only. */
+export interface NodePort extends NodeAdmin, MinerSettings, DappStore {
+  info(): MaybePromise<NodeInfo>;
+  /** For the methods of dev chains. */
+  devChain(): MaybePromise<DevChainInfo>;
+}
+
+/** What the node reports to everyone. */
+export type NodeInfo = {
+  /** `Name/version/os-arch/runtime` */
+  readonly clientVersion: string;
+  /** In decimal on the wire; equals the chain id unless the genesis says otherwise. */
+  readonly networkId: bigint;
+  /** devp2p `eth` version this node would speak. */
+  readonly protocolVersion: number;
+  readonly peerCount: number;
+  readonly isListening: boolean;
+  /** Fee recipient of the blocks this node builds. */
+  readonly coinbase: Address;
+  /** This node builds the next block. */
+  readonly isValidator: boolean;
+  /** undefined: the node has every block it knows of */
+  readonly syncProgress: SyncProgress | undefined;
+};
+
+export type SyncProgress = {
+  readonly startingBlock: number;
+  readonly currentBlock: number;
+  readonly highestBlock: number;
+};

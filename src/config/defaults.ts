@@ -55,6 +55,12 @@ export const DEFAULTS = {
   rpcNotificationQueueBytesMax: 64 * 2 ** 20,
   /** geth's. */
   rpcFeeHistoryBlocksMax: 1024,
+  /** geth's for one transaction. */
+  rpcTraceTimeoutMs: 5_000,
+  /** A trace holds up other calls. */
+  rpcTraceTimeoutMsMax: 60_000,
+  /** V8's strings end at some 500 million characters, and an answer is copied once on its way out. */
+  rpcTraceBytesMax: 128 * 2 ** 20,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

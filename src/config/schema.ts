@@ -140,6 +140,19 @@ export const SCHEMA = {
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
       description: "Bytes one eth_call may return, also when it reverts.",
     }),
+    traceTimeoutMs: option("json-rpc.trace-timeout", duration, DEFAULTS.rpcTraceTimeoutMs, {
+      description:
+        "Time one debug_trace call may take, with all its transactions, unless it names another.",
+    }),
+    traceTimeoutMsMax: option(
+      "json-rpc.trace-timeout-limit",
+      duration,
+      DEFAULTS.rpcTraceTimeoutMsMax,
+      { description: "The longest time a debug_trace call may name." },
+    ),
+    traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
+      description: "Bytes all traces of one debug_trace call may have.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,

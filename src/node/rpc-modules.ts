@@ -44,6 +44,11 @@ export function createRpcPorts(
     timeoutMs: jsonRpc.callTimeoutMs,
     memoryBytesMax: jsonRpc.callMemoryBytesMax,
     returnBytesMax: jsonRpc.returnBytesMax,
+    trace: {
+      timeoutMs: jsonRpc.traceTimeoutMs,
+      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
+      bytesMax: jsonRpc.traceBytesMax,
+    },
   };
   const remote: RemotePorts = {
     chain,

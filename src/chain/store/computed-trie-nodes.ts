@@ -22,7 +22,7 @@ export class ComputedTrieNodes {
     this.#recordOf = recordOf;
   }
 
-  /** `checkpoint`, which knows the nodes before block `first`, with those of `first` to `last`; the last answer is kept. */
+  /** `checkpoint`, which knows the nodes before block `first`, with those of `first` to `last`; the last result is cached. */
   over(checkpoint: TrieNodeReader, first: number, last: number): TrieNodeReader {
     const root = this.#known(last).block.header.stateRoot;
     if (this.#last?.root !== root) {

@@ -46,7 +46,7 @@ const REPLAY_BYTES_MAX = 8 << 20;
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
  * where the disk has no page to fill one with, the system ends the process.
  */
-const FREE_BYTES_MIN = 64 << 20;
+export const FREE_BYTES_MIN = 64 << 20;
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -139,7 +139,7 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
@@ -180,7 +180,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("append:commit");
       });
     } catch (error) {
-      // Nobody has been told of this block, so it can still be taken back.
+      // The block was not published, so it can still be removed.
       this.#orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
@@ -359,7 +359,7 @@ export class LogBlockStore implements BlockStore {
     return (this.head() ?? applied) - applied;
   }
 
-  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  /** Passes to the log index the blocks before `end` that it lacks. */
   #replayLogs(end: number): void {
     const { logs } = this.#index;
     const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
@@ -436,7 +436,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("merge:end");
         if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
-        // There is no caller to tell: the next append does.
+        // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
     });

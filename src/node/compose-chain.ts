@@ -1,10 +1,11 @@
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { poolPath, quarantinePath } from "../config/home.ts";
+import { clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
+import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
@@ -28,7 +29,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
-import { createNetworkEngine } from "./compose-engine.ts";
+import { createNetworkEngine, defaultFeeRecipient } from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
@@ -121,7 +122,7 @@ export function composeChain(
   };
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
-  const feeRecipient = { value: config.consensus.feeRecipient };
+  const feeRecipient = { value: defaultFeeRecipient(config) };
   const { blockTime, extraData, gasLimit: gasLimitTarget } = config.consensus;
   const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
   const consensusLog = log.child("consensus");
@@ -183,7 +184,10 @@ export function composeChain(
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
-    blockTester: createBlockTester(building, shared),
+    blockTester: createBlockTester(
+      { ...building, canCommit: engine.network === undefined },
+      shared,
+    ),
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -241,7 +245,7 @@ function createSetAside(
 }
 
 function watchClock(
-  { consensus }: Config,
+  { consensus, home }: Config,
   { chain }: OpenChain,
   { log, metrics }: ChainCoreModules,
   { wallClock = Date.now, monotonicClock = () => performance.now() }: ChainCoreHooks,
@@ -250,7 +254,11 @@ function watchClock(
   return createClockWatch(
     { forwardJumpMsMax: consensus.clockJumpMsMax, isAccepted: consensus.acceptClock },
     number === 0 ? undefined : timestamp,
-    { wallClock, monotonicClock, log: log.child("clock"), metrics },
+    {
+      ...{ wallClock, monotonicClock, metrics },
+      log: log.child("clock"),
+      clockStop: openClockStopFile(clockStopPath(home)),
+    },
   );
 }
 

@@ -11,9 +11,15 @@ import type { Application } from "../consensus/application.ts";
 import { createCometBftEngine } from "../consensus/cometbft/cometbft-engine.ts";
 import { engineConfigToml } from "../consensus/cometbft/engine-config.ts";
 import { engineGenesisJson } from "../consensus/cometbft/engine-genesis.ts";
-import { prepareEngineHome } from "../consensus/cometbft/engine-home.ts";
+import {
+  createEngineKeys,
+  prepareEngineHome,
+  validatorPublicKey,
+} from "../consensus/cometbft/engine-home.ts";
 import type { Engine } from "../consensus/engine.ts";
+import { addressOfCompressedKey } from "../crypto/compressed-public-key.ts";
 import { NodeError } from "../errors.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
@@ -101,6 +107,16 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
       log: modules.log.child("cometbft"),
     },
   );
+}
+
+/** Receives the tips of blocks this node proposes: as configured, else a validator's own address. */
+export function defaultFeeRecipient({ consensus, home }: Config): Address {
+  if (consensus.engine !== "cometbft" || consensus.feeRecipient !== ZERO_ADDRESS) {
+    return consensus.feeRecipient;
+  }
+  const directory = cometbftPath(home);
+  createEngineKeys(directory);
+  return addressOfCompressedKey(validatorPublicKey(directory)) ?? ZERO_ADDRESS;
 }
 
 /** @throws CometBftMissingError */

@@ -1,3 +1,4 @@
+import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { InvariantError, invariant, NodeError } from "../../errors.ts";
 import { addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
@@ -26,7 +27,6 @@ import {
   type ValidatorUpdate,
 } from "./messages.ts";
 import { encodeVarint } from "./protobuf.ts";
-import { addressOfCompressedKey } from "./public-key.ts";
 
 export type HandlerOptions = {
   readonly version: string;
@@ -247,8 +247,9 @@ function assertUpdates(updates: readonly Validator[]): void {
   }
 }
 
-/** CometBFT counts each transaction with its tag and length. */
+/** CometBFT counts each transaction with its tag and length. Proposer data alone always goes out: a block needs it. */
 function assertFits(txs: readonly Uint8Array[], maxTxBytes: number): void {
+  if (txs.length === 1) return;
   const bytes = txs.reduce(
     (sum, { length }) => sum + 1 + encodeVarint(BigInt(length)).length + length,
     0,

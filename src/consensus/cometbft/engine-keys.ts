@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { addressFromPublicKey, secp256k1 } from "../../crypto/secp256k1.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { concatBytes } from "../../primitives/bytes.ts";
-import { compressPublicKey } from "./public-key.ts";
 
 /** DER head of an ed25519 private key (RFC 8410) before its 32 bytes of seed. */
 const ED25519_PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");

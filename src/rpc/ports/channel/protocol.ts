@@ -97,6 +97,7 @@ export const REMOTE_METHODS = {
     buildBlock: CALL,
     commitBlock: CALL,
   },
+  inspection: { dumpState: CALL, storageRange: CALL, modifiedAccounts: CALL },
   keys: {
     accounts: CALL,
     assertKnown: CALL,
@@ -118,6 +119,7 @@ export const REMOTE_METHODS = {
     dataDirectory: CALL,
     adminInfo: CALL,
     peers: CALL,
+    addPeer: CALL,
     startListener: CALL,
     stopListener: CALL,
     exportChain: CALL,

@@ -1,7 +1,7 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import { addressFromPublicKey } from "../../crypto/secp256k1.ts";
-import type { Address } from "../../primitives/address.ts";
-import { concatBytes } from "../../primitives/bytes.ts";
+import type { Address } from "../primitives/address.ts";
+import { concatBytes } from "../primitives/bytes.ts";
+import { addressFromPublicKey } from "./secp256k1.ts";
 
 /** 33 bytes from 64 (x ‖ y) or 65 (SEC 1, 2.3.3). */
 export function compressPublicKey(publicKey: Uint8Array): Uint8Array {

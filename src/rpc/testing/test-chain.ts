@@ -157,6 +157,7 @@ export function createTestModules(
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
     node: { info: () => info },
+    runtime: {},
     tools: TEST_TOOLS,
   });
   return {

@@ -128,6 +128,23 @@ export const REMOTE_METHODS = {
     getValue: CALL,
     putValue: CALL,
   },
+  runtime: {
+    memoryStats: CALL,
+    gcStats: CALL,
+    collectGarbage: CALL,
+    setGcPercent: CALL,
+    setMemoryLimit: CALL,
+    stacks: CALL,
+    setVerbosity: CALL,
+    setFileLevels: CALL,
+    setBacktraceAt: CALL,
+    startProfile: CALL,
+    stopProfile: CALL,
+    recordProfile: CALL,
+    writeHeapProfile: CALL,
+    setBlockProfileRate: CALL,
+    writeBlockProfile: CALL,
+  },
   tools: { compilerVersion: CALL, compile: CALL, proveBlobs: CALL },
 } as const satisfies {
   readonly [P in RemotePortName]: Readonly<

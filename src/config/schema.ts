@@ -153,6 +153,12 @@ export const SCHEMA = {
     traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
       description: "Bytes all traces of one debug_trace call may have.",
     }),
+    traceFilterBlocksMax: option(
+      "json-rpc.trace-filter-blocks",
+      integer(1),
+      DEFAULTS.rpcTraceFilterBlocksMax,
+      { description: "Blocks one trace_filter call may execute again." },
+    ),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,

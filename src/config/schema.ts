@@ -455,6 +455,13 @@ export const SCHEMA = {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),
   },
+  index: {
+    addresses: option("index.addresses", boolean, false, {
+      // It takes some 150 bytes and a part of a millisecond for each transaction.
+      dev: true,
+      description: "Index transactions by the addresses they have to do with, for ots methods.",
+    }),
+  },
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",

@@ -107,6 +107,7 @@ function rpcSettings(
       workMax: jsonRpc.logsWorkMax,
       termsMax: jsonRpc.filterTermsMax,
     },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     submissionRules,
     chainName: chain.name,
     methods,

@@ -94,6 +94,8 @@ export const REMOTE_METHODS = {
     traceBlock: CALL,
     traceRawBlock: CALL,
     traceCall: CALL,
+    traceCalls: CALL,
+    traceRawTransaction: CALL,
     buildBlock: CALL,
     commitBlock: CALL,
   },

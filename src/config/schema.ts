@@ -189,6 +189,12 @@ export const SCHEMA = {
     filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
       description: "Filters of all callers.",
     }),
+    totalFilterTermsMax: option(
+      "json-rpc.total-filter-terms-limit",
+      integer(1),
+      DEFAULTS.rpcTotalFilterTermsMax,
+      { description: "Addresses and topics in the log filters of all callers." },
+    ),
     connectionFiltersMax: option(
       "json-rpc.connection-filters-limit",
       integer(1),

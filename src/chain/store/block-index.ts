@@ -1,3 +1,4 @@
+import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
@@ -200,6 +201,11 @@ export class BlockIndex {
     if (row === undefined) return undefined;
     const reader = new ByteReader(row);
     return { number: reader.varint(), index: reader.varint() };
+  }
+
+  /** Every address that has or had an account, in any order. */
+  *addresses(): Iterable<Address> {
+    for (const key of this.accounts.keys(EMPTY_BYTES)) yield addressFromBytes(key);
   }
 
   code(codeHash: Hash): Uint8Array | undefined {

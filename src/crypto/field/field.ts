@@ -148,27 +148,37 @@ function reduceColumns(
   to: Operand,
   products: (column: number) => readonly Operand[],
 ): void {
-  const p = limbsOf(modulus, limbs);
   const factor = negatedInverse(modulus);
+  // With p ≡ −1 the quotient is the limb itself and p·q = (p + 1)·q − q: subtracting q clears the limb.
+  const clearsItself = factor === 1n;
+  const multiplier = limbsOf(clearsItself ? modulus + 1n : modulus, limbs);
   const quotients: Local[] = [];
   const carry = f.i64(0n);
   for (let column = 0; column < 2 * limbs; column++) {
     // Both kinds of products together could pass 64 bits, so the high part of the first is set aside.
     const own = f.i64(sum([carry, ...products(column)]));
     const multiples = pairs(column, limbs)
-      .filter(([i]) => i < quotients.length)
-      .map(([i, j]) => i64.mul(quotients[i]!, p[j]!));
+      .filter(([i, j]) => i < quotients.length && multiplier[j] !== 0n)
+      .map(([i, j]) => timesConstant(quotients[i]!, multiplier[j]!));
     const rest = f.i64(sum([i64.and(own, MASK), ...multiples]));
     f.set(carry, i64.shrU(own, BITS));
     if (column < limbs) {
-      const quotient = f.i64(i64.and(i64.mul(rest, factor), MASK));
+      const quotient = f.i64(i64.and(timesConstant(rest, factor), MASK));
       quotients.push(quotient);
-      f.set(rest, i64.add(rest, i64.mul(quotient, p[0]!)));
+      if (!clearsItself) f.set(rest, i64.add(rest, i64.mul(quotient, multiplier[0]!)));
     } else {
       f.do(i64.store(to, i64.and(rest, MASK), 8 * (column - limbs)));
     }
     f.set(carry, i64.add(carry, i64.shrU(rest, BITS)));
   }
+}
+
+/** `value` · `constant`, which is not 0; a shift for a power of two. */
+function timesConstant(value: Local, constant: bigint): Operand {
+  if (constant === 1n) return value;
+  const isPowerOfTwo = (constant & (constant - 1n)) === 0n;
+  if (!isPowerOfTwo) return i64.mul(value, constant);
+  return i64.shl(value, BigInt(constant.toString(2).length - 1));
 }
 
 /** −p⁻¹ mod 2^30: times the low limb of a column it gives the multiple of p that makes the limb zero. */

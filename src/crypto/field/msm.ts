@@ -201,7 +201,7 @@ function writeSignedDigits(digits: Int16Array, value: bigint, window: number): v
 }
 
 /** `value` in odd digits below 2^(window−1) either way with at least window − 1 zeros between them, least significant first. */
-function writeNonAdjacentForm(digits: Int16Array, value: bigint, window: number): void {
+export function writeNonAdjacentForm(digits: Int16Array, value: bigint, window: number): void {
   const radix = 1 << window;
   let rest = value;
   for (let i = 0; rest !== 0n; ) {

@@ -3,7 +3,7 @@ import { i32, type Local, memory as linear, type Operand } from "../wasm/code.ts
 import { call, type FunctionRef } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { defineField, type FieldFunctions, fieldShape } from "./field/field.ts";
+import { defineField, type FieldFunctions, type FieldShape, fieldShape } from "./field/field.ts";
 import { fieldConstantsSize, fieldMemory } from "./field/field-memory.ts";
 import { defineQuadratic } from "./field/quadratic.ts";
 import { defineTower, TOWER_SCRATCH } from "./field/tower.ts";
@@ -66,7 +66,7 @@ function createPairing(): BlsPairing {
     return address;
   };
   const constants = reserve(fieldConstantsSize(shape) / size);
-  const scratch = reserve(3 + 2 * (TOWER_SCRATCH + LINE_SCRATCH));
+  const scratch = reserve(1 + 2 * (TOWER_SCRATCH + LINE_SCRATCH));
   const zero = reserve(12);
   const gammas = reserve(2 * 6);
   const line = reserve(6);
@@ -80,8 +80,7 @@ function createPairing(): BlsPairing {
   let nextLines = reserve(FIXED_MAX * LINES * 6);
 
   const module = new ModuleBuilder();
-  const fp = defineField(module, shape);
-  const functions = definePairing(module, fp, { scratch, zero, gammas });
+  const functions = definePairing(module, shape, { scratch, zero, gammas });
   for (const [name, ref] of Object.entries(functions)) module.export(name, ref);
   const memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
   const instance = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
@@ -285,16 +284,17 @@ function createPairing(): BlsPairing {
 const LINE_SCRATCH = 8;
 
 /**
- * @param addresses `scratch`: 3 elements of Fp, then TOWER_SCRATCH + LINE_SCRATCH of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
+ * @param addresses `scratch`: one element of Fp, then TOWER_SCRATCH + LINE_SCRATCH of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
  */
 function definePairing(
   module: ModuleBuilder,
-  fp: ReturnType<typeof defineField>,
+  shape: FieldShape,
   { scratch, zero, gammas }: { scratch: number; zero: number; gammas: number },
 ) {
-  const { size } = fp;
+  const { size } = shape;
   const size2 = 2 * size;
-  const fp2 = defineQuadratic(module, fp, scratch, zero);
+  const fp = defineField(module, shape);
+  const fp2 = defineQuadratic(module, shape, fp);
   const nth = (p: Operand, n: number) => (n === 0 ? p : i32.add(p, n * size2));
   const imaginary = (p: Operand) => i32.add(p, size);
   /** (a + b·i)(1 + i) = (a − b) + (a + b)·i */
@@ -305,8 +305,8 @@ function definePairing(
       linear.copy(to!, scratch, size),
     );
   });
-  const tower = defineTower(module, fp2, mulByXi, scratch + 3 * size);
-  const lineScratch = scratch + 3 * size + TOWER_SCRATCH * size2;
+  const tower = defineTower(module, fp2, mulByXi, scratch + size);
+  const lineScratch = scratch + size + TOWER_SCRATCH * size2;
   return {
     mul: fp.mul,
     reduce: fp.reduce,

@@ -11,6 +11,7 @@ import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
@@ -53,6 +54,7 @@ export function createRpcPorts(
   const remote: RemotePorts = {
     chain,
     execution: createExecutionPort(callLimits, core, suggestTip),
+    inspection: createInspectionPort(callLimits, core),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },

@@ -100,7 +100,9 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
       faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
     const logs = encodeBlockLogs(record);
-    faults.unless("index", number, "logs", () => isSame(index.logs.logsOf(number)?.bytes, logs));
+    faults.unless("index", number, "logs", () =>
+      isSame(index.logs.storedLogs(number)?.bytes, logs),
+    );
     if (logs !== undefined) {
       counts.logBlocks++;
       faults.unless("index", number, "terms of logs", () => {

@@ -1,11 +1,12 @@
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
-import type { Kv } from "../../storage/kv.ts";
+import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
@@ -65,6 +66,8 @@ export type LogBlockStoreOptions = {
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
   readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** Called with each error that says the index is damaged, before it is thrown. */
+  readonly onDamage?: (error: Error) => void;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -117,7 +120,12 @@ export class LogBlockStore implements BlockStore {
       ...(segmentBytesMax !== undefined && { segmentBytesMax }),
     });
     try {
-      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      const missingRow: MissingRow = (key) => {
+        const error = new KvMissingRowError({ key: bytesToHex(key) });
+        options.onDamage?.(error);
+        return error;
+      };
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
@@ -235,6 +243,11 @@ export class LogBlockStore implements BlockStore {
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
+  /** Every address that has or had an account, in any order. */
+  addresses(): Iterable<Address> {
+    return this.#index.addresses();
+  }
+
   /**
    * Takes the blocks from the index first: a crash before the log is cut brings them all back, one
    * the other way round would leave an index of blocks that nothing can describe any more.
@@ -305,9 +318,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #position(number: number): number {
-    const position = this.#index.position(number);
-    invariant(position !== undefined, `block ${number} must be in the index`);
-    return position;
+    return this.#index.knownPosition(number);
   }
 
   /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */

@@ -8,6 +8,7 @@ import type { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { ChainView, LogLimits } from "./chain-view.ts";
 import type { ExecutionPort } from "./execution.ts";
+import type { InspectionPort } from "./inspection.ts";
 import type { KeysPort } from "./keys.ts";
 import type { NodePort } from "./node.ts";
 import type { ToolsPort } from "./tools.ts";
@@ -26,6 +27,8 @@ export type RemotePorts = {
   readonly chain: ChainView;
   /** Apart from `chain`, because it costs milliseconds where a read costs microseconds, and may be given threads of its own. */
   readonly execution: ExecutionPort;
+  /** Apart from `chain`, because it scans states and the store. */
+  readonly inspection: InspectionPort;
   /** Apart from `node`, because private keys are reached through nothing else. */
   readonly keys: KeysPort;
   readonly node: NodePort;

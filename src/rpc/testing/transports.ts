@@ -4,6 +4,7 @@ import type { ChainView } from "../ports/chain-view.ts";
 import { createChannelPorts } from "../ports/channel/channel-client.ts";
 import { serveChannel } from "../ports/channel/channel-server.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import type { InspectionPort } from "../ports/inspection.ts";
 import type { KeysPort } from "../ports/keys.ts";
 import type { NodePort } from "../ports/node.ts";
 import type { ToolsPort } from "../ports/tools.ts";
@@ -13,6 +14,7 @@ import { type CreateTestModules, createTestModules } from "./test-chain.ts";
 export type TestPorts = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
+  readonly inspection: InspectionPort;
   readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
   readonly node: Pick<NodePort, "info">;
   readonly tools: ToolsPort;

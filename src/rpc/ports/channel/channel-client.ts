@@ -69,6 +69,7 @@ class ChannelClient {
     return {
       chain,
       execution: this.#methodsOf("execution"),
+      inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
       tools: this.#methodsOf("tools"),

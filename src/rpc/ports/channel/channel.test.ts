@@ -23,6 +23,7 @@ async function connected(
   const ports: ServedPorts = {
     chain: { ...direct.chain, ...replace },
     execution,
+    inspection: direct.inspection,
     keys: direct.keys,
     node: direct.node,
     tools: direct.tools,

@@ -97,6 +97,7 @@ export const REMOTE_METHODS = {
     buildBlock: CALL,
     commitBlock: CALL,
   },
+  inspection: { dumpState: CALL, storageRange: CALL, modifiedAccounts: CALL },
   keys: {
     accounts: CALL,
     assertKnown: CALL,

@@ -95,7 +95,7 @@ export function firstTerm({ size }: Pick<MsmGroup, "size">, work: number): numbe
   return work + 2 * 3 * size;
 }
 
-/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the position at hand. */
+/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the current position. */
 type AddDigits = (accumulator: number, digit: (term: number) => number) => void;
 
 /** For odd digits below 16, from a table for each term. */

@@ -49,7 +49,7 @@ type Workspace = {
 let workspace: Workspace | undefined;
 
 /**
- * What is wrong with the claim that the polynomial behind `commitment` takes the value `y` at `z`; undefined when nothing is.
+ * What is wrong with the claim that the polynomial of `commitment` takes the value `y` at `z`; undefined when nothing is.
  * `verify_kzg_proof` of EIP-4844.
  * @param commitment and `proof`: 48 bytes; `z` and `y`: 32 bytes
  */

@@ -7,6 +7,7 @@ import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
+import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createChainView } from "./adapters/chain-view.ts";
@@ -26,6 +27,7 @@ export type NodeModules = {
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
+  readonly runtime: RuntimePort;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -57,6 +59,7 @@ export function createRpcPorts(
     inspection: createInspectionPort(callLimits, core),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
+    runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, core, modules.methods);
@@ -104,6 +107,7 @@ function rpcSettings(
       workMax: jsonRpc.logsWorkMax,
       termsMax: jsonRpc.filterTermsMax,
     },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     submissionRules,
     chainName: chain.name,
     methods,

@@ -119,6 +119,7 @@ export function createTestModules(
     submissionRules: { txFeeWeiMax: 10n ** 18n, allowUnprotected: false },
     chainName: "Ethereum",
     logLimits: TEST_LOG_LIMITS,
+    traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
     methods: [],
     ...replace.settings,
   };
@@ -157,6 +158,7 @@ export function createTestModules(
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
     node: { info: () => info },
+    runtime: {},
     tools: TEST_TOOLS,
   });
   return {
@@ -241,6 +243,8 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
+    traceCalls: (calls) => calls.map(() => "{}"),
+    traceRawTransaction: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
     },

@@ -55,6 +55,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "json-rpc.gas-cap": [EVM, { none: "a call gets this much gas at most" }],
   "json-rpc.evm-timeout": [EVM, { error: "EXECUTION_TIMEOUT" }],
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],
+  "json-rpc.trace-filter-blocks": ["test/e2e/trace-methods.test.ts", { error: "RPC_TRACE_RANGE" }],
   "json-rpc.trace-timeout": [
     "src/tracing/tracers.test.ts",
     { error: "TRACE_TIMEOUT" },

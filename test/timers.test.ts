@@ -16,6 +16,10 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "consensus/solo/solo-engine.ts": [3, "`guarded` passes every failure to onFatal or tries again"],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "node/crash-policy.ts": [1, "ends the process"],
+  "node/adapters/runtime/profiles.ts": [
+    2,
+    "resolves a promise; a failure of the other one is thrown by stop",
+  ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/run-in-worker.ts": [1, "rejects a promise"],
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],

@@ -92,6 +92,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   debug_storageRangeAt: ["latest", 0, BOB, "0x", 10],
   debug_getModifiedAccountsByNumber: [0],
   debug_getModifiedAccountsByHash: [HASH],
+  debug_stacks: ["rpc && !server"],
   debug_traceTransaction: [HASH, { tracer: "callTracer" }],
   debug_traceBlockByNumber: ["latest", { disableStorage: true }],
   debug_traceBlockByHash: [HASH, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],

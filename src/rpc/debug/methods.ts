@@ -15,6 +15,7 @@ import {
 import { printBlock } from "./inspect/print-block.ts";
 import { seedHash } from "./inspect/seed-hash.ts";
 import { storageRangeAt } from "./inspect/storage-range-at.ts";
+import { RUNTIME_METHODS } from "./runtime/methods.ts";
 import { traceBlock } from "./trace-block.ts";
 import { traceBlockByHash } from "./trace-block-by-hash.ts";
 import { traceBlockByNumber } from "./trace-block-by-number.ts";
@@ -40,4 +41,5 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   traceBlockByHash,
   traceBlock,
   traceCall,
+  ...RUNTIME_METHODS,
 ];

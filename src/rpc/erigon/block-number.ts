@@ -5,7 +5,11 @@ import { optional, quantityNumber } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import { andThen } from "../ports/maybe-promise.ts";
 
-/** `erigon_blockNumber`: number of the newest block, or of the one that a tag names. @throws UnknownBlockError */
+/**
+ * `erigon_blockNumber`: number of the newest block, or of the one that a tag names.
+ *
+ * @throws UnknownBlockError
+ */
 export const blockNumber = defineMethod({
   name: "erigon_blockNumber",
   params: { block: optional(blockNumberOrTag, "latest") },

@@ -11,6 +11,7 @@ import type { ExecutionPort } from "./execution.ts";
 import type { InspectionPort } from "./inspection.ts";
 import type { KeysPort } from "./keys.ts";
 import type { NodePort } from "./node.ts";
+import type { RuntimePort } from "./runtime.ts";
 import type { ToolsPort } from "./tools.ts";
 
 /** All that JSON-RPC methods reach; each method asks for the least of it. */
@@ -32,6 +33,8 @@ export type RemotePorts = {
   /** Apart from `node`, because private keys are reached through nothing else. */
   readonly keys: KeysPort;
   readonly node: NodePort;
+  /** Apart from `node`, because it is about the process and needs no chain. */
+  readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */
   readonly tools: ToolsPort;
 };

@@ -165,6 +165,7 @@ export function createTestModules(
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
     node: { info: () => info },
+    runtime: {},
     tools: TEST_TOOLS,
   });
   return {
@@ -194,7 +195,14 @@ function sessionsOf(
   });
   return {
     filters: new Filters(
-      { max: 10_000, maxPerConnection: 1000, idleMs: 300_000, logLimits, ...filterOptions },
+      {
+        max: 10_000,
+        maxPerConnection: 1000,
+        termsMax: 200_000,
+        idleMs: 300_000,
+        logLimits,
+        ...filterOptions,
+      },
       { chain, now },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),

@@ -7,6 +7,7 @@ import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
 import type { KeysPort } from "../ports/keys.ts";
 import type { NodePort } from "../ports/node.ts";
+import type { RuntimePort } from "../ports/runtime.ts";
 import type { ToolsPort } from "../ports/tools.ts";
 import { type CreateTestModules, createTestModules } from "./test-chain.ts";
 
@@ -17,6 +18,7 @@ export type TestPorts = {
   readonly inspection: InspectionPort;
   readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
   readonly node: Pick<NodePort, "info">;
+  readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };
 

@@ -26,6 +26,7 @@ async function connected(
     inspection: direct.inspection,
     keys: direct.keys,
     node: direct.node,
+    runtime: {},
     tools: direct.tools,
   };
   const server = serveChannel(port1, ports);

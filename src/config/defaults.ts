@@ -65,6 +65,8 @@ export const DEFAULTS = {
   rpcTraceBytesMax: 128 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** Erigon's, and what Otterscan asks for. */
+  rpcOtsPageSizeMax: 25,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

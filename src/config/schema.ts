@@ -160,6 +160,9 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
+      description: "Most transactions in a page of an ots method.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,

@@ -115,6 +115,7 @@ function rpcSettings(
       termsMax: jsonRpc.filterTermsMax,
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
+    otsPageSizeMax: jsonRpc.otsPageSizeMax,
     submissionRules,
     chainName: chain.name,
     methods,

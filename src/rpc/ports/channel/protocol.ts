@@ -75,6 +75,7 @@ export const REMOTE_METHODS = {
     storageValues: CALL,
     proof: CALL,
     logs: { cancelAt: 2 },
+    addressPage: CALL,
     pooled: CALL,
     nextNonce: CALL,
     poolContent: CALL,

@@ -30,6 +30,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
   "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
   "rpc/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
+  "rpc/dispatch/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
   "rpc/eth/submit/send-raw-transaction-sync.ts": [1, "rejects a promise"],
   "rpc/filters/filters.ts": [1, "deletes from Maps"],
   "rpc/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],

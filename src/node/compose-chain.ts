@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
@@ -37,6 +39,8 @@ import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.t
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
+/** Blocks removed at a time: listeners get them whole. */
+const REWIND_BLOCKS = 64;
 /** How often the clocks are compared while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
 /** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
@@ -62,6 +66,12 @@ export type ChainCore = OpenChain & {
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
+  readonly badBlocks: BadBlocks;
+  /**
+   * Makes block `number` the head again and forgets what came after it; the engine, which is of one validator, goes on from there.
+   * @param number at most the head's
+   */
+  readonly rewind: (number: number) => Promise<void>;
   start(): void;
   stop(): void;
 };
@@ -178,10 +188,33 @@ export function composeChain(
       included: executed.block.transactions.map(({ hash }) => hash),
     });
   });
+  // Likewise after a rollback. Its transactions are not pooled again: an instant chain would include them at once.
+  chain.onRollback(() => {
+    const { header } = chain.head().block;
+    mempool.onHead({ header, state: chain.stateAt(header.number) });
+  });
+  let isRunning = false;
+  async function rewind(number: number): Promise<void> {
+    engine.stop();
+    application.engineLost();
+    try {
+      for (;;) {
+        const head = chain.head().block.header.number;
+        if (head <= number) return;
+        chain.rollbackTo(Math.max(number, head - REWIND_BLOCKS));
+        // Other calls have their turn between two parts.
+        await setImmediate();
+      }
+    } finally {
+      if (isRunning) engine.start();
+    }
+  }
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
     blockTester: createBlockTester(building, shared),
+    badBlocks: new BadBlocks(),
+    rewind,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -196,6 +229,7 @@ export function composeChain(
     submissionRules,
     submit,
     start() {
+      isRunning = true;
       engine.start();
       timers = [
         setInterval(
@@ -211,6 +245,7 @@ export function composeChain(
       );
     },
     stop() {
+      isRunning = false;
       engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();

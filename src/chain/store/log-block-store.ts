@@ -13,6 +13,7 @@ import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
+import { AddressIndex } from "../addresses/address-index.ts";
 import type { LogSource } from "../logs/log-source.ts";
 import {
   decodeBlockRecord,
@@ -62,6 +63,10 @@ export type LogBlockStoreOptions = {
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Builds the index of addresses; off if not given. */
+  readonly addressIndex?: boolean;
+  /** Called when building the index of addresses fails; the chain goes on without it. */
+  readonly onAddressIndexFailure?: (error: unknown) => void;
   /** Space left where the store is; without limit if not given. */
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
@@ -96,6 +101,9 @@ export class LogBlockStore implements BlockStore {
   #base: number | undefined;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
+  readonly #onAddressIndexFailure: (error: unknown) => void;
+  #addressesAreDeferred = false;
+  readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
   /** Blocks that opening had to put into the index. */
@@ -112,6 +120,7 @@ export class LogBlockStore implements BlockStore {
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
+    this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -132,6 +141,15 @@ export class LogBlockStore implements BlockStore {
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
+      this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
+        kv: options.index,
+        source: {
+          head: () => this.head(),
+          base: () => this.#base ?? 0,
+          block: (number) => this.#knownRecord(number),
+        },
+      });
+      this.#scheduleAddresses();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -199,6 +217,7 @@ export class LogBlockStore implements BlockStore {
     this.#headState.apply(record.changes);
     this.#blocks.addHead(record, payload.length);
     this.#scheduleMerge();
+    this.#scheduleAddresses();
     this.#failPoint("append:end");
   }
 
@@ -281,12 +300,16 @@ export class LogBlockStore implements BlockStore {
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
     const removed: IndexedBlock[] = [];
-    for (const record of this.#log.records(kept.end)) {
-      removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
+    const records: BlockRecord[] = [];
+    for (const logRecord of this.#log.records(kept.end)) {
+      const record = decodeBlockRecord(logRecord.payload);
+      records.push(record);
+      removed.push(indexedBlock(record, logRecord));
     }
     const last = lastBlock(number, kept);
     this.#headState.forget();
     this.#orPoison(() => {
+      this.addressIndex.rollback(number, records);
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
@@ -303,7 +326,7 @@ export class LogBlockStore implements BlockStore {
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
   check(): StoreReport {
     this.#assertUsable();
-    return checkStore(this.#log, this.#index, this.#kv);
+    return checkStore(this.#log, this.#index, this.#kv, this.addressIndex);
   }
 
   close(): void {
@@ -473,6 +496,25 @@ export class LogBlockStore implements BlockStore {
         // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
+    });
+  }
+
+  /** The index of addresses grows when nothing else is to be done. Nothing depends on it, so its failure stops nothing else. */
+  #scheduleAddresses(): void {
+    if (this.#addressesAreDeferred || !this.addressIndex.needsWork()) return;
+    this.#addressesAreDeferred = true;
+    this.#defer(() => {
+      this.#addressesAreDeferred = false;
+      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
+      try {
+        this.#failPoint("addresses:begin");
+        this.addressIndex.indexSome();
+        this.#failPoint("addresses:end");
+      } catch (error) {
+        this.addressIndex.fail(error);
+        this.#onAddressIndexFailure(error);
+      }
+      this.#scheduleAddresses();
     });
   }
 }

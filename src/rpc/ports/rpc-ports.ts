@@ -53,6 +53,8 @@ export type RpcSettings = {
   readonly logLimits: LogLimits & {
     /** Addresses, and topics of one position, in a filter; 0: no limit. */ readonly termsMax: number;
   };
+  /** Blocks that one `trace_filter` may execute again, and bytes of its answer. */
+  readonly traceFilter: { readonly blocksMax: number; readonly bytesMax: number };
   readonly submissionRules: SubmissionRules;
   /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
   readonly chainName: string;

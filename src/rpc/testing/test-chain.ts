@@ -119,6 +119,7 @@ export function createTestModules(
     submissionRules: { txFeeWeiMax: 10n ** 18n, allowUnprotected: false },
     chainName: "Ethereum",
     logLimits: TEST_LOG_LIMITS,
+    traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
     methods: [],
     ...replace.settings,
   };
@@ -187,7 +188,14 @@ function sessionsOf(
   });
   return {
     filters: new Filters(
-      { max: 10_000, maxPerConnection: 1000, idleMs: 300_000, logLimits, ...filterOptions },
+      {
+        max: 10_000,
+        maxPerConnection: 1000,
+        termsMax: 200_000,
+        idleMs: 300_000,
+        logLimits,
+        ...filterOptions,
+      },
       { chain, now },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
@@ -244,6 +252,8 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
+    traceCalls: (calls) => calls.map(() => "{}"),
+    traceRawTransaction: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
     },

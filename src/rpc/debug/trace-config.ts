@@ -1,10 +1,12 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { InvalidTracerError } from "../../tracing/errors.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
 import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
 import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
+  hash,
   json,
   jsonInteger,
   jsonKind,
@@ -158,3 +160,20 @@ function requestOf(config: ReturnType<typeof traceConfigObject.decode>): TraceRe
     ...(enableReturnData && { enableReturnData }),
   };
 }
+
+const standardTraceConfigObject = object(
+  "StdTraceConfig",
+  { ...membersAt(""), txHash: hash },
+  "tracers.StdTraceConfig",
+  "fields",
+);
+
+/** The options of `debug_standardTrace*ToFile`: also which transaction. */
+export const standardTraceConfig: ParamCodec<TraceRequest & { readonly txHash?: Hash }> = {
+  ...schemaOf(standardTraceConfigObject),
+  decode(value, field) {
+    const config = standardTraceConfigObject.decode(value, field);
+    const { txHash } = config;
+    return { ...requestOf(config), ...(txHash !== undefined && { txHash }) };
+  },
+};

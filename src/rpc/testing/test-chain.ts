@@ -233,6 +233,15 @@ const TEST_INSPECTION: InspectionPort = {
   dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
   storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
   modifiedAccounts: () => [],
+  storeStats: () => "",
+  compactStore: async () => {},
+  row: () => undefined,
+  rewind: async () => {},
+  badBlocks: () => [],
+  traceBadBlock: () => [],
+  traceBlockFile: () => [],
+  intermediateRoots: () => [],
+  writeStandardTraces: () => [],
 };
 
 function executionOf(executed: ExecutedBlock): ExecutionPort {

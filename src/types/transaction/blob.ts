@@ -13,7 +13,7 @@ export const blobCodec = {
   readFields: (reader) => ({
     type: 3,
     ...readFeeMarketFields(reader, false),
-    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256),
+    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256, "*uint256.Int"),
     blobVersionedHashes: reader.hashes("BlobHashes"),
   }),
   fieldItems: (fields) => [

@@ -25,14 +25,15 @@ type FeeMarketFields = {
 
 /** @param creates false for the types that cannot create a contract: their `to` is always 20 bytes */
 export function readFeeMarketFields(reader: StructReader, creates: boolean): FeeMarketFields {
+  const integer = creates ? "*big.Int" : "*uint256.Int";
   return {
-    chainId: reader.uint("ChainID", 256),
+    chainId: reader.uint("ChainID", 256, integer),
     nonce: reader.uint("Nonce", 64),
-    maxPriorityFeePerGas: reader.uint("GasTipCap", 256),
-    maxFeePerGas: reader.uint("GasFeeCap", 256),
+    maxPriorityFeePerGas: reader.uint("GasTipCap", 256, integer),
+    maxFeePerGas: reader.uint("GasFeeCap", 256, integer),
     gasLimit: reader.uint("Gas", 64),
     to: creates ? reader.optionalAddress("To") : reader.address("To"),
-    value: reader.uint("Value", 256),
+    value: reader.uint("Value", 256, integer),
     data: reader.bytes("Data"),
     accessList: readAccessList(reader),
   };

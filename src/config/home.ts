@@ -53,6 +53,11 @@ export function dataPath(home: string): string {
   return join(home, "data");
 }
 
+/** Says that a jump of the clock stopped block production. */
+export function clockStopPath(home: string): string {
+  return join(home, "data", "clock-stopped");
+}
+
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");
@@ -61,4 +66,14 @@ export function poolPath(home: string): string {
 /** Transactions that crashed the executor. */
 export function quarantinePath(home: string): string {
   return join(home, "data", "quarantine");
+}
+
+/** CometBFT's own home: keys, signing state, blocks of consensus. */
+export function cometbftPath(home: string): string {
+  return join(home, "cometbft");
+}
+
+/** Socket on which the application waits for CometBFT. */
+export function abciSocketPath(home: string): string {
+  return join(home, "abci.sock");
 }

@@ -1,3 +1,4 @@
+import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
 import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
@@ -7,15 +8,19 @@ import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
+import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
+/** Blocks whose pace stands for that of the network. */
+const PACE_BLOCKS = 100;
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
 
@@ -25,6 +30,7 @@ export type NodeModules = {
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
+  readonly runtime: RuntimePort;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -53,8 +59,10 @@ export function createRpcPorts(
   const remote: RemotePorts = {
     chain,
     execution: createExecutionPort(callLimits, core, suggestTip),
+    inspection: createInspectionPort(callLimits, core),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
+    runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, core, modules.methods);
@@ -63,22 +71,26 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient }: ChainCore,
+  { chain, feeRecipient, engine }: ChainCore,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
   const version = clientVersion();
+  const startingBlock = chain.head().block.header.number;
   return {
-    info: () => ({
-      clientVersion: version,
-      networkId: chain.config.chainId,
-      protocolVersion: ETH_PROTOCOL_VERSION,
-      peerCount: 0,
-      isListening: isListening(),
-      coinbase: feeRecipient.value,
-      // One validator, in this process: there is no chain to catch up with.
-      isValidator: true,
-      syncProgress: undefined,
-    }),
+    info: () => {
+      const network = engine.network?.status();
+      return {
+        clientVersion: version,
+        networkId: chain.config.chainId,
+        protocolVersion: ETH_PROTOCOL_VERSION,
+        peerCount: network?.peerCount ?? 0,
+        isListening: network?.isListening ?? isListening(),
+        coinbase: feeRecipient.value,
+        // The solo engine is the one validator and has no chain to catch up with.
+        isValidator: network?.isValidator ?? true,
+        syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
+      };
+    },
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: consensus.blockTime === "instant",
@@ -102,8 +114,26 @@ function rpcSettings(
       workMax: jsonRpc.logsWorkMax,
       termsMax: jsonRpc.filterTermsMax,
     },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     submissionRules,
     chainName: chain.name,
     methods,
+  };
+}
+
+/** CometBFT does not tell how far its peers are: the rest is estimated from the age of the head and the pace of the last blocks. */
+function syncProgressOf(
+  { head, headerAt }: Pick<Chain, "head" | "headerAt">,
+  startingBlock: number,
+) {
+  const { number, timestamp } = head().block.header;
+  const first = Math.max(0, number - PACE_BLOCKS);
+  const seconds = timestamp - (headerAt(first)?.timestamp ?? timestamp);
+  const secondsPerBlock = number > first && seconds > 0 ? seconds / (number - first) : 1;
+  const ageSeconds = Math.max(0, Date.now() / 1000 - timestamp);
+  return {
+    startingBlock,
+    currentBlock: number,
+    highestBlock: number + Math.max(1, Math.floor(ageSeconds / secondsPerBlock)),
   };
 }

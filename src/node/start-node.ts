@@ -55,15 +55,15 @@ export async function startNode(
       measured?.close();
       throw error;
     });
-    if (config.dev) logTransactions(core, execution, log.child("chain"));
-    core.start();
+    if (config.dev) logTransactions(core, execution, { log: log.child("chain"), failures });
+    await core.start();
     async function stop(): Promise<void> {
       try {
         await close();
       } finally {
         // Whatever a listener's trouble is: the store must be closed.
         measured?.close();
-        core.stop();
+        await core.stop();
         core.store.close();
       }
     }

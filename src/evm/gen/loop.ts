@@ -132,8 +132,8 @@ export class Loop {
   }
 
   /**
-   * Where an opcode has paid everything and changed nothing yet: there the per-opcode build calls the step hook, with the
-   * cost and the memory as it was.
+   * Placed where an opcode has paid everything and changed nothing yet: there the per-opcode build calls the step hook,
+   * with the cost and the memory as it was.
    */
   charged(): void {
     if (this.build === "fast") return;

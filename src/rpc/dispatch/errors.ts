@@ -63,13 +63,15 @@ export class ResponseTooLargeError extends NodeError {
   }
 }
 
+/** How a caller gets access, at the end of every rejection for lack of it. */
+export const ACCESS_HINT =
+  'the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket';
+
 /** A private method without the credential. */
 export class UnauthorizedError extends NodeError {
   readonly code = "RPC_UNAUTHORIZED";
   constructor() {
-    super(
-      'unauthorized: private methods need the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket',
-    );
+    super(`unauthorized: private methods need ${ACCESS_HINT}`);
   }
 }
 
@@ -144,6 +146,16 @@ export class LogLimitError extends NodeError {
       `${LOG_LIMIT_REASONS[part.limit]}. Try with this block range [${data.from}, ${data.to}].`,
       { data },
     );
+  }
+}
+
+/** `trace_filter` over more blocks than one call may execute again. */
+export class TraceRangeError extends NodeError {
+  readonly code = "RPC_TRACE_RANGE";
+  constructor(details: { readonly from: number; readonly to: number; readonly blocksMax: number }) {
+    const { from, to, blocksMax } = details;
+    // graph-node halves its range where a text says that it is too large.
+    super(`block range too large: ${to - from + 1} blocks, at most ${blocksMax}`, details);
   }
 }
 

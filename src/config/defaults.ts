@@ -45,6 +45,8 @@ export const DEFAULTS = {
   rpcFiltersMax: 10_000,
   /** Ten times what the busiest of known clients installs. */
   rpcConnectionFiltersMax: 1_000,
+  /** Twenty in each of 10,000 filters: some 100 MB, as the filters of all subscriptions. */
+  rpcTotalFilterTermsMax: 200_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
   /** Three for each of 10,000 WebSockets, as a wallet uses; a block header to all is 20 MB of notifications. */
@@ -63,6 +65,8 @@ export const DEFAULTS = {
   rpcTraceBytesMax: 128 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** Erigon's, and what Otterscan asks for. */
+  rpcOtsPageSizeMax: 25,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

@@ -2,6 +2,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
+import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
@@ -159,6 +160,9 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
+      description: "Most transactions in a page of an ots method.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
@@ -188,6 +192,12 @@ export const SCHEMA = {
     filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
       description: "Filters of all callers.",
     }),
+    totalFilterTermsMax: option(
+      "json-rpc.total-filter-terms-limit",
+      integer(1),
+      DEFAULTS.rpcTotalFilterTermsMax,
+      { description: "Addresses and topics in the log filters of all callers." },
+    ),
     connectionFiltersMax: option(
       "json-rpc.connection-filters-limit",
       integer(1),
@@ -406,8 +416,9 @@ export const SCHEMA = {
     }),
   },
   consensus: {
-    engine: option("consensus.engine", oneOf(["solo"]), "solo", {
-      description: "Who decides blocks: solo is one validator in this process.",
+    engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
+      description:
+        "Decides blocks: solo is one validator in this process, cometbft a network of validators.",
     }),
     blockTime: option(
       "consensus.block-time",
@@ -440,6 +451,7 @@ export const SCHEMA = {
       description: "Bytes for the extraData field of blocks this node proposes.",
     }),
   },
+  cometbft: COMETBFT_SETTINGS,
   /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {

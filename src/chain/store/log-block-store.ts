@@ -31,6 +31,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
+import { PublishedHead } from "./published-head.ts";
 import {
   BlockPrunedError,
   DiskFullError,
@@ -95,6 +96,9 @@ export class LogBlockStore implements BlockStore {
   #mergeIsDeferred = false;
   #poison: unknown;
   #closed = false;
+  #epoch = 0;
+  /** For `StoreFollower`s in other threads. */
+  readonly published = new PublishedHead();
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
 
@@ -124,6 +128,7 @@ export class LogBlockStore implements BlockStore {
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
+      this.#publish();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -190,6 +195,7 @@ export class LogBlockStore implements BlockStore {
     this.#base ??= number;
     this.#headState.apply(record.changes);
     this.#blocks.addHead(record, payload.length);
+    this.#publish();
     this.#scheduleMerge();
     this.#failPoint("append:end");
   }
@@ -257,6 +263,8 @@ export class LogBlockStore implements BlockStore {
     });
     this.#blocks.forgetAfter(number);
     this.#head = last;
+    this.#epoch++;
+    this.#publish();
     const { trieNodes, mergedBlocks } = this.#index;
     const first = Math.max(this.#base ?? 0, mergedBlocks);
     this.#orPoison(() =>
@@ -394,6 +402,15 @@ export class LogBlockStore implements BlockStore {
     if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
       throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
     }
+  }
+
+  #publish(): void {
+    this.published.publish({
+      epoch: this.#epoch,
+      number: this.#head?.number ?? -1,
+      end: this.#head?.end ?? 0,
+      mergedBlocks: this.#index.mergedBlocks,
+    });
   }
 
   #assertUsable(): void {

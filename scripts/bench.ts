@@ -15,6 +15,7 @@ const BENCHES: Readonly<
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   trie: () => import("../bench/micro/trie.ts"),
+  "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
 import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
 import { METHODS } from "../src/rpc/methods.ts";
@@ -27,7 +28,7 @@ export function isRpcReferenceFresh(): boolean {
 function reference(): string {
   const comments = methodComments();
   const byNamespace = new Map<string, MethodInfo[]>();
-  for (const method of METHODS) {
+  for (const method of [...METHODS, ...DEV_METHODS]) {
     const namespace = namespaceOf(method.name);
     byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), method]);
   }

@@ -17,6 +17,27 @@ export abstract class NodeError extends Error {
   }
 }
 
+/** Who has to act on an error. */
+export type ErrorClass =
+  /** The caller: an expected rejection. Answered, not logged. */
+  | "caller"
+  /** The operator: disk, damaged data, journal, clock. Logged and counted. */
+  | "operator"
+  /** We: a bug. Logged with its stack and counted. */
+  | "internal";
+
+/** Families and single codes of failures that only the operator of the node can end. */
+const OPERATOR_CODES = /^(?:STORE_|TRIE_|CLOCK_|POOL_JOURNAL_WRITE$)/;
+/** What the operating system reports about disk and memory: `ENOSPC`, `EIO`, … */
+const SYSTEM_CODES = /^E[A-Z0-9]+$/;
+
+/** The one place that decides who an error belongs to; logs, metrics and the JSON-RPC server follow it. */
+export function errorClassOf(error: unknown): ErrorClass {
+  if (error instanceof NodeError) return OPERATOR_CODES.test(error.code) ? "operator" : "caller";
+  const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  return typeof code === "string" && SYSTEM_CODES.test(code) ? "operator" : "internal";
+}
+
 /** An invariant of our own that does not hold: a bug, never the caller's fault. */
 export class InvariantError extends Error {
   constructor(message: string) {

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
+import { init } from "./cli/commands/init.ts";
+import { fakeContext } from "./cli/testing/fake-context.ts";
 import { createNode } from "./index.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
@@ -60,4 +62,56 @@ test("a node with a home finds its chain again", async (context) => {
   });
   await second.stop();
   assert.equal((block as { hash: string }).hash, hash);
+});
+
+test("a transaction's receipt is there once its hash was answered, as over HTTP", async (context) => {
+  const node = await createNode();
+  context.after(() => node.stop());
+  const { provider } = node;
+  for (let i = 0; i < 10; i++) {
+    const hash = await provider.request({
+      method: "eth_sendTransaction",
+      params: [{ from: ALICE, to: BOB, value: "0x1" }],
+    });
+    const receipt = await provider.request({
+      method: "eth_getTransactionReceipt",
+      params: [hash],
+    });
+    assert.equal((receipt as { transactionHash: string } | null)?.transactionHash, hash);
+  }
+  const hashes = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      provider.request({
+        method: "eth_sendTransaction",
+        params: [{ from: ALICE, to: BOB, value: "0x1" }],
+      }),
+    ),
+  );
+  for (const hash of hashes) {
+    const params = [hash];
+    assert.ok(await provider.request({ method: "eth_getTransactionReceipt", params }));
+  }
+});
+
+test("an option or setting that does not exist is an error that names the nearest", async () => {
+  const wrong = async (options: object, nearest: string) =>
+    assert.rejects(createNode(options), (error: Error & { details?: object }) => {
+      assert.equal((error as { code?: string }).code, "CONFIG_UNKNOWN_KEY");
+      assert.equal((error.details as { nearest?: string }).nearest, nearest);
+      return true;
+    });
+  await wrong({ hom: "x" }, "home");
+  await wrong({ "json-rpc.api": "eth" }, 'settings: { "json-rpc.api": … }');
+  await wrong({ settings: { "json-rpc.apis": "eth" } }, "--json-rpc.api");
+});
+
+test("a home made by init is opened as the chain it is", async (context) => {
+  const home = mkdtempSync(join(tmpdir(), "evmint-home-"));
+  context.after(() => rmSync(home, { recursive: true, force: true }));
+  const { context: cli } = fakeContext();
+  init({ home, chainId: "4242" }, cli);
+  const node = await createNode({ home });
+  const chainId = await node.provider.request({ method: "eth_chainId" });
+  await node.stop();
+  assert.equal(chainId, "0x1092");
 });

@@ -1,7 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { UnknownConfigKeyError } from "./config/errors.ts";
+import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
+import { nearest } from "./config/nearest.ts";
+import { OPTIONS } from "./config/schema.ts";
 import type { InProcessProvider } from "./node/provider.ts";
 import { startNode } from "./node/start-node.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
@@ -12,7 +16,7 @@ export type { Logger } from "./telemetry/logger.ts";
 export type CreateNodeOptions = {
   /** Folder of the chain. Left out: a chain that is gone when the node stops. */
   readonly home?: string;
-  /** The ten funded accounts and open namespaces of `start --dev`. True unless `home` holds a chain made by `init`. */
+  /** The funded accounts and open namespaces of `start --dev`. Default: true unless `home` holds a chain made by `init`. */
   readonly dev?: boolean;
   /** Settings by their key in `app.toml`, as flags would give them: `{ "consensus.block-time": "1s" }`. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -32,9 +36,21 @@ export type EvmintNode = {
 /** No port, no socket: a program that embeds a node talks to `provider`. */
 const NO_LISTENERS = { "json-rpc.enable": "false", "ipc.enable": "false" };
 
-/** A node in this process. */
+const OPTION_NAMES = [
+  "home",
+  "dev",
+  "settings",
+  "log",
+] as const satisfies (keyof CreateNodeOptions)[];
+
+/**
+ * A node in this process.
+ * @throws UnknownConfigKeyError for an unknown option or setting, InvalidConfigError for a wrong value, and what the start throws
+ */
 export async function createNode(options: CreateNodeOptions = {}): Promise<EvmintNode> {
-  const { dev = true, settings = {}, log = SILENT_LOGGER } = options;
+  assertOptions(options);
+  const { settings = {}, log = SILENT_LOGGER } = options;
+  const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-"));
   const flags = { ...NO_LISTENERS, ...settings };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
@@ -48,4 +64,17 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
       if (options.home === undefined) rmSync(home, { recursive: true, force: true });
     },
   };
+}
+
+/** A misspelt option would otherwise be an option silently left out. */
+function assertOptions(options: object): void {
+  for (const key of Object.keys(options)) {
+    if (OPTION_NAMES.some((name) => name === key)) continue;
+    const isSetting = OPTIONS.some((option) => option.key === key);
+    throw new UnknownConfigKeyError({
+      key,
+      source: "createNode",
+      nearest: isSetting ? `settings: { "${key}": … }` : nearest(key, OPTION_NAMES),
+    });
+  }
 }

@@ -12,6 +12,8 @@ const TURNS = 5;
 /** Executions of one kind in a row, which pay for the garbage they make and not for that of the others. */
 const BLOCK = 6;
 
+const UNLIMITED = { take() {} };
+
 export async function run(): Promise<void> {
   // On a busy machine the threads of a parallel collection wait for each other, and waiting counts as CPU time.
   setFlagsFromString("--no-parallel-scavenge");
@@ -22,9 +24,9 @@ export async function run(): Promise<void> {
     const kinds: Readonly<Record<Kind, () => Tracer>> = {
       plain: () => ({}),
       "empty hooks": () => ({ onEnter: () => calls++, onExit: () => {} }),
-      callTracer: () => callTracerHooks(createCallFrameRecorder(0)),
+      callTracer: () => callTracerHooks(createCallFrameRecorder(0, UNLIMITED)),
       "with logs": () => {
-        const recorder = createCallFrameRecorder(0);
+        const recorder = createCallFrameRecorder(0, UNLIMITED);
         const onLog: Tracer["onLog"] = (log) => {
           logs++;
           recorder.onLog(log);

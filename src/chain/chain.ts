@@ -12,7 +12,7 @@ import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 /** The canonical chain with its one writer. What it holds of the pending block is somebody else's. */
 export type Chain = Omit<ChainReader, "pending"> & {
   readonly stateTrie: StateTrie;
-  /** What the consensus engine kept with a known block. */
+  /** What the consensus engine stored with a known block. */
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
   commit(record: BlockRecord, nodes: readonly TrieNode[]): void;
@@ -45,7 +45,7 @@ export function createChain(modules: {
     return knownBlock(store, number);
   }
 
-  /** The block is on disk: whoever fails to take notice of it must not keep it from the others, or from its maker. */
+  /** The block is on disk: a listener that throws must not stop the others, or the caller of `commit`. */
   function tell<Event>(listeners: ReadonlySet<(event: Event) => void>, event: Event): void {
     for (const listener of [...listeners]) {
       try {

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { dangersOf } from "../config/dangers.ts";
 import { duration } from "../config/value-types.ts";
-import { DEV_ACCOUNTS, DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
+import { DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
 import type { ChainStatus, Listener } from "../node/types.ts";
 import { checksumAddress } from "../primitives/address.ts";
 
@@ -22,7 +22,7 @@ export function renderBanner(options: BannerOptions): string {
   const loud = (text: string) => (color ? `\x1b[1;31m${text}\x1b[0m` : text);
   const blocks = [
     [`Evmint ${options.version}`],
-    ...(config.dev ? [devAccountLines(loud)] : []),
+    ...(config.dev ? [devAccountLines(chain, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
       row("Home", config.home),
@@ -36,7 +36,7 @@ export function renderBanner(options: BannerOptions): string {
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-function devAccountLines(loud: (text: string) => string): string[] {
+function devAccountLines({ devAccounts }: ChainStatus, loud: (text: string) => string): string[] {
   const warning = [
     "WARNING: everybody knows these keys. Whatever is sent to these accounts on a public",
     "network is lost at once. They are for this chain alone.",
@@ -45,10 +45,10 @@ function devAccountLines(loud: (text: string) => string): string[] {
     ...warning,
     "",
     "Accounts (10,000 ETH each)",
-    ...DEV_ACCOUNTS.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
+    ...devAccounts.map(({ address }, index) => `  (${index}) ${checksumAddress(address)}`),
     "",
     "Private keys",
-    ...DEV_ACCOUNTS.map(({ privateKey }, index) => `  (${index}) ${privateKey}`),
+    ...devAccounts.map(({ privateKey }, index) => `  (${index}) ${privateKey}`),
     "",
     row("Phrase", DEV_PHRASE),
     row("Path", DEV_DERIVATION_PATH),

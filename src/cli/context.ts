@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { CrashSource } from "../node/crash-policy.ts";
 import type { NodeOperations } from "../node/types.ts";
 
 export type Input = Readable & {
@@ -19,6 +20,8 @@ export type CliContext = {
   readonly loadOperations: () => Promise<NodeOperations>;
   /** Calls `listener` for SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (listener: (signal: "SIGINT" | "SIGTERM") => void) => () => void;
+  /** Where exceptions arrive that nothing caught. */
+  readonly crashSource: CrashSource;
   /** Ends the process without waiting for anything. */
   readonly exitNow: (code: number) => void;
 };

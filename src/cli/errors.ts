@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import { portOwner } from "./port-owner.ts";
 
 /** The command was called in a way it cannot be: exit code 2. */
 export class UsageError extends NodeError {
@@ -24,18 +25,25 @@ export function exitCodeOf(error: unknown): number {
   return code === "CLI_INTERRUPTED" ? 130 : 1;
 }
 
-/** What to do about errors of the system, by their code. */
-const HINTS: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program listens there; choose another address, or port 0 for any free one",
-  EACCES: "this user may not do that",
-  ENOSPC: "the disk is full",
-  ERR_MODULE_NOT_FOUND: "the build is incomplete; run npm run build",
+/** What to do about an error, by its code. */
+const HINTS: Readonly<
+  Record<string, (error: NodeJS.ErrnoException & { port?: number }) => string>
+> = {
+  EADDRINUSE: ({ port }) => {
+    const owner = port === undefined ? undefined : portOwner(port);
+    return `${owner ?? "another program"} listens there: stop it, or choose another address with --port or --json-rpc.address; port 0 is any free one`;
+  },
+  EACCES: () => "this user may not do that",
+  ENOSPC: () => "the disk is full",
+  ERR_MODULE_NOT_FOUND: () => "the build is incomplete; run npm run build",
+  STORE_LOCKED: () =>
+    "a node runs on this home: stop it, or choose another --home; private methods of a running node are on its IPC socket",
 };
 
 /** One line for the user. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const hint = HINTS[(error as NodeJS.ErrnoException).code ?? ""];
+  const hint = HINTS[(error as NodeJS.ErrnoException).code ?? ""]?.(error);
   const message = error.message.split("\n")[0]!;
   return hint === undefined ? message : `${message} (${hint})`;
 }

@@ -20,6 +20,7 @@ export async function main(loadOperations = loadNode): Promise<void> {
       process.on("SIGINT", listener).on("SIGTERM", listener);
       return () => process.off("SIGINT", listener).off("SIGTERM", listener);
     },
+    crashSource: process,
     exitNow: process.exit,
   });
   // A handle somebody forgot must not keep a stopped node alive; pending output must not be lost.

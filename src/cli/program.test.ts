@@ -14,6 +14,7 @@ import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
 import { renderGenesis } from "../config/genesis.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
+import { packageVersion } from "../config/version.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";
 import type { NodeOperations, RunningNode } from "../node/types.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../params/gas.ts";
@@ -208,7 +209,7 @@ test("errors of use exit with 2: unknown commands, flags, keys and values", asyn
 
 test("every setting is a flag of start and a line of config show", async () => {
   const { stdout } = await run(["config", "show", "--origin"]);
-  const help = (await run(["start", "--help"])).stdout;
+  const help = (await run(["start", "--help-all"])).stdout;
   for (const { key } of OPTIONS) {
     assert.ok(stdout.includes(`\n${key} = `) || stdout.startsWith(`${key} = `), key);
     assert.ok(help.includes(`--${key} `), key);
@@ -319,4 +320,89 @@ test("keys never repeats a secret it was given in the wrong place", async () => 
     assert.ok(!`${stdout}${stderr}`.includes(alice.privateKey.slice(2, 20)));
     assert.ok(!`${stdout}${stderr}`.includes("hunter2"));
   }
+});
+
+test("start --help fits a screen, and --help-all shows every setting", async () => {
+  const { code, stdout } = await run(["start", "--help"]);
+  assert.equal(code, 0);
+  assert.ok(stdout.trimEnd().split("\n").length <= 40);
+  assert.ok(stdout.includes("--help-all"));
+});
+
+test("--version prints the version", async () => {
+  const world = fakeContext();
+  assert.equal(await runCli(["--version"], world.context), 0);
+  assert.equal(world.output.stdout, `evmintd ${packageVersion()}\n`);
+});
+
+test("an unknown flag names the nearest that exists, by its last part too", async () => {
+  for (const [flag, nearest] of [
+    ["--api", "--json-rpc.api"],
+    ["--log.levl", "--log.level"],
+    ["--acounts", "--accounts"],
+  ] as const) {
+    const { code, stderr } = await run(["start", "--dev", flag, "x"]);
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(nearest), stderr);
+  }
+});
+
+test("start --dev takes the port and block 0 by short flags", async () => {
+  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none"];
+  const node = await startDev(fakeNode(), flags);
+  node.signal();
+  await node.exit;
+  const { jsonRpc, devChain } = node.config;
+  assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
+  assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
+  assert.deepEqual(devChain, { chainId: 7, accounts: 3, genesis: null, predeploys: ["none"] });
+  for (const args of [
+    ["start", "--dev", "--port", "65535"],
+    ["start", "--dev", "--port", "x"],
+    ["start", "--dev", "--accounts", "0"],
+    ["start", "--chain-id", "7"],
+  ]) {
+    assert.equal((await run(args)).code, 2, args.join(" "));
+  }
+});
+
+test("a home that is a file is an error of use", async () => {
+  const file = join(home, "file");
+  writeFileSync(file, "");
+  const world = fakeContext();
+  assert.equal(await runCli(["start", "--dev", "--home", file], world.context), 2);
+});
+
+test("start without --dev says so on a home that holds a dev chain", async () => {
+  mkdirSync(join(home, "data"));
+  const { code, stderr } = await run(["start"]);
+  assert.equal(code, 1);
+  assert.ok(stderr.includes("--dev"));
+});
+
+test("init writes WebSocket on loopback, and prints a start command that works for its home", async () => {
+  const { stdout } = await run(["init"]);
+  assert.ok(stdout.includes(`evmintd start --home ${home}\n`));
+  const shown = await run(["config", "show", "--origin"]);
+  assert.match(shown.stdout, /^json-rpc\.ws-address = "127\.0\.0\.1:8546" +# .*app\.toml$/m);
+});
+
+test("init recognises the genesis of a Cosmos chain, and names line and column of a JSON fault", async () => {
+  const file = join(home, "g.json");
+  const failing = async (text: string) => {
+    writeFileSync(file, text);
+    const { code, stderr } = await run(["init", "--genesis", file]);
+    assert.equal(code, 1);
+    return stderr;
+  };
+  assert.match(await failing('{"genesis_time":"x","app_state":{}}'), /Cosmos/);
+  assert.match(await failing('{\n  "config": {,\n}'), /line 2, column 14/);
+});
+
+test("a fault in app.toml is named by line and column", async () => {
+  mkdirSync(join(home, "config"));
+  writeFileSync(join(home, "config/app.toml"), "[log]\nlevel = = 3\n");
+  const { code, stderr } = await run(["config", "show"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /app\.toml:2:\d+:/);
 });

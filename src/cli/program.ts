@@ -1,14 +1,15 @@
 import { Command, CommanderError, Option } from "commander";
 import type { LoadedConfig } from "../config/config.ts";
-import { resolveHome } from "../config/home.ts";
+import { assertHomeFolder, resolveHome } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
+import { nearest } from "../config/nearest.ts";
 import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
 import type { InitOptions } from "./commands/init.ts";
 import type { TokenOptions } from "./commands/token.ts";
 import type { CliContext } from "./context.ts";
-import { describeError, exitCodeOf } from "./errors.ts";
+import { describeError, exitCodeOf, UsageError } from "./errors.ts";
 
 /** Values of one command's flags as commander gives them. */
 type Flags = Readonly<Record<string, unknown>>;
@@ -19,11 +20,17 @@ type Flags = Readonly<Record<string, unknown>>;
  */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let logLevel = context.environment["EVMINT_LOG_LEVEL"];
-  const program = buildProgram(context, (loaded) => {
+  const showsAll = args.includes(HELP_ALL);
+  const program = buildProgram(context, showsAll, (loaded) => {
     logLevel = loaded.config.log.level;
   });
   try {
-    await program.parseAsync(args, { from: "user" });
+    await program.parseAsync(
+      showsAll ? [...args.filter((arg) => arg !== HELP_ALL), "--help"] : args,
+      {
+        from: "user",
+      },
+    );
     return 0;
   } catch (error) {
     // Commander has printed its own errors, and help is one of them.
@@ -35,7 +42,14 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   }
 }
 
-function buildProgram(context: CliContext, onLoaded: (loaded: LoadedConfig) => void): Command {
+/** Help with every setting; `--help` shows the few that most people need. */
+const HELP_ALL = "--help-all";
+
+function buildProgram(
+  context: CliContext,
+  showsAll: boolean,
+  onLoaded: (loaded: LoadedConfig) => void,
+): Command {
   const load = (flags: Flags): LoadedConfig => {
     const loaded = configOf(flags, context);
     onLoaded(loaded);
@@ -46,13 +60,15 @@ function buildProgram(context: CliContext, onLoaded: (loaded: LoadedConfig) => v
     .exitOverride()
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text.replace(/^error: /, "evmintd: ")),
+      writeErr: (text) => context.stderr.write(withSuggestion(text, program)),
     })
-    .configureHelp({ showGlobalOptions: true });
+    .configureHelp({ showGlobalOptions: true })
+    .version(`evmintd ${packageVersion()}`, "-V, --version", "print the version")
+    .showSuggestionAfterError(false);
   // Commands inherit the settings above only when made by `program.command`.
-  addNodeCommands(program, context, load);
-  addChainCommands(program, context, load);
-  addKeysCommands(program, context, load);
+  addNodeCommands(program, context, load, showsAll);
+  addChainCommands(program, context, load, showsAll);
+  addKeysCommands(program, context, load, showsAll);
   program
     .command("version")
     .description("print the version")
@@ -64,13 +80,18 @@ function buildProgram(context: CliContext, onLoaded: (loaded: LoadedConfig) => v
 
 type Load = (flags: Flags) => LoadedConfig;
 
-function addNodeCommands(program: Command, context: CliContext, load: Load): void {
-  withSettings(withHome(program.command("start")))
-    .option(
-      "--dev",
-      "a dev chain: ten funded accounts, blocks on demand, state kept in ~/.evmint/dev",
-    )
+function addNodeCommands(
+  program: Command,
+  context: CliContext,
+  load: Load,
+  showsAll: boolean,
+): void {
+  const start = withHome(program.command("start"))
+    .option("--dev", "a dev chain in ~/.evmint/dev: funded accounts, a block for each transaction")
+    .option("--port <number>", "HTTP on this port of 127.0.0.1, WebSocket on the next");
+  withSettings(withDevAliases(start), showsAll)
     .description("run a node")
+    .addHelpText("after", START_EXAMPLES)
     .action(async (flags: Flags) => {
       const { start } = await import("./commands/start.ts");
       await start(load(flags).config, context);
@@ -93,11 +114,11 @@ function addNodeCommands(program: Command, context: CliContext, load: Load): voi
     .option("--dev", "for the dev chain's home")
     .action(async (flags: Flags) => {
       const { printToken } = await import("./commands/token.ts");
-      printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
+      await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
     });
 
   const config = program.command("config").description("settings");
-  withSettings(withHome(config.command("show")))
+  withSettings(withHome(config.command("show")), showsAll)
     .option("--dev", "as `start --dev` would have them")
     .option("--origin", "say where each value comes from")
     .description("print every setting in force")
@@ -107,10 +128,15 @@ function addNodeCommands(program: Command, context: CliContext, load: Load): voi
     });
 }
 
-function addChainCommands(program: Command, context: CliContext, load: Load): void {
+function addChainCommands(
+  program: Command,
+  context: CliContext,
+  load: Load,
+  showsAll: boolean,
+): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), ["log", "state"]).option(
+    withSettings(withHome(parent.command(name)), showsAll, ["log", "state", "dev"]).option(
       "--dev",
       "the dev chain's home",
     );
@@ -138,11 +164,16 @@ function addChainCommands(program: Command, context: CliContext, load: Load): vo
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
 }
 
-function addKeysCommands(program: Command, context: CliContext, load: Load): void {
+function addKeysCommands(
+  program: Command,
+  context: CliContext,
+  load: Load,
+  showsAll: boolean,
+): void {
   const keys = program.command("keys").description("the key store");
   const commands = () => import("./commands/keys.ts");
   const keysCommand = (name: string) =>
-    withSettings(withHome(keys.command(name)), ["log", "keystore"]).option(
+    withSettings(withHome(keys.command(name)), showsAll, ["log", "keystore"]).option(
       "--passphrase-file <file>",
       "read passphrases from the lines of a file instead of asking",
     );
@@ -184,25 +215,101 @@ function withHome(command: Command): Command {
   return command.option("--home <folder>", "folder of the chain (default ~/.evmint)");
 }
 
+const START_EXAMPLES = `
+Examples:
+  evmintd start --dev --port 9545 --accounts 20
+  evmintd start --home /var/lib/evmint --json-rpc.api eth,net,web3,debug
+`;
+
+/** Settings that \`--help\` shows: those that newcomers ask for. */
+const COMMON_SETTINGS = new Set([
+  "json-rpc.address",
+  "json-rpc.ws-address",
+  "json-rpc.api",
+  "consensus.block-time",
+  "log.level",
+]);
+
+/** Short names of the settings of a dev chain, by setting. */
+const DEV_ALIASES = [
+  ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
+  ["dev.accounts", "--accounts <number>", "funded accounts of a new dev chain (default 10)"],
+  ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
+  ["dev.predeploys", "--predeploys <list>", "contracts of a new dev chain (default all; none)"],
+] as const;
+
+function withDevAliases(command: Command): Command {
+  for (const [, flag, description] of DEV_ALIASES) command.option(flag, description);
+  return command;
+}
+
 /** Makes settings flags of `command`: all, or those of some tables. */
-function withSettings(command: Command, tables?: readonly string[]): Command {
+function withSettings(command: Command, showsAll: boolean, tables?: readonly string[]): Command {
+  let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
     const table = key.includes(".") ? key.split(".")[0]! : "mempool";
     if (tables !== undefined && !tables.includes(table)) continue;
     // A switch may stand alone; everything else takes a value.
     const form = type === (boolean as unknown) ? "[true|false]" : "<value>";
+    const shown = value === null ? "" : ` (default ${type.print(value)})`;
+    const flag = new Option(`--${key} ${form}`, `${description}${shown}`);
+    const isShown = showsAll || COMMON_SETTINGS.has(key);
+    if (!isShown) hidden++;
     command.addOption(
-      new Option(`--${key} ${form}`, `${description} (default ${type.print(value)})`).helpGroup(
-        `Settings, ${table}:`,
-      ),
+      flag.helpGroup(showsAll ? `Settings, ${table}:` : "Settings:").hideHelp(!isShown),
     );
   }
+  if (hidden > 0) command.option(HELP_ALL, `show ${hidden} more settings`);
   return command;
+}
+
+/** Commander's text for people; a flag that does not exist is followed by the nearest that does. */
+function withSuggestion(text: string, program: Command): string {
+  const shown = text.replace(/^error: /, "evmintd: ");
+  const flag = /unknown option '(--[^'=]*)/.exec(text)?.[1];
+  if (flag === undefined) return shown;
+  const known = new Set(flagsOf(program));
+  const last = flag.replace(/^--/, "");
+  // `--api` is what people type for `--json-rpc.api`.
+  const wanted = [...known].find((each) => each.endsWith(`.${last}`)) ?? nearest(flag, [...known]);
+  return wanted === undefined ? shown : `${shown.trimEnd()}; did you mean ${wanted}?\n`;
+}
+
+function flagsOf(command: Command): string[] {
+  return [
+    ...command.options.flatMap(({ long }) => long ?? []),
+    ...command.commands.flatMap(flagsOf),
+  ];
 }
 
 function homeOf(flags: Flags, { environment }: CliContext): string {
   const asked = (flags["home"] as string | undefined) ?? environment["EVMINT_HOME"];
-  return resolveHome(asked, flags["dev"] === true);
+  const home = resolveHome(asked, flags["dev"] === true);
+  assertHomeFolder(home);
+  return home;
+}
+
+/** Settings given by their short flags. @throws UsageError */
+function aliasedSettings(flags: Flags): [string, string][] {
+  const aliases = DEV_ALIASES.flatMap(([key, flag]): [string, string][] => {
+    const value = flags[new Option(flag).attributeName()] as string | undefined;
+    return value === undefined ? [] : [[key, value]];
+  });
+  if (aliases.length > 0 && flags["dev"] !== true) {
+    throw new UsageError(
+      `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,
+    );
+  }
+  const port = flags["port"] as string | undefined;
+  if (port === undefined) return aliases;
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;
+  // The next port is for WebSocket, and 0 asks for two free ones.
+  if (!(number <= 65_534)) throw new UsageError(`--port: ${port} is not a port from 0 to 65534`);
+  return [
+    ["json-rpc.address", `127.0.0.1:${number}`],
+    ["json-rpc.ws-address", `127.0.0.1:${number === 0 ? 0 : number + 1}`],
+    ...aliases,
+  ];
 }
 
 function configOf(flags: Flags, context: CliContext): LoadedConfig {
@@ -213,7 +320,8 @@ function configOf(flags: Flags, context: CliContext): LoadedConfig {
   return loadConfig({
     home: homeOf(flags, context),
     dev: flags["dev"] === true,
-    flags: Object.fromEntries(settings),
+    // The long name of a setting outranks its short one.
+    flags: Object.fromEntries([...aliasedSettings(flags), ...settings]),
     environment: context.environment,
   });
 }

@@ -48,6 +48,8 @@ test("evmintd token refuses other spans and names: exit code 2", async () => {
     ["--expires", "9000h"],
     ["--namespaces", "personal,*"],
     ["--namespaces", ""],
+    ["--namespaces", "personal,foo"],
+    ["--namespaces", "eth"],
   ]) {
     assert.equal((await token(...args)).code, 2, args.join(" "));
   }

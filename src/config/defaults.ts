@@ -8,11 +8,11 @@ export const DEFAULTS = {
   /** The text before ` Signed Message:`; with any other name `ecrecover` in wallets and contracts disagrees. */
   chainName: "Ethereum",
 
-  /** Loopback: whoever wants the network to call this node has to say so. */
+  /** Loopback: calls from the network have to be configured. */
   rpcAddress: { host: "127.0.0.1", port: 8545 },
-  /** The service's documented default; the dev chain, which holds unlocked accounts, stays on loopback. */
+  /** The service's documented default. Dev chains, which hold unlocked accounts, and the `app.toml` of `init` stay on loopback. */
   wsAddress: { host: "0.0.0.0", port: 8546 },
-  wsAddressDev: { host: "127.0.0.1", port: 8546 },
+  wsAddressLoopback: { host: "127.0.0.1", port: 8546 },
   /** What a wallet and a contract need; everything else is opened by name. */
   rpcApi: ["eth", "net", "web3"],
   /** A page on another site that resolves its own name to 127.0.0.1 carries that name in its Host header. */
@@ -47,13 +47,32 @@ export const DEFAULTS = {
   rpcConnectionFiltersMax: 1_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
+  /** Three for each of 10,000 WebSockets, as a wallet uses; a block header to all is 20 MB of notifications. */
+  rpcTotalSubscriptionsMax: 30_000,
+  /** Addresses and topics in the filters of all `logs` subscriptions; some 500 bytes each. */
+  rpcSubscriptionTermsMax: 200_000,
+  /** Events that wait to be sent, each once for all its subscribers: ten of the largest blocks in full. */
+  rpcNotificationQueueBytesMax: 64 * 2 ** 20,
   /** geth's. */
   rpcFeeHistoryBlocksMax: 1024,
+  /** geth's for one transaction. */
+  rpcTraceTimeoutMs: 5_000,
+  /** A trace holds up other calls. */
+  rpcTraceTimeoutMsMax: 60_000,
+  /** V8's strings end at some 500 million characters, and an answer is copied once on its way out. */
+  rpcTraceBytesMax: 128 * 2 ** 20,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
+
+  /** Clocks are set by seconds; whoever sets one by more than an hour has to look at it. */
+  clockJumpMs: 3_600_000,
+  /** A laptop's clock jumps by as long as it slept. The longest duration a setting can have. */
+  clockJumpMsDev: 24 * 86_400_000,
+  /** 128 of the largest transactions, for finding the bug. */
+  quarantineBytesMax: 16 * 2 ** 20,
 
   /** geth's admission: a tip of 1 wei, a tenth more for a replacement. */
   poolPriceLimitWei: 1n,
@@ -78,6 +97,11 @@ export const DEFAULTS = {
 
   /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
   stateCacheBytes: 64 * 2 ** 20,
+
+  /** As anvil and geth's documentation have it; Hardhat funds twenty. */
+  devAccounts: 10,
+  /** At a tenth of a millisecond each, derived at every start. */
+  devAccountsMax: 1000,
 
   /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },

@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { replaceFile } from "../storage/replace-file.ts";
 import { setInAppToml } from "./app-toml.ts";
 import { appTomlPath } from "./home.ts";
 import { OPTIONS } from "./schema.ts";
@@ -22,16 +14,7 @@ export function editAppToml(home: string, key: string, value: unknown): void {
   const path = appTomlPath(home);
   const text = setInAppToml(readText(path), key, option.type.print(value));
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = join(dirname(path), ".app.toml.tmp");
-  rmSync(temporary, { force: true });
-  const file = openSync(temporary, "wx", 0o644);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
+  replaceFile(path, text, 0o644);
 }
 
 function readText(path: string): string {

@@ -1,10 +1,9 @@
-import { DEV_ACCOUNTS, DEV_BALANCE, DEV_CHAIN_ID } from "../keystore/dev-accounts.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { INITIAL_BASE_FEE } from "../params/fees.ts";
-import { type Genesis, parseGenesis } from "../params/genesis.ts";
 import type { Address } from "../primitives/address.ts";
 import { toQuantity } from "../primitives/quantity.ts";
 import { DEFAULTS } from "./defaults.ts";
+import type { Predeploy } from "./predeploys.ts";
 import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
 
 /** Chain id of a chain made by `init` without a genesis file. */
@@ -14,16 +13,20 @@ export const DEFAULT_CHAIN_ID = 9000n;
  * Text of a geth genesis file: every rule up to Osaka from the first block on, the system contracts in place.
  * @param options.timestamp Unix seconds of block 0
  * @param options.alloc wei by account
+ * @param options.predeploys contracts besides those of the protocol and the CREATE2 deployer
  */
 export function renderGenesis(options: {
   readonly chainId: bigint;
   readonly timestamp: number;
   readonly alloc: ReadonlyMap<Address, bigint>;
+  readonly predeploys?: readonly Predeploy[];
 }): string {
-  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER].map(({ address, code }) => [
-    address,
-    { balance: "0x0", nonce: "0x1", code },
-  ]);
+  const predeployed = (options.predeploys ?? [])
+    .flatMap(({ accounts }) => accounts)
+    .map(({ address, code }) => ({ address, code: code(options.chainId) }));
+  const contracts = [...SYSTEM_CONTRACTS, CREATE2_DEPLOYER, ...predeployed].map(
+    ({ address, code }) => [address, { balance: "0x0", nonce: "0x1", code }],
+  );
   const accounts = [...options.alloc].map(([address, balance]) => [
     address,
     { balance: toQuantity(balance) },
@@ -48,13 +51,4 @@ export function renderGenesis(options: {
     2,
   );
   return `${text.replace(/"bigint (\d+)"/g, "$1")}\n`;
-}
-
-/**
- * Block 0 of the dev chain: ten funded accounts of a public phrase.
- * @param timestamp Unix seconds of the first start; a chain that is resumed keeps the one it has stored
- */
-export function devGenesis(timestamp: number): Genesis {
-  const alloc = new Map(DEV_ACCOUNTS.map(({ address }) => [address, DEV_BALANCE]));
-  return parseGenesis(renderGenesis({ chainId: DEV_CHAIN_ID, timestamp, alloc }));
 }

@@ -1,5 +1,7 @@
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { InvalidConfigError } from "./errors.ts";
 
 /**
  * Folder of everything that belongs to one chain: what was asked for, else `~/.evmint`, and `~/.evmint/dev` for the dev chain.
@@ -12,6 +14,12 @@ export function resolveHome(asked: string | undefined, dev: boolean): string {
   return dev ? join(home, "dev") : home;
 }
 
+/** @throws InvalidConfigError when there is a file in place of the folder */
+export function assertHomeFolder(home: string): void {
+  if (statSync(home, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  throw new InvalidConfigError(`--home: ${home} is a file; name the folder of the chain`, { home });
+}
+
 export function appTomlPath(home: string): string {
   return join(home, "config", "app.toml");
 }
@@ -19,6 +27,11 @@ export function appTomlPath(home: string): string {
 /** A geth genesis; its absence means that `init` was never run here. */
 export function genesisPath(home: string): string {
   return join(home, "config", "genesis.json");
+}
+
+/** Genesis of the dev chain, written by its first start. */
+export function devGenesisPath(home: string): string {
+  return join(home, "config", "dev-genesis.json");
 }
 
 /** Secret of the bearer tokens for private methods. */
@@ -43,4 +56,9 @@ export function dataPath(home: string): string {
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");
+}
+
+/** Transactions that crashed the executor. */
+export function quarantinePath(home: string): string {
+  return join(home, "data", "quarantine");
 }

@@ -168,9 +168,12 @@ test("a new app.toml shows every default, and reads back as the defaults when th
   assert.equal(asWritten.config.jsonRpc.enable, true);
   assert.deepEqual(
     [...asWritten.origins].filter(([, { kind }]) => kind !== "default").map(([key]) => key),
-    ["json-rpc.enable"],
+    ["json-rpc.enable", "json-rpc.ws-address"],
   );
-  const inForce = text.replace(/^enable = .*$/m, "").replace(/^# ([a-z-]+ = )/gm, "$1");
+  assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
+  const inForce = text
+    .replace(/^(enable|ws-address) = .*$/gm, "")
+    .replace(/^# ([a-z-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.equal(origins.get(key)?.kind, "file", key);

@@ -112,8 +112,8 @@ function readToml(path: string): object {
   try {
     return parseToml(text);
   } catch (error) {
-    const { message, line } = error as Error & { line?: number };
-    const place = line === undefined ? path : `${path}:${line}`;
+    const { message, line, column } = error as Error & { line?: number; column?: number };
+    const place = line === undefined ? path : `${path}:${line}:${column}`;
     throw new InvalidConfigError(`${place}: ${message.split("\n")[0]}`, {}, { cause: error });
   }
 }

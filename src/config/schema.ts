@@ -4,6 +4,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
+import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
 import {
   address,
@@ -19,6 +20,7 @@ import {
   list,
   oneOf,
   text,
+  unset,
 } from "./value-types.ts";
 
 export type { Option } from "./option.ts";
@@ -96,7 +98,8 @@ export const SCHEMA = {
       description: "Where HTTP listens.",
     }),
     wsAddress: option("json-rpc.ws-address", hostPort, DEFAULTS.wsAddress, {
-      dev: DEFAULTS.wsAddressDev,
+      dev: DEFAULTS.wsAddressLoopback,
+      init: DEFAULTS.wsAddressLoopback,
       description: "Where WebSocket listens.",
     }),
     api: option("json-rpc.api", list, DEFAULTS.rpcApi, {
@@ -136,6 +139,19 @@ export const SCHEMA = {
     ),
     returnBytesMax: option("json-rpc.return-limit", byteSize, DEFAULTS.rpcReturnBytesMax, {
       description: "Bytes one eth_call may return, also when it reverts.",
+    }),
+    traceTimeoutMs: option("json-rpc.trace-timeout", duration, DEFAULTS.rpcTraceTimeoutMs, {
+      description:
+        "Time one debug_trace call may take, with all its transactions, unless it names another.",
+    }),
+    traceTimeoutMsMax: option(
+      "json-rpc.trace-timeout-limit",
+      duration,
+      DEFAULTS.rpcTraceTimeoutMsMax,
+      { description: "The longest time a debug_trace call may name." },
+    ),
+    traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
+      description: "Bytes all traces of one debug_trace call may have.",
     }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
@@ -177,6 +193,27 @@ export const SCHEMA = {
       integer(1),
       DEFAULTS.rpcSubscriptionsMax,
       { description: "Subscriptions of one connection." },
+    ),
+    totalSubscriptionsMax: option(
+      "json-rpc.total-subscriptions-limit",
+      integer(1),
+      DEFAULTS.rpcTotalSubscriptionsMax,
+      { description: "Subscriptions of all connections." },
+    ),
+    subscriptionTermsMax: option(
+      "json-rpc.subscription-terms-limit",
+      integer(1),
+      DEFAULTS.rpcSubscriptionTermsMax,
+      { description: "Addresses and topics in the log filters of all subscriptions." },
+    ),
+    notificationQueueBytesMax: option(
+      "json-rpc.notification-queue-limit",
+      byteSize,
+      DEFAULTS.rpcNotificationQueueBytesMax,
+      {
+        description:
+          "Size of the events that wait to be sent; beyond it connections with the most subscriptions are cut.",
+      },
     ),
     feeHistoryBlocksMax: option(
       "json-rpc.fee-history-limit",
@@ -258,12 +295,12 @@ export const SCHEMA = {
         description: "Time a client has to send its request headers.",
       },
     ),
-    httpBodyTimeoutMs: option(
+    messageTimeoutMs: option(
       "json-rpc.body-timeout",
       duration,
-      DEFAULT_RPC_LIMITS.httpBodyTimeoutMs,
+      DEFAULT_RPC_LIMITS.messageTimeoutMs,
       {
-        description: "Time a client has to send its request.",
+        description: "Time a client has to send an HTTP body, a WebSocket or an IPC message.",
       },
     ),
     httpReplyTimeoutMs: option(
@@ -307,7 +344,7 @@ export const SCHEMA = {
       },
     ),
     callQueueMax: option("json-rpc.call-queue-limit", integer(1), DEFAULT_RPC_LIMITS.callQueueMax, {
-      description: "Calls that run code or search and wait for their turn; more are refused.",
+      description: "Calls that run code or search and wait for their turn; more are rejected.",
     }),
     socketPauseBytes: option(
       "json-rpc.socket-pause-size",
@@ -333,6 +370,24 @@ export const SCHEMA = {
         description: "Unsent bytes of notifications at which a slow subscriber is cut.",
       },
     ),
+    inputBytesMax: option(
+      "json-rpc.input-memory-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.inputBytesMax,
+      {
+        description:
+          "Memory for requests of all connections that are being received or wait for their answers; beyond it the largest is rejected.",
+      },
+    ),
+    outputBytesMax: option(
+      "json-rpc.output-memory-limit",
+      byteSize,
+      DEFAULT_RPC_LIMITS.outputBytesMax,
+      {
+        description:
+          "Memory for unsent answers and notifications of all connections; beyond it the slowest reader is cut.",
+      },
+    ),
   } satisfies Record<keyof RpcLimits, Option<number>>,
   access: ACCESS_SETTINGS,
   ipc: {
@@ -355,7 +410,7 @@ export const SCHEMA = {
       {
         dev: "instant",
         description:
-          "instant: a block as soon as a transaction waits; manual: on demand; or the time between blocks.",
+          "instant: a block as soon as a transaction is pending; manual: on demand; or the time between blocks. Below 1s several blocks share a timestamp, and other clients do not import such a chain.",
       },
     ),
     gasLimit: option("consensus.gas-limit", gas, DEFAULTS.blockGasLimit, {
@@ -364,8 +419,34 @@ export const SCHEMA = {
     feeRecipient: option("consensus.fee-recipient", address, ZERO_ADDRESS, {
       description: "Who receives the tips of blocks this node proposes.",
     }),
+    clockJumpMsMax: option("consensus.clock-jump-limit", duration, DEFAULTS.clockJumpMs, {
+      dev: DEFAULTS.clockJumpMsDev,
+      description:
+        "Forward jump of the clock that stops block production until the clock is confirmed or set right.",
+    }),
+    acceptClock: option("consensus.accept-clock", boolean, false, {
+      description: "Make blocks although the clock jumped far forward or is after 2099.",
+    }),
+    quarantineBytesMax: option("consensus.quarantine-size", byteSize, DEFAULTS.quarantineBytesMax, {
+      description: "File of the transactions that crashed the executor; the oldest make room.",
+    }),
     extraData: option("consensus.extra-data", bytes(32), new Uint8Array(0), {
       description: "Bytes for the extraData field of blocks this node proposes.",
+    }),
+  },
+  /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
+  devChain: {
+    chainId: option("dev.chain-id", unset(integer(1)), null, {
+      description: "Chain id of a new dev chain: 31337 unless set.",
+    }),
+    accounts: option("dev.accounts", unset(integer(1, DEFAULTS.devAccountsMax)), null, {
+      description: "Funded and unlocked accounts of a new dev chain: 10 unless set.",
+    }),
+    genesis: option("dev.genesis", unset(text), null, {
+      description: "geth genesis file of a new dev chain, in place of the built-in one.",
+    }),
+    predeploys: option("dev.predeploys", unset(list), null, {
+      description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),
   },
   state: {
@@ -378,7 +459,7 @@ export const SCHEMA = {
       description:
         "Cost of guessing a passphrase: standard takes 256 MiB and a second a try, light 4 MiB and a tenth.",
     }),
-    allowLoosePermissions: option("keystore.allow-loose-permissions", boolean, false, {
+    allowReadableByOthers: option("keystore.allow-readable-by-others", boolean, false, {
       description: "Open key files that other users of this machine can read.",
     }),
     ...KEY_STORE_LIMITS,

@@ -1,4 +1,4 @@
-import type { BlockTime } from "../consensus/solo/solo-engine.ts";
+import type { BlockTime } from "../consensus/solo/block-time.ts";
 import { type Address, parseAddress } from "../primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 
@@ -158,6 +158,15 @@ export const text: ValueType<string> = {
   parse: (raw) => (typeof raw === "string" ? raw : undefined),
   print: (value) => JSON.stringify(value),
 };
+
+/** `type`, or null where nothing is set, which is written as an empty text. */
+export function unset<T>(type: ValueType<T>): ValueType<T | null> {
+  return {
+    expects: type.expects,
+    parse: (raw) => (raw === "" ? null : type.parse(raw)),
+    print: (value) => (value === null ? '""' : type.print(value)),
+  };
+}
 
 /** One of `values`. */
 export function oneOf<const T extends string>(values: readonly T[]): ValueType<T> {

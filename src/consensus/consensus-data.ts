@@ -5,7 +5,7 @@ import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 
 /**
- * What is kept with a block besides its Ethereum form: RLP([consensusHash, proposer, nanos]).
+ * Stored with a block besides its Ethereum form: RLP([consensusHash, proposer, nanos]).
  * Genesis and imported blocks have none and count as hash 0.
  */
 export type ConsensusData = {
@@ -23,7 +23,7 @@ export function encodeConsensusData(data: ConsensusData): Uint8Array {
   ]);
 }
 
-/** The engine's hash of a block from what was kept with it. */
+/** The engine's hash of a block, from its stored consensus data. */
 export function consensusHashOf(bytes: Uint8Array): Hash {
   return bytes.length === 0 ? ZERO_HASH : decodeConsensusData(bytes).consensusHash;
 }

@@ -1,23 +1,49 @@
 import type { Chain } from "../chain/chain.ts";
 import { invariant, NodeError } from "../errors.ts";
+import { isTransactionRejection } from "../execution/block/block-execution.ts";
 import {
-  type BlockAttributes,
   type BlockBuilder,
   nextGasLimit,
-  type SealedBlock,
+  type PayloadAttributes,
 } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
+import type { Submission } from "../mempool/pool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, equalBytes } from "../primitives/bytes.ts";
-import { hashToBytes } from "../primitives/hash.ts";
+import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
+import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { decodePooledTransaction, decodeTransaction } from "../types/transaction/decode.ts";
-import type { Application, BlockInput, Proposal, TxResult } from "./application.ts";
+import {
+  type DecodedPooledTransaction,
+  decodePooledTransaction,
+  decodeTransaction,
+} from "../types/transaction/decode.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
+import {
+  type Application,
+  type BlockInput,
+  INSERT_CODES,
+  type InsertCode,
+  type Proposal,
+  type TxResult,
+} from "./application.ts";
+import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
+import { type Candidate, createCandidates } from "./candidates.ts";
+import { assertSameChain } from "./chain-start.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
+import { createGossipList } from "./gossip-list.ts";
+import { insertCodeOf } from "./insert-result.ts";
+import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
+import type { SetAside } from "./set-aside.ts";
+
+/** consensus_params.version.app: raised with every incompatible format of proposals. */
+export const APP_VERSION = 1;
+
+/** ABCI counts bytes and gas of proposer data as nothing. */
+const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };
+const SKIPPED_RESULT: TxResult = { code: 1, gasWanted: 0n, gasUsed: 0n };
 
 export type EvmApplicationOptions = {
   /** Receives priority fees; read anew for every proposal. */
@@ -26,25 +52,27 @@ export type EvmApplicationOptions = {
   readonly extraData: Uint8Array;
   /** Least tip per gas for inclusion, in wei. */
   readonly minimumTip: () => bigint;
-  /** What the gas limit moves towards by at most 1/1024 a block. */
+  /** The gas limit moves towards it by at most 1/1024 a block. */
   readonly gasLimitTarget: bigint;
+  /** Time to build a proposal in; `PACKING_LIMITS` by default. */
+  readonly packingMs?: number;
 };
 
 export type EvmApplicationModules = {
   readonly chain: Chain;
   readonly mempool: Mempool;
+  /**
+   * Takes a transaction into the pool.
+   * @throws NodeError
+   */
+  readonly submit: (submission: Submission) => void;
   readonly beginBlock: BeginBlock;
+  readonly setAside: SetAside;
+  /** Reports a failure that the engine only sees as an empty or rejected proposal. */
+  readonly onFailure: (where: string, error: unknown) => void;
+  /** Milliseconds of a clock that never jumps. */
+  readonly now: () => number;
   readonly log: Logger;
-};
-
-/** A block that was executed but not yet committed. */
-type Candidate = {
-  readonly height: number;
-  readonly seconds: number;
-  readonly nanos: number;
-  readonly proposer: Address;
-  readonly txs: readonly Uint8Array[];
-  readonly sealed: SealedBlock;
 };
 
 /** The application over our chain, pool and EVM. */
@@ -53,84 +81,93 @@ export function createEvmApplication(
   modules: EvmApplicationModules,
 ): Application {
   const { chain, mempool, beginBlock, log } = modules;
-  let proposed: Candidate | undefined;
+  const candidates = createCandidates();
+  const gossip = createGossipList(mempool, modules);
   let finalized: { readonly candidate: Candidate; readonly input: BlockInput } | undefined;
 
-  /** What the header gets from consensus; the same on every node. */
-  function attributesOf(proposal: Proposal, proposer: ProposerData): BlockAttributes {
+  /** Header fields from consensus; the same on every node. */
+  function attributesOf(proposal: Proposal, proposer: ProposerData): PayloadAttributes {
     const head = chain.head().block.header;
-    const { seconds, nanos } = proposal.time;
     return {
-      timestamp: seconds,
-      coinbase: proposer.feeRecipient,
-      extraData: proposer.extraData,
-      gasLimit: proposer.gasLimit,
+      ...proposer,
+      timestamp: proposal.time.seconds,
       parentBeaconBlockRoot: consensusHashOf(chain.consensusDataOf(head.number)),
-      // Known when a block is proposed and beyond one proposer's control, except by a third of the validators together.
-      prevRandao: keccak256Hash(
-        concatBytes(
-          hashToBytes(head.mixHash),
-          bigintToFixedBytes(BigInt(proposal.height), 8),
-          bigintToFixedBytes(BigInt(seconds), 8),
-          bigintToFixedBytes(BigInt(nanos), 4),
-          addressToBytes(proposal.proposer),
-        ),
-      ),
+      prevRandao: prevRandaoOf(head.mixHash, proposal),
     };
   }
 
-  function candidateOf(proposal: Proposal, txs: readonly Uint8Array[], builder: BlockBuilder) {
-    const { seconds, nanos } = proposal.time;
-    const { height, proposer } = proposal;
-    return { height, seconds, nanos, proposer, txs, sealed: builder.seal() };
-  }
-
+  /** @throws InvalidBlockError when height, time or proposer data break a header rule */
   function begin(proposal: Proposal, proposer: ProposerData): BlockBuilder {
+    const height = chain.head().block.header.number + 1;
+    if (proposal.height !== height) throw new WrongHeightError({ height, got: proposal.height });
     return beginBlock(attributesOf(proposal, proposer));
   }
 
-  /** @throws NodeError when an element of `input.txs` is not valid where it stands */
-  function execute(input: BlockInput): Candidate {
-    if (proposed && isSameBlock(proposed, input)) return proposed;
+  /**
+   * Executes `input`, or finds that it was executed already.
+   * @param skipsInvalid whether an invalid transaction is left out, or makes the block invalid
+   * @throws NodeError when the block is invalid
+   */
+  function execute(input: BlockInput, skipsInvalid: boolean): Candidate {
+    const known = candidates.find(input, chain.head().block.hash);
+    if (known) return known;
     const builder = begin(input, decodeProposerData(input.txs[0]));
-    for (const raw of input.txs.slice(1)) builder.add(decodeTransaction(raw));
-    return candidateOf(input, input.txs, builder);
+    const results: TxResult[] = [PROPOSER_DATA_RESULT];
+    for (const raw of input.txs.slice(1)) {
+      try {
+        const tx = decode(raw);
+        const { receipt } = builder.add(tx);
+        results.push({ code: 0, gasWanted: tx.gasLimit, gasUsed: receipt.gasUsed });
+      } catch (error) {
+        if (!skipsInvalid || !isTransactionRejection(error)) throw error;
+        log.warn("invalid transaction of a decided block skipped", {
+          height: input.height,
+          hash: keccak256Hash(raw),
+          error,
+        });
+        results.push(SKIPPED_RESULT);
+      }
+    }
+    const candidate = { proposal: input, txs: input.txs, sealed: builder.seal(), results };
+    candidates.add(candidate);
+    return candidate;
+  }
+
+  function insert(tx: Uint8Array): { readonly code: InsertCode; readonly log: string } {
+    let decoded: DecodedPooledTransaction;
+    try {
+      decoded = decodePooledTransaction(tx);
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      return { code: INSERT_CODES.invalid, log: error.message };
+    }
+    try {
+      modules.submit(decoded);
+      return { code: INSERT_CODES.accepted, log: "" };
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error;
+      return { code: insertCodeOf(error), log: error.message };
+    }
   }
 
   return {
     info() {
       const { block } = chain.head();
-      return { height: block.header.number, appHash: block.hash };
+      return { height: block.header.number, appHash: block.hash, appVersion: APP_VERSION };
     },
 
-    checkTx(tx) {
-      try {
-        mempool.add(decodePooledTransaction(tx));
-        return { code: 0, log: "" };
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error;
-        return { code: 1, log: error.message };
-      }
+    initChain(start) {
+      const { config, genesisHash } = chain;
+      const { header, hash } = chain.head().block;
+      assertSameChain(start, { config, genesisHash, head: header });
+      return { appHash: hash };
     },
 
-    insertTx(tx) {
-      return { code: this.checkTx(tx).code === 0 ? 0 : 1 };
-    },
+    checkTx: insert,
 
-    reapTxs({ maxBytes, maxGas }) {
-      const reaped: Uint8Array[] = [];
-      let bytes = 0;
-      let gas = 0n;
-      const waiting = mempool.pendingForBlock({ baseFee: 0n, minimumTip: options.minimumTip() });
-      for (let best = waiting.peek(); best; best = waiting.peek()) {
-        bytes += best.tx.raw.length;
-        gas += best.tx.gasLimit;
-        if ((maxBytes >= 0 && bytes > maxBytes) || (maxGas >= 0n && gas > maxGas)) break;
-        reaped.push(best.tx.raw);
-        waiting.next();
-      }
-      return reaped;
-    },
+    insertTx: (tx) => ({ code: gossip.fromPeer(() => insert(tx)).code }),
+
+    reapTxs: (limits) => gossip.take(limits),
 
     prepareProposal(proposal) {
       const head = chain.head().block.header;
@@ -140,46 +177,49 @@ export function createEvmApplication(
         gasLimit: nextGasLimit(head.gasLimit, options.gasLimitTarget),
       };
       const first = encodeProposerData(proposer);
-      const builder = begin(proposal, proposer);
-      const limits = {
-        bytesMax: proposal.maxTxBytes - first.length,
-        timeMs: PACKING_LIMITS.timeMs,
-        minimumTip: options.minimumTip(),
-      };
-      const packed = packTransactions(builder, limits, { mempool, config: chain.config });
-      const txs = [first, ...packed.map((tx) => tx.raw)];
-      proposed = candidateOf(proposal, txs, builder);
-      return txs;
+      try {
+        const { sealed, packed } = assembleBlock(
+          () => begin(proposal, proposer),
+          {
+            bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
+            timeMs: options.packingMs ?? PACKING_LIMITS.timeMs,
+            minimumTip: options.minimumTip(),
+          },
+          { mempool, config: chain.config, setAside: modules.setAside },
+        );
+        const txs = [first, ...packed.map((tx) => tx.raw)];
+        const results = packed.map(
+          (tx, i): TxResult => ({
+            code: 0,
+            gasWanted: tx.gasLimit,
+            gasUsed: sealed.executed.receipts[i]!.gasUsed,
+          }),
+        );
+        candidates.add({ proposal, txs, sealed, results: [PROPOSER_DATA_RESULT, ...results] });
+        return txs;
+      } catch (error) {
+        modules.onFailure("prepareProposal", error);
+        return [first];
+      }
     },
 
     processProposal(input) {
       try {
-        proposed = execute(input);
-        return true;
+        return execute(input, false).results.every(({ code }) => code === 0);
       } catch (error) {
-        if (!(error instanceof NodeError)) throw error;
-        log.warn("proposal refused", { height: input.height, reason: error.message });
+        const data = { height: input.height, proposer: input.proposer, error };
+        log.warn("proposal rejected", data);
+        if (!(error instanceof NodeError)) modules.onFailure("processProposal", error);
         return false;
       }
     },
 
     finalizeBlock(input) {
-      const candidate = execute(input);
+      const candidate = execute(input, true);
       finalized = { candidate, input };
-      const { block, receipts } = candidate.sealed.executed;
-      const done: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };
       return {
-        appHash: block.hash,
-        results: [
-          done,
-          ...receipts.map(
-            (receipt, i): TxResult => ({
-              code: receipt.status === 1 ? 0 : 1,
-              gasWanted: block.transactions[i]!.gasLimit,
-              gasUsed: receipt.gasUsed,
-            }),
-          ),
-        ],
+        appHash: candidate.sealed.executed.block.hash,
+        results: candidate.results,
         validatorUpdates: [],
       };
     },
@@ -194,25 +234,58 @@ export function createEvmApplication(
         nanos: input.time.nanos,
       });
       chain.commit({ ...executed, changes, consensusData }, nodes);
-      proposed = undefined;
+      candidates.clear();
       finalized = undefined;
       return { retainHeight: 0 };
     },
 
+    // State sync is not implemented: no snapshot is served, and none is accepted.
+    listSnapshots: () => [],
+    loadSnapshotChunk: () => new Uint8Array(),
+    offerSnapshot: () => "reject",
+    applySnapshotChunk: () => ({ result: "abort", refetchChunks: [], rejectSenders: [] }),
+
     engineLost() {
-      proposed = undefined;
+      candidates.clear();
       finalized = undefined;
     },
   };
 }
 
-function isSameBlock(candidate: Candidate, input: BlockInput): boolean {
-  return (
-    candidate.height === input.height &&
-    candidate.seconds === input.time.seconds &&
-    candidate.nanos === input.time.nanos &&
-    candidate.proposer === input.proposer &&
-    candidate.txs.length === input.txs.length &&
-    candidate.txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))
+/** The engine is at another height than the chain. */
+export class WrongHeightError extends NodeError {
+  readonly code = "CONSENSUS_WRONG_HEIGHT";
+  constructor(details: { readonly height: number; readonly got: number }) {
+    super(`the next block is ${details.height}, got ${details.got}`, details);
+  }
+}
+
+/** An element of a decided block is not a transaction. */
+class UndecodableTransactionError extends NodeError {
+  readonly code = "TX_UNDECODABLE";
+}
+
+function decode(raw: Uint8Array): Transaction {
+  try {
+    return decodeTransaction(raw);
+  } catch (cause) {
+    if (!(cause instanceof NodeError)) throw cause;
+    throw new UndecodableTransactionError(cause.message, {}, { cause });
+  }
+}
+
+/**
+ * keccak256(parent prevRandao ‖ height ‖ seconds ‖ nanos ‖ proposer). Known when a block is proposed and beyond the control of
+ * one proposer, but not of a third of the validators together.
+ */
+function prevRandaoOf(parent: Hash, { height, time, proposer }: Proposal): Hash {
+  return keccak256Hash(
+    concatBytes(
+      hashToBytes(parent),
+      bigintToFixedBytes(BigInt(height), 8),
+      bigintToFixedBytes(BigInt(time.seconds), 8),
+      bigintToFixedBytes(BigInt(time.nanos), 4),
+      addressToBytes(proposer),
+    ),
   );
 }

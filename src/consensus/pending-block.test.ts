@@ -28,7 +28,10 @@ function pendingOn({ genesis, modules, state }: ReturnType<typeof testChain>) {
         built++;
         return createBlockBuilder(genesis, attributes, modules);
       },
-      nowSeconds: () => header.timestamp,
+      nextTimestamp: () => header.timestamp + 1,
+      setAside(failure) {
+        throw failure;
+      },
       log: SILENT_LOGGER,
     },
   );

@@ -7,41 +7,48 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
+import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
-import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
+import { PACKING_LIMITS } from "./pack-transactions.ts";
+import type { SetAside } from "./set-aside.ts";
 
-/** A built block is used again for this long while head and pool stay the same: only its timestamp would move. */
+/** A built block is reused for this long while head and pool stay the same: only its timestamp would change. */
 const REUSE_MS = 2_000;
 
 /**
- * The block tag `pending`: a block really built on the head from the pool, paid to nobody.
- * @returns a function that gives the current one; undefined when none can be built
+ * The block tag `pending`: a block built on the head from the pool, with the zero address as fee recipient.
+ * @returns a function that returns the current one; undefined when none can be built
  */
 export function createPendingBlocks(
   options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },
   modules: {
     readonly chain: Pick<Chain, "config" | "head">;
-    readonly mempool: Mempool;
+    readonly mempool: Pick<Mempool, "pendingForBlock" | "version">;
     readonly beginBlock: BeginBlock;
-    readonly nowSeconds: () => number;
+    /** Unix seconds of the block that would be made now. */
+    readonly nextTimestamp: () => number;
+    readonly setAside: SetAside;
     readonly log: Logger;
   },
 ): () => PendingBlock | undefined {
-  const { chain, mempool, beginBlock, nowSeconds, log } = modules;
+  const { chain, mempool, beginBlock, log } = modules;
   let built:
     | { head: Hash; version: number; at: number; block: PendingBlock | undefined }
     | undefined;
 
   function build({ header }: Block): PendingBlock | undefined {
     try {
-      const builder = beginBlock({
-        timestamp: Math.max(nowSeconds(), header.timestamp),
-        coinbase: ZERO_ADDRESS,
+      const attributes = {
+        timestamp: modules.nextTimestamp(),
+        feeRecipient: ZERO_ADDRESS,
         gasLimit: nextGasLimit(header.gasLimit, options.gasLimitTarget),
-      });
-      const limits = { ...PACKING_LIMITS, minimumTip: options.minimumTip() };
-      packTransactions(builder, limits, { mempool, config: chain.config });
-      const { executed, state, changes } = builder.seal();
+      };
+      const { sealed } = assembleBlock(
+        () => beginBlock(attributes),
+        { ...PACKING_LIMITS, minimumTip: options.minimumTip() },
+        { mempool, config: chain.config, setAside: modules.setAside },
+      );
+      const { executed, state, changes } = sealed;
       return { executed, state, changes };
     } catch (error) {
       if (!(error instanceof InvalidBlockError)) throw error;

@@ -17,7 +17,7 @@ import { loadNativeBackend } from "./secp256k1-native.ts";
 import { loadWasmBackend } from "./secp256k1-wasm.ts";
 
 const native = loadNativeBackend();
-const curves = [createSecp256k1(await loadWasmBackend())];
+const curves = [createSecp256k1(loadWasmBackend())];
 if (native) curves.push(createSecp256k1(native));
 
 const digests = fc.uint8Array({ minLength: 32, maxLength: 32 });

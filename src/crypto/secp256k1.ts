@@ -115,8 +115,6 @@ function isScalar(value: bigint): boolean {
 }
 
 /** The native addon where it loads, else WebAssembly. */
-export const secp256k1: Secp256k1 = createSecp256k1(
-  loadNativeBackend() ?? (await loadWasmBackend()),
-);
+export const secp256k1: Secp256k1 = createSecp256k1(loadNativeBackend() ?? loadWasmBackend());
 
 export const { recoverPublicKey, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;

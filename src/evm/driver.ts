@@ -44,6 +44,7 @@ import {
 } from "./session.ts";
 import type { State } from "./state.ts";
 import { stepOf } from "./step.ts";
+import { costOfHaltedStep } from "./step-cost.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */
 const GAS_MAX = (1n << 63n) - 1n;
@@ -140,6 +141,7 @@ export class Driver {
       traced: 0,
       gasAtEntry: [],
       touchedRipemd: false,
+      isPricing: false,
     };
     codes.tidy();
     records.reset({
@@ -168,8 +170,8 @@ export class Driver {
     if (block === this.#block) return;
     this.#block = block;
     memory.setHex(environment.coinbase, block.coinbase);
-    memory.setWord(environment.timestamp, BigInt(block.timestamp));
-    memory.setWord(environment.number, BigInt(block.number));
+    memory.setWord(environment.timestamp, block.timestampWord ?? BigInt(block.timestamp));
+    memory.setWord(environment.number, block.numberWord ?? BigInt(block.number));
     // EIP-4399: PREVRANDAO takes the place of DIFFICULTY.
     if (isAtLeast(this.hardfork, "paris")) {
       memory.setHex(environment.difficulty, block.prevRandao);
@@ -261,6 +263,12 @@ export class Driver {
     const memory = this.#memory;
     const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
     if (isTraced && memory.get32(globals.stepped) === 0) {
+      if (!isFinal(halt)) {
+        memory.set64(
+          globals.stepCost,
+          costOfHaltedStep(session, halt, this.#perOpcodeInterpreter()),
+        );
+      }
       session.tracer?.onStep?.(stepOf(session, halt));
     }
     // Out of time or memory ends everything, not only the frame.

@@ -54,6 +54,9 @@ export type BlockContext = {
   readonly chainId: bigint;
   readonly number: number;
   readonly timestamp: number;
+  /** What NUMBER and TIMESTAMP push where a call overrides them with more than a chain can have. */
+  readonly numberWord?: bigint;
+  readonly timestampWord?: bigint;
   readonly coinbase: Address;
   readonly gasLimit: bigint;
   /** DIFFICULTY before Paris */

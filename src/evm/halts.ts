@@ -51,6 +51,8 @@ export const haltCode = {
   invalidOpcode: 12,
   timeout: 13,
   memoryLimit: 14,
+  /** geth's gas function for calls itself runs out of gas, and its caller says so again */
+  outOfGasInAccess: 15,
 } as const;
 
 export type HaltName = keyof typeof haltCode;
@@ -66,6 +68,8 @@ export function haltOf(code: number, detail: number): Halt {
       return { kind: "outOfGas", reason: "gas uint64 overflow" };
     case haltCode.outOfGasWriteProtection:
       return { kind: "outOfGas", reason: "write protection" };
+    case haltCode.outOfGasInAccess:
+      return { kind: "outOfGas", reason: "out of gas" };
     case haltCode.outOfGasSentry:
       return { kind: "outOfGas", reason: "not enough gas for reentrancy sentry" };
     case haltCode.outOfGasInitCodeSize:

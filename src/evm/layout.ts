@@ -100,6 +100,9 @@ export const globals = {
   logTop: GLOBALS + 96,
   logEnd: GLOBALS + 100,
   logCount: GLOBALS + 104,
+  /** Per-opcode build: the undo log and the refund counter before the opcode */
+  stepUndoTop: GLOBALS + 108,
+  stepRefund: GLOBALS + 112,
 } as const;
 
 const REQUEST = GLOBALS + 0x80;

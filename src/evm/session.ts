@@ -64,6 +64,8 @@ export type Session = {
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;
+  /** A halted opcode runs once more to learn its cost; see `step-cost.ts`. */
+  isPricing: boolean;
 };
 
 export function align32(address: number): number {

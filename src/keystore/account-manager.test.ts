@@ -37,19 +37,19 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 function open(publicKeys: readonly Uint8Array[] = []): AccountManager {
   const strength = "light";
-  const allowLoosePermissions = false;
+  const allowReadableByOthers = false;
   const assertUnlockAllowed = () => {
     if (isExposed) throw new UnlockForbiddenError("http://0.0.0.0:8545");
   };
   const observer = { wrongSecret: () => seen.wrong++ };
-  const tries = new PassphraseTries(5, { now: clock.now, onRefused: () => seen.refused++ });
+  const tries = new PassphraseTries(5, { now: clock.now, onRejected: () => seen.refused++ });
   return new AccountManager({
     keyStore: new KeyStore(
-      { directory: join(home, "keystore"), strength, allowLoosePermissions },
+      { directory: join(home, "keystore"), strength, allowReadableByOthers },
       { log: SILENT_LOGGER },
     ),
     hdWallets: new HdWallets(strength, {
-      directory: new WalletDirectory(join(home, "hdwallets"), { allowLoosePermissions }),
+      directory: new WalletDirectory(join(home, "hdwallets"), { allowReadableByOthers }),
       derivation: new KeyDerivation(),
       tries,
       log: SILENT_LOGGER,

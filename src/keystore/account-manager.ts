@@ -79,7 +79,7 @@ export class AccountManager implements AccountSigner {
     if (key !== undefined) return sign(digest, key);
     const signature = hdWallets.sign(address, digest);
     if (signature !== undefined) return signature;
-    return this.#refuse(address);
+    return this.#reject(address);
   }
 
   /**
@@ -227,7 +227,7 @@ export class AccountManager implements AccountSigner {
     );
   }
 
-  async #refuse(address: Address): Promise<never> {
+  async #reject(address: Address): Promise<never> {
     await this.assertKnown(address);
     throw new AccountLockedError(address);
   }

@@ -1,4 +1,4 @@
-/** Time for what must not follow the wall clock when somebody sets it. */
+/** A clock for time spans, independent of changes of the wall clock. */
 export type MonotonicClock = {
   /** Milliseconds since some moment. */
   now(): number;

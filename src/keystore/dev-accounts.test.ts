@@ -3,16 +3,18 @@ import { test } from "node:test";
 import { bytesToHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import { recoverAddress } from "../crypto/secp256k1.ts";
-import { DEV_ACCOUNTS, DEV_PHRASE, devPrivateKeys } from "./dev-accounts.ts";
+import { DEV_ACCOUNTS, DEV_PHRASE, devAccounts, devPrivateKeys } from "./dev-accounts.ts";
 import { createUnlockedSigner } from "./testing/unlocked-signer.ts";
 
-test("DEV_ACCOUNTS are the first ten accounts of the phrase", () => {
-  const derived = Array.from({ length: 10 }, (_, addressIndex) => {
+test("devAccounts are the first accounts of the phrase, beyond the ten written out too", () => {
+  const derived = Array.from({ length: 25 }, (_, addressIndex) => {
     const account = mnemonicToAccount(DEV_PHRASE, { addressIndex });
     const privateKey = bytesToHex(account.getHdKey().privateKey!);
     return { address: account.address.toLowerCase(), privateKey };
   });
-  assert.deepEqual(DEV_ACCOUNTS, derived);
+  assert.deepEqual(devAccounts(25), derived);
+  assert.deepEqual(DEV_ACCOUNTS, derived.slice(0, 10));
+  assert.deepEqual(devAccounts(3), derived.slice(0, 3));
 });
 
 test("createUnlockedSigner signs for its accounts, in their order, and for no other", () => {

@@ -1,5 +1,12 @@
+import { createHmac, pbkdf2Sync } from "node:crypto";
+import {
+  addressFromPrivateKey,
+  publicKeyFromPrivate,
+  SECP256K1_ORDER,
+} from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
-import { type Hex, hexToBytes } from "../primitives/hex.ts";
+import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
 
 /** The phrase every dev node uses; the keys it makes are known to everyone and hold nothing of value on any other chain. */
 export const DEV_PHRASE = "test test test test test test test test test test test junk";
@@ -62,6 +69,45 @@ export const DEV_ACCOUNTS: readonly DevAccount[] = (
   ] as const
 ).map(([address, privateKey]) => ({ address: address as Address, privateKey }));
 
-export function devPrivateKeys(): Uint8Array[] {
-  return DEV_ACCOUNTS.map(({ privateKey }) => hexToBytes(privateKey));
+/** Accounts 0 to `count` − 1 of `DEV_PHRASE` on `DEV_DERIVATION_PATH`. */
+export function devAccounts(count: number): readonly DevAccount[] {
+  if (count <= DEV_ACCOUNTS.length) return DEV_ACCOUNTS.slice(0, count);
+  const seed = pbkdf2Sync(DEV_PHRASE, "mnemonic", 2048, 64, "sha512");
+  let parent = split(createHmac("sha512", "Bitcoin seed").update(seed).digest());
+  for (const index of [44 + HARDENED, 60 + HARDENED, HARDENED, 0]) parent = child(parent, index);
+  const accounts = [...DEV_ACCOUNTS];
+  for (let index = DEV_ACCOUNTS.length; index < count; index++) {
+    const { key } = child(parent, index);
+    accounts.push({ address: addressFromPrivateKey(key), privateKey: bytesToHex(key) });
+  }
+  return accounts;
+}
+
+/** A private key of BIP-32 and its chain code. */
+type ExtendedKey = { readonly key: Uint8Array; readonly chainCode: Uint8Array };
+
+const HARDENED = 2 ** 31;
+
+/** CKDpriv of BIP-32; the invalid keys it allows for have a chance of 2^-127, and the phrase is fixed. */
+function child({ key, chainCode }: ExtendedKey, index: number): ExtendedKey {
+  const data = index >= HARDENED ? concatBytes(new Uint8Array(1), key) : compressedPublicKey(key);
+  const indexBytes = bigintToFixedBytes(BigInt(index), 4);
+  const digest = createHmac("sha512", chainCode).update(data).update(indexBytes).digest();
+  const { key: tweak, chainCode: childCode } = split(digest);
+  const sum = (bytesToBigint(tweak) + bytesToBigint(key)) % SECP256K1_ORDER;
+  return { key: bigintToFixedBytes(sum, 32), chainCode: childCode };
+}
+
+function split(digest: Uint8Array): ExtendedKey {
+  return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) };
+}
+
+function compressedPublicKey(key: Uint8Array): Uint8Array {
+  const point = publicKeyFromPrivate(key);
+  const prefix = Uint8Array.of((point[63]! & 1) === 0 ? 2 : 3);
+  return concatBytes(prefix, point.subarray(0, 32));
+}
+
+export function devPrivateKeys(count: number = DEV_ACCOUNTS.length): Uint8Array[] {
+  return devAccounts(count).map(({ privateKey }) => hexToBytes(privateKey));
 }

@@ -90,7 +90,7 @@ export class TooManyTriesError extends NodeError {
   }
 }
 
-/** Somebody locked the account while it was being unlocked. */
+/** The account was locked while it was being unlocked. */
 export class LockedMeanwhileError extends NodeError {
   readonly code = "ACCOUNT_LOCKED_MEANWHILE";
   constructor(address: Address) {

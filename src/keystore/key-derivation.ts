@@ -6,7 +6,7 @@ import type { KdfParams } from "./key-file.ts";
 const scryptAsync = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt);
 const pbkdf2Async = promisify(pbkdf2);
 
-/** Passphrases that may wait behind the one being tried; at a second each, more are an attack or a script gone wrong. */
+/** Queued passphrases besides the one being tried; at a second each, more are an attack or a faulty script. */
 const WAITING_MAX_DEFAULT = 4;
 
 /**
@@ -16,14 +16,14 @@ const WAITING_MAX_DEFAULT = 4;
 export class KeyDerivation {
   #last: Promise<unknown> = Promise.resolve();
   readonly #waitingMax: number;
-  readonly #onRefused: () => void;
+  readonly #onRejected: () => void;
   /** Tries under way, the running one included. */
   #open = 0;
 
-  /** @param onRefused called for every passphrase that is not tried */
-  constructor(waitingMax = WAITING_MAX_DEFAULT, onRefused: () => void = () => {}) {
+  /** @param onRejected called for every rejected passphrase */
+  constructor(waitingMax = WAITING_MAX_DEFAULT, onRejected: () => void = () => {}) {
     this.#waitingMax = waitingMax;
-    this.#onRefused = onRefused;
+    this.#onRejected = onRejected;
   }
 
   /**
@@ -32,7 +32,7 @@ export class KeyDerivation {
    */
   async derive(passphrase: string, params: KdfParams): Promise<Uint8Array> {
     if (this.#open > this.#waitingMax) {
-      this.#onRefused();
+      this.#onRejected();
       throw new KeyDerivationBusyError(this.#waitingMax);
     }
     this.#open += 1;

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { chmod, lstat, mkdir, open, readdir, rename, rm, unlink } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
+import { syncDirectory } from "../storage/log-file.ts";
+import { replaceFile } from "../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
 
@@ -15,11 +16,11 @@ export type DirectoryEntry = {
 /** Key files as bytes on disk: the folder has mode 0700, files 0600, and each is whole or not there. */
 export class KeyDirectory {
   readonly path: string;
-  readonly #allowLoosePermissions: boolean;
+  readonly #allowReadableByOthers: boolean;
 
-  constructor(path: string, options: { readonly allowLoosePermissions: boolean }) {
+  constructor(path: string, options: { readonly allowReadableByOthers: boolean }) {
     this.path = path;
-    this.#allowLoosePermissions = options.allowLoosePermissions;
+    this.#allowReadableByOthers = options.allowReadableByOthers;
   }
 
   /** Regular files in ascending order of name; hidden files, backups (`~`) and links are no key files, as for geth. */
@@ -29,7 +30,7 @@ export class KeyDirectory {
       if (name.startsWith(".") || name.endsWith("~")) continue;
       const path = join(this.path, name);
       const stat = await lstat(path).catch(() => undefined);
-      // Gone between the two calls: somebody deleted a key by hand.
+      // Deleted between the two calls.
       if (stat?.isFile())
         entries.push({ path, version: `${stat.ino} ${stat.mtimeMs} ${stat.size}` });
     }
@@ -49,12 +50,12 @@ export class KeyDirectory {
 
   /** @throws LooseKeyFileError when group or world may read or write the file, unless that is allowed */
   async assertPrivate(path: string): Promise<void> {
-    if (this.#allowLoosePermissions || process.platform === "win32") return;
+    if (this.#allowReadableByOthers || process.platform === "win32") return;
     const mode = (await lstat(path)).mode & 0o777;
     if ((mode & 0o077) !== 0) throw new LooseKeyFileError(path, mode);
   }
 
-  /** Writes the file of a new key, named as geth names it; its path. On disk to stay when this returns. */
+  /** Writes the file of a new key, named as by geth; its path. Durable when this returns. */
   async create(address: Address, text: string, nowMs: number): Promise<string> {
     // geth has nanoseconds here; a JavaScript clock has milliseconds.
     const time = new Date(nowMs).toISOString().replaceAll(":", "-").replace("Z", "000000Z");
@@ -68,39 +69,12 @@ export class KeyDirectory {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
     // Also when it was there before with another mode: the names tell which accounts this machine holds.
     await chmod(this.path, 0o700);
-    const temporary = join(this.path, `.${randomUUID()}.tmp`);
-    try {
-      // "wx" is O_EXCL: never through a link somebody put there.
-      const file = await open(temporary, "wx", 0o600);
-      try {
-        await file.writeFile(text);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-    await this.#sync();
+    replaceFile(path, text, 0o600);
   }
 
   async delete(path: string): Promise<void> {
     await unlink(path);
-    await this.#sync();
-  }
-
-  /** A new or removed name is on disk to stay only when its folder is synced. */
-  async #sync(): Promise<void> {
-    // Windows has no handle for a folder.
-    if (process.platform === "win32") return;
-    const folder = await open(this.path, "r");
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
+    syncDirectory(this.path);
   }
 
   async #names(): Promise<string[]> {

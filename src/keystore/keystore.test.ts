@@ -35,7 +35,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 function open(options: Partial<KeyStoreOptions> = {}): KeyStore {
   return new KeyStore(
-    { directory, strength: "light", allowLoosePermissions: false, ...options },
+    { directory, strength: "light", allowReadableByOthers: false, ...options },
     { log: SILENT_LOGGER, now: () => Date.UTC(2017, 4, 14, 10, 32, 1, 123) },
   );
 }
@@ -95,7 +95,7 @@ test("KeyStore finds files put there by hand, and says so when two hold one acco
   const store = open();
   const { path } = await store.importKey(aliceKey, "pass");
   const other = new KeyStore(
-    { directory: join(home, "other"), strength: "light", allowLoosePermissions: false },
+    { directory: join(home, "other"), strength: "light", allowReadableByOthers: false },
     { log: SILENT_LOGGER },
   );
   const foreign = await other.create("pass");
@@ -120,7 +120,7 @@ test("KeyStore leaves out what is no key file, and warns without the content", a
   mkdirSync(join(directory, "folder"));
   symlinkSync(path, join(directory, "link"));
   const store = new KeyStore(
-    { directory, strength: "light", allowLoosePermissions: false },
+    { directory, strength: "light", allowReadableByOthers: false },
     { log },
   );
   assert.deepEqual(await store.list(), [{ address: alice.address, path }]);
@@ -133,7 +133,7 @@ test("KeyStore refuses a key file others can read, unless that is allowed", asyn
   const { path } = await open().importKey(aliceKey, "pass");
   chmodSync(path, 0o640);
   await assert.rejects(open().privateKey(alice.address, "pass"), { code: "KEY_FILE_LOOSE" });
-  await open({ allowLoosePermissions: true }).privateKey(alice.address, "pass");
+  await open({ allowReadableByOthers: true }).privateKey(alice.address, "pass");
 });
 
 test("KeyStore changes a passphrase in place and deletes only for who knows it", async () => {

@@ -15,7 +15,7 @@ export type KeyStoreOptions = {
   readonly directory: string;
   readonly strength: KeyStrength;
   /** Opens files other users can read. */
-  readonly allowLoosePermissions: boolean;
+  readonly allowReadableByOthers: boolean;
 };
 
 export type KeyStoreModules = {

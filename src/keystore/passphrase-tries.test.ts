@@ -8,7 +8,7 @@ const isWrong = (error: unknown) => error instanceof Wrong;
 test("PassphraseTries lets through five wrong tries a minute and account, and counts no right ones", async () => {
   let now = 0;
   let refused = 0;
-  const tries = new PassphraseTries(5, { now: () => now, onRefused: () => refused++ });
+  const tries = new PassphraseTries(5, { now: () => now, onRejected: () => refused++ });
   let tried = 0;
   const guess = (subject = "a") =>
     tries.run(

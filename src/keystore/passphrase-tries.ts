@@ -9,26 +9,26 @@ const WINDOW_MS = 60_000;
 export class PassphraseTries {
   readonly #triesMax: number;
   readonly #now: () => number;
-  readonly #onRefused: () => void;
+  readonly #onRejected: () => void;
   /** Times of the failures within the window, and how many tries are under way. */
   readonly #subjects = new Map<string, { failedAt: number[]; running: number }>();
 
   /**
    * @param modules.now monotonic milliseconds
-   * @param modules.onRefused called for every try that is not made
+   * @param modules.onRejected called for every rejected try
    */
   constructor(
     triesMax: number,
-    modules: { readonly now?: () => number; readonly onRefused?: () => void } = {},
+    modules: { readonly now?: () => number; readonly onRejected?: () => void } = {},
   ) {
     this.#triesMax = triesMax;
     this.#now = modules.now ?? (() => performance.now());
-    this.#onRefused = modules.onRefused ?? (() => {});
+    this.#onRejected = modules.onRejected ?? (() => {});
   }
 
   /**
    * What `attempt` gives.
-   * @param isWrong tells the error that means a wrong guess from those that mean something else
+   * @param isWrong whether an error means a wrong passphrase
    * @throws TooManyTriesError without having called `attempt`, and what `attempt` throws
    */
   async run<T>(
@@ -38,7 +38,7 @@ export class PassphraseTries {
   ): Promise<T> {
     const state = this.#stateOf(subject);
     if (state.failedAt.length + state.running >= this.#triesMax) {
-      this.#onRefused();
+      this.#onRejected();
       const oldest = state.failedAt[0] ?? this.#now();
       throw new TooManyTriesError(Math.ceil((oldest + WINDOW_MS - this.#now()) / 1000));
     }

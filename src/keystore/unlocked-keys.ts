@@ -74,7 +74,7 @@ export class UnlockedKeys {
     for (const address of [...this.#held.keys()]) this.lock(address);
   }
 
-  /** The key of an unlocked account, to be used at once and not kept. */
+  /** The key of an unlocked account; callers must not store it. */
   get(address: Address): Uint8Array | undefined {
     const held = this.#held.get(address);
     // A timer may be late; the clock decides.

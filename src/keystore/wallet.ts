@@ -11,10 +11,10 @@ export type WalletStatus = {
   readonly accounts?: readonly WalletAccount[];
 };
 
-/** What happened to keys, for whoever counts. */
+/** Events of keys, for metrics. */
 export interface KeyObserver {
   /** A wrong passphrase or PIN. */
   wrongSecret(): void;
-  /** A try that was refused unseen: too many wrong ones, or too long a queue. */
-  tryRefused(): void;
+  /** A try rejected without checking: too many wrong ones, or a full queue. */
+  tryRejected(): void;
 }

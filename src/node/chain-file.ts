@@ -7,11 +7,11 @@ import type { Block } from "../types/block.ts";
 import { decodeBlockAt } from "../types/block-codec.ts";
 
 /**
- * A chain file: the RLP of blocks one behind the other, in ascending order, as geth exports and imports it.
- * A gzipped one is told by its first two bytes when read and by the name's ending when written.
+ * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`.
+ * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
  */
 
-/** What a file holds is no block where one should begin. */
+/** The file does not hold a block where one must start. */
 export class InvalidChainFileError extends NodeError {
   readonly code = "INVALID_CHAIN_FILE";
 }
@@ -60,7 +60,7 @@ async function* blocksIn(
       offset = end;
       end = itemEnd(pending, offset);
     }
-    // Copied: blocks are views of the bytes they were read from, which must not be kept whole for the rest.
+    // Copied: blocks are views of the chunk, whose memory must not be retained for the rest.
     pending = Buffer.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
@@ -73,7 +73,7 @@ export function chainFileSize(path: string): number {
   return statSync(path).size;
 }
 
-/** Writes encoded blocks to the file at `path`, which must not exist; when that fails the file is gone again. */
+/** Writes encoded blocks to the file at `path`, which must not exist; it is removed when writing fails. */
 export async function writeChainFile(
   path: string,
   blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -101,7 +101,7 @@ function decode(bytes: Uint8Array, ordinal: number): Block {
   }
 }
 
-/** Where the list beginning at `offset` ends; beyond the bytes at hand when its prefix is not there yet. */
+/** End of the list at `offset`; infinite while its prefix is incomplete. */
 function itemEnd(bytes: Uint8Array, offset: number): number {
   const first = bytes[offset];
   if (first === undefined) return Number.POSITIVE_INFINITY;

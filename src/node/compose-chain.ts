@@ -1,33 +1,47 @@
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { poolPath } from "../config/home.ts";
+import { poolPath, quarantinePath } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
-import { type BlockTester, createBlockTester } from "../consensus/built-block.ts";
+import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
+import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
-import { createSoloEngine, type SoloEngine } from "../consensus/solo/solo-engine.ts";
+import { openQuarantine, type Quarantine } from "../consensus/quarantine.ts";
+import type { SetAside } from "../consensus/set-aside.ts";
+import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
+import {
+  createSoloEngine,
+  OwnProposalRejectedError,
+  type SoloEngine,
+} from "../consensus/solo/solo-engine.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
+import type { Submission } from "../mempool/pool.ts";
 import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
-/** The EVM of the newest rules is emitted and compiled this long after the start: behind the first answer, before the first call. */
+/** How often the clocks are compared while no block is made. */
+const CLOCK_CHECK_MS = 10_000;
+/** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
 const WARM_UP_AFTER_MS = 200;
 
-/** The chain role: everything that owns or changes the chain, without a way in from outside. */
+/** The chain role: everything that owns or changes the chain, without listeners. */
 export type ChainCore = OpenChain & {
   readonly reader: ChainReader;
   readonly mempool: Mempool;
@@ -35,12 +49,13 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: SoloEngine;
-  /** Why no blocks are made for the time being; undefined while they are. */
+  /** Why no blocks are made at present; undefined while they are. */
   readonly stalled: () => unknown;
   /** The journal of the pool; undefined where it is switched off. */
   readonly journaled: JournaledPool | undefined;
   readonly blobWorkers: BlobWorkers;
-  /** Who receives the tips of the next block; may be set while the node runs. */
+  readonly quarantine: Quarantine;
+  /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
   readonly submissionRules: SubmissionRules;
   /** Submits a transaction in network form to the pool. */
@@ -50,101 +65,122 @@ export type ChainCore = OpenChain & {
   stop(): void;
 };
 
-/**
- * Builds the chain role of a node from the bottom up; nothing runs before `start`.
- * @param hooks.onFatal called once when a block could not be made durable
- */
+export type ChainCoreModules = {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly failures: Failures;
+};
+
+export type ChainCoreHooks = OpenChainOptions & {
+  /** Called once when a block could not be made durable. */
+  readonly onFatal: (error: unknown) => void;
+  /** In place of the system's clocks, for tests that set them. Milliseconds. */
+  readonly wallClock?: () => number;
+  readonly monotonicClock?: () => number;
+  /** Called inside the executor with each transaction of a block, for tests that make it fail. */
+  readonly beforeTransaction?: (tx: Transaction) => void;
+};
+
+/** Builds the chain role of a node from the bottom up; nothing runs before `start`. */
 export function composeChain(
   config: Config,
-  log: Logger,
-  hooks: OpenChainOptions & { readonly onFatal: (error: unknown) => void },
+  modules: ChainCoreModules,
+  hooks: ChainCoreHooks,
 ): ChainCore {
+  const { log, metrics, failures } = modules;
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
-  const beginBlock = createBlockFactory(chain, execution);
-  const { header } = chain.head().block;
+  const beginBlock = createBlockFactory(chain, execution, hooks.beforeTransaction);
+  const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
-  const mempool = new Mempool(poolOptions(config), {
-    config: chain.config,
-    head: { header, state: chain.stateAt(header.number) },
-    // Of spans of time only; a clock that is set must not end them early.
-    now: () => performance.now(),
-    verifySidecar: sidecarFaultText,
-  });
+  const mempool = createMempool(config, opened, poolLog);
   const journaled = config.mempool.journal
     ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
     : undefined;
-  mempool.onRemoved(({ tx: { hash } }, reason) => {
-    if (poolLog.enabled("debug")) poolLog.debug("transaction removed", { hash, reason });
-  });
   const blobWorkers = createBlobWorkers(config.mempool, poolLog);
+  const quarantine = openQuarantine(
+    {
+      directory: quarantinePath(config.home),
+      bytesMax: config.consensus.quarantineBytesMax,
+    },
+    { now: Date.now },
+  );
+  // The journal has them where the process ended before their removal was written.
+  for (const hash of quarantine.hashes()) mempool.remove(hash, "quarantined");
+  const setAside = createSetAside(quarantine, mempool, modules);
+
+  const pool = {
+    add(submission: Submission): void {
+      quarantine.assertAllowed(submission.tx.hash);
+      mempool.add(submission);
+    },
+    checkBlob: mempool.checkBlob.bind(mempool),
+  };
   const submissionRules: SubmissionRules = {
     txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
     allowUnprotected: config.jsonRpc.allowUnprotected,
   };
-  const submit = createSubmit(submissionRules, { pool: mempool, blobs: blobWorkers });
+  const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
+
   const feeRecipient = { value: config.consensus.feeRecipient };
-  const minimumTip = () => config.mempool.minimumGasPriceWei;
-  const gasLimitTarget = config.consensus.gasLimit;
-  const pending = createPendingBlocks(
-    { gasLimitTarget, minimumTip },
-    {
-      ...{ chain, mempool, beginBlock },
-      nowSeconds: () => now().seconds,
-      log: log.child("consensus"),
+  const { blockTime, extraData, gasLimit: gasLimitTarget } = config.consensus;
+  const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
+  const consensusLog = log.child("consensus");
+  const shared = { chain, mempool, beginBlock, setAside, log: consensusLog };
+  const headTimestamp = () => chain.head().block.header.timestamp;
+  const pending = createPendingBlocks(building, {
+    ...shared,
+    nextTimestamp() {
+      const now = timeOf(hooks.wallClock?.() ?? Date.now());
+      return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
-  );
+  });
   const application = createEvmApplication(
+    { ...building, feeRecipient: () => feeRecipient.value, extraData },
     {
-      feeRecipient: () => feeRecipient.value,
-      extraData: config.consensus.extraData,
-      minimumTip,
-      gasLimitTarget,
+      ...shared,
+      submit: pool.add,
+      onFailure: failures.report,
+      now: () => performance.now(),
     },
-    { chain, mempool, beginBlock, log: log.child("consensus") },
   );
   let stalled: unknown;
   const engine = createSoloEngine(
     {
-      blockTime: config.consensus.blockTime,
+      blockTime,
       proposer: config.consensus.feeRecipient,
       onFatal: hooks.onFatal,
-      isTemporary: isTemporaryStoreFailure,
+      isTemporary: isTemporaryFailure,
       onStalled(cause) {
         stalled = cause;
         const { number } = chain.head().block.header;
-        if (cause === undefined) log.info("blocks go on", { head: number });
-        else log.error("no blocks for the time being", { head: number, error: cause });
+        if (cause === undefined) log.info("block production resumed", { head: number });
+        else failures.report("block production", cause, { head: number });
       },
     },
     {
       application,
       onExecutable: (listener) => mempool.onPending(listener),
       hasExecutable: () => mempool.counts().pending > 0,
-      now,
-      headTime: () => ({ seconds: chain.head().block.header.timestamp, nanos: 0 }),
+      now: () => timeOf(clock.now()),
+      headTimestamp,
     },
   );
-  // The pool moves to a new head before anyone else hears of it, so that whoever does sees both agree.
+  // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
-    const { header: head } = executed.block;
+    const { header } = executed.block;
     mempool.onHead({
-      header: head,
-      state: chain.stateAt(head.number),
+      header,
+      state: chain.stateAt(header.number),
       changed: changes.accounts.map(({ address }) => address),
       included: executed.block.transactions.map(({ hash }) => hash),
     });
   });
-  let sweep: NodeJS.Timeout | undefined;
-  let warmUp: NodeJS.Timeout | undefined;
-  const blockTester = createBlockTester(
-    { gasLimitTarget, minimumTip },
-    { chain, mempool, beginBlock },
-  );
+  let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
-    blockTester,
+    blockTester: createBlockTester(building, shared),
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -152,46 +188,110 @@ export function composeChain(
     beginBlock,
     application,
     engine,
-    stalled: () => stalled,
+    stalled: () => stalled ?? clock.problem(),
     journaled,
     blobWorkers,
+    quarantine,
     submissionRules,
     submit,
     start() {
       engine.start();
-      sweep = setInterval(() => mempool.removeStale(), STALE_SWEEP_MS);
-      warmUp = setTimeout(pending, WARM_UP_AFTER_MS).unref();
+      timers = [
+        setInterval(
+          failures.guard("pool sweep", () => mempool.removeStale()),
+          STALE_SWEEP_MS,
+        ),
+        setInterval(failures.guard("clock check", clock.check), CLOCK_CHECK_MS),
+        setTimeout(failures.guard("warm-up", pending), WARM_UP_AFTER_MS).unref(),
+      ];
+      metrics.gaugeOf(
+        { name: "quarantined_transactions", help: "Transactions that crashed the executor." },
+        () => quarantine.size(),
+      );
     },
     stop() {
       engine.stop();
-      clearInterval(sweep);
-      clearTimeout(warmUp);
+      for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
       journaled?.close();
     },
   };
 }
 
-/** Nothing of the block was kept, and there is nothing to repair: a full disk, most of the time. */
-function isTemporaryStoreFailure(error: unknown): boolean {
-  return error instanceof DiskFullError || error instanceof LogWriteError;
-}
-
-function poolOptions({ mempool }: Config) {
-  const { priceLimitWei, minimumGasPriceWei } = mempool;
-  return {
-    minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
-    priceBump: mempool.priceBumpPercent,
-    accountSlots: mempool.accountSlots,
-    accountQueue: mempool.accountQueue,
-    bytesMax: mempool.bytesMax,
-    queuedBytesMax: mempool.queuedBytesMax,
-    blobBytesMax: mempool.blobBytesMax,
-    lifetimeMs: mempool.lifetimeMs,
+/** A damaged store is not the transaction's fault: that one only misses this block. */
+function createSetAside(
+  quarantine: Quarantine,
+  mempool: Mempool,
+  { log, failures }: ChainCoreModules,
+): SetAside {
+  return ({ transaction, cause }) => {
+    const { hash } = transaction;
+    if (failures.report("executor", cause, { hash }) === "operator") return;
+    mempool.remove(hash, "quarantined");
+    try {
+      quarantine.add(transaction, cause);
+    } catch (error) {
+      failures.report("quarantine", error, { hash });
+    }
+    log.error("transaction quarantined", { hash });
   };
 }
 
-function now(): Time {
-  const milliseconds = Date.now();
-  return { seconds: Math.floor(milliseconds / 1000), nanos: (milliseconds % 1000) * 1_000_000 };
+function watchClock(
+  { consensus }: Config,
+  { chain }: OpenChain,
+  { log, metrics }: ChainCoreModules,
+  { wallClock = Date.now, monotonicClock = () => performance.now() }: ChainCoreHooks,
+): ClockWatch {
+  const { number, timestamp } = chain.head().block.header;
+  return createClockWatch(
+    { forwardJumpMsMax: consensus.clockJumpMsMax, isAccepted: consensus.acceptClock },
+    number === 0 ? undefined : timestamp,
+    { wallClock, monotonicClock, log: log.child("clock"), metrics },
+  );
+}
+
+/** Nothing was stored, and the cause can end by itself: a full disk, a clock, a system contract that is missing. */
+function isTemporaryFailure(error: unknown): boolean {
+  return (
+    error instanceof DiskFullError ||
+    error instanceof LogWriteError ||
+    error instanceof ClockJumpError ||
+    error instanceof OwnProposalRejectedError
+  );
+}
+
+function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): Mempool {
+  const { priceLimitWei, minimumGasPriceWei } = mempool;
+  const { header } = chain.head().block;
+  const pool = new Mempool(
+    {
+      minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
+      priceBump: mempool.priceBumpPercent,
+      accountSlots: mempool.accountSlots,
+      accountQueue: mempool.accountQueue,
+      bytesMax: mempool.bytesMax,
+      queuedBytesMax: mempool.queuedBytesMax,
+      blobBytesMax: mempool.blobBytesMax,
+      lifetimeMs: mempool.lifetimeMs,
+    },
+    {
+      config: chain.config,
+      head: { header, state: chain.stateAt(header.number) },
+      // For time spans only; a clock that is set must not end them early.
+      now: () => performance.now(),
+      verifySidecar: sidecarFaultText,
+    },
+  );
+  pool.onRemoved(({ tx: { hash } }, reason) => {
+    if (log.enabled("debug")) log.debug("transaction removed", { hash, reason });
+  });
+  return pool;
+}
+
+function timeOf(milliseconds: number): Time {
+  return {
+    seconds: Math.floor(milliseconds / 1000),
+    nanos: Math.floor(milliseconds % 1000) * 1_000_000,
+  };
 }

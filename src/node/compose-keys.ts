@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { keystorePath } from "../config/home.ts";
 import { AccountManager } from "../keystore/account-manager.ts";
-import { devPrivateKeys } from "../keystore/dev-accounts.ts";
 import { HdWallets } from "../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../keystore/hd/wallet-file.ts";
 import { KeyDerivation } from "../keystore/key-derivation.ts";
@@ -20,25 +19,34 @@ import type { Metrics } from "../telemetry/metrics.ts";
 export function composeKeys(
   config: Config,
   log: Logger,
-  { metrics, assertUnlockAllowed }: { metrics: Metrics; assertUnlockAllowed: () => void },
+  {
+    metrics,
+    assertUnlockAllowed,
+    publicKeys,
+  }: {
+    readonly metrics: Metrics;
+    readonly assertUnlockAllowed: () => void;
+    /** Private keys of the dev chain's accounts. */
+    readonly publicKeys: readonly Uint8Array[];
+  },
 ): AccountManager {
-  const { strength, allowLoosePermissions, passphraseTriesMax, passphraseQueueMax } =
+  const { strength, allowReadableByOthers, passphraseTriesMax, passphraseQueueMax } =
     config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
-  const tries = new PassphraseTries(passphraseTriesMax, { onRefused: observer.tryRefused });
-  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRefused);
+  const tries = new PassphraseTries(passphraseTriesMax, { onRejected: observer.tryRejected });
+  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRejected);
   const keys = new AccountManager({
     keyStore: new KeyStore(
       {
         directory: keystorePath(config.home),
         strength,
-        allowLoosePermissions,
+        allowReadableByOthers,
       },
       { log, derivation },
     ),
     hdWallets: new HdWallets(strength, {
-      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowLoosePermissions }),
+      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowReadableByOthers }),
       derivation,
       tries,
       log,
@@ -48,7 +56,7 @@ export function composeKeys(
     unlocked,
     tries,
     observer,
-    publicKeys: config.dev ? devPrivateKeys() : [],
+    publicKeys,
     assertUnlockAllowed,
   });
   metrics.gaugeOf(
@@ -67,5 +75,5 @@ function countKeys(metrics: Metrics): KeyObserver {
     name: "keys_refused_tries_total",
     help: "Passphrases not tried: too many wrong ones, or too long a queue.",
   });
-  return { wrongSecret: () => wrong.add(), tryRefused: () => refused.add() };
+  return { wrongSecret: () => wrong.add(), tryRejected: () => refused.add() };
 }

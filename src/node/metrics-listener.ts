@@ -2,13 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-
-/** What `/readyz` says: ready, or why not. */
-export type Readiness = {
-  readonly ready: boolean;
-  readonly head: number;
-  readonly reason?: string;
-};
+import { answerHealth, JSON_TYPE, type Readiness, sendText } from "./health.ts";
 
 export type MetricsListener = { readonly url: string; close(): void };
 
@@ -19,25 +13,13 @@ export async function listenMetrics(
   readiness: () => Readiness,
 ): Promise<MetricsListener> {
   const server: Server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
-    const reply = (status: number, type: string, body: string): void => {
-      response.writeHead(status, {
-        "content-type": type,
-        "content-length": Buffer.byteLength(body),
-      });
-      response.end(request.method === "HEAD" ? undefined : body);
-    };
+    if (answerHealth(request, response, readiness)) return;
     if (request.method !== "GET" && request.method !== "HEAD") {
-      reply(405, "application/json", '{"error":"method not allowed"}');
+      sendText(request, response, 405, JSON_TYPE, '{"error":"method not allowed"}');
     } else if (request.url === "/metrics") {
-      reply(200, "text/plain; version=0.0.4; charset=utf-8", metrics.exposition());
-    } else if (request.url === "/livez") {
-      reply(200, "application/json", '{"live":true}');
-    } else if (request.url === "/readyz") {
-      const state = readiness();
-      reply(state.ready ? 200 : 503, "application/json", JSON.stringify(state));
-    } else {
-      reply(404, "application/json", '{"error":"not found"}');
-    }
+      const type = "text/plain; version=0.0.4; charset=utf-8";
+      sendText(request, response, 200, type, metrics.exposition());
+    } else sendText(request, response, 404, JSON_TYPE, '{"error":"not found"}');
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

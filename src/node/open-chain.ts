@@ -5,9 +5,10 @@ import { genesisBlock } from "../chain/genesis-block.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import type { Config } from "../config/config.ts";
-import { devGenesis } from "../config/genesis.ts";
+import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
 import { dataPath, genesisPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
+import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
 import { cachedNodesIn, createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -17,16 +18,18 @@ export type OpenChain = {
   readonly chain: Chain;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
-  /** The chain was there before this call. */
+  /** The chain existed before this call. */
   readonly resumed: boolean;
+  /** Accounts of the public phrase that a dev chain funds; none on other chains. */
+  readonly devAccounts: readonly DevAccount[];
 };
 
 export type OpenChainOptions = {
-  /** Makes the index anew from the log. */
+  /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
-  /** In place of what the disk has left, for tests that fill it. */
+  /** Free disk space in place of the real one, for tests. */
   readonly freeBytes?: () => number;
 };
 
@@ -82,18 +85,17 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       log: log.child("chain"),
       genesisHash: record.block.hash,
     });
-    return { chain, store, genesis, resumed };
+    const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
+    return { chain, store, genesis, resumed, devAccounts };
   } catch (error) {
     store.close();
     throw error;
   }
 }
 
-/** The genesis file of the home; a dev chain has none, it began when it was first started. */
+/** The genesis file of the home, or that of its dev chain. */
 function genesisOf(config: Config, store: LogBlockStore): Genesis {
-  if (config.dev) {
-    return devGenesis(store.block(0)?.block.header.timestamp ?? Math.floor(Date.now() / 1000));
-  }
+  if (config.dev) return openDevGenesis(config, store.block(0)?.block.header.timestamp);
   try {
     return parseGenesis(readFileSync(genesisPath(config.home), "utf8"));
   } catch (error) {

@@ -29,15 +29,20 @@ export class ForkedImportError extends NodeError {
   }
 }
 
-/** A block of the file cannot be part of this chain, or not be stored; those before it are kept. */
-export class BlockRefusedError extends NodeError {
-  readonly code = "IMPORT_BLOCK_REFUSED";
+/** A block of the file is invalid on this chain or could not be stored; the blocks before it are imported. */
+export class BlockRejectedError extends NodeError {
+  readonly code = "IMPORT_BLOCK_REJECTED";
   constructor(details: { readonly number: number; readonly hash: string }, cause: Error) {
     super(`block ${details.number}: ${cause.message}`, details, { cause });
   }
 }
 
-/** There is no such block to export or to go back to. */
+/** The file does not continue this chain. */
+export class ForeignImportError extends NodeError {
+  readonly code = "IMPORT_FOREIGN";
+}
+
+/** The block to export or to roll back to does not exist. */
 export class UnknownRangeError extends NodeError {
   readonly code = "UNKNOWN_RANGE";
 }
@@ -58,7 +63,8 @@ export const nodeOperations: NodeOperations = {
         const { number } = block.header;
         const known = chain.blockByNumber(number);
         if (known === undefined) {
-          importOrRefuse(chain, block, execution);
+          assertContinues(chain, block);
+          importOrReject(chain, block, execution);
           imported++;
         } else if (known.block.hash === block.hash) {
           skipped++;
@@ -66,7 +72,7 @@ export const nodeOperations: NodeOperations = {
           throw new ForkedImportError({ number, ours: known.block.hash, theirs: block.hash });
         }
         onProgress({ done: bytesRead, total, unit: "bytes" });
-        // Gives signals their turn.
+        // Lets signals be handled.
         await setImmediate();
       }
       return { imported, skipped, head: chain.head().block.header.number };
@@ -79,11 +85,11 @@ export const nodeOperations: NodeOperations = {
     const { chain, store } = openChain(config, log);
     try {
       const head = chain.head().block.header.number;
-      // Block 0 is what a genesis file says; a chain file begins behind it, so that import finds its place.
+      // A chain file starts after block 0, which the genesis file describes.
       const from = first ?? Math.min(1, head);
       const to = last ?? head;
       if (to > head || from > to) {
-        throw new UnknownRangeError(`blocks ${from} to ${to} are not all there: head is ${head}`);
+        throw new UnknownRangeError(`blocks ${from} to ${to} do not all exist: head is ${head}`);
       }
       let exported = 0;
       async function* blocks() {
@@ -107,17 +113,17 @@ export const nodeOperations: NodeOperations = {
     const { chain, store } = openChain(config, log);
     try {
       const report = store.check();
-      const told = report.faults.map(
+      const shown = report.faults.map(
         ({ kind, number, what }) =>
           `${kind}${number === undefined ? "" : ` at block ${number}`}: ${what}`,
       );
-      const untold = report.faultCount - told.length;
+      const hidden = report.faultCount - shown.length;
       return {
         head: chain.head().block.header.number,
         faults: [
-          ...(indexFault ? [`index: ${indexFault}; it was made anew from the block log`] : []),
-          ...told,
-          ...(untold > 0 ? [`and ${untold} more`] : []),
+          ...(indexFault ? [`index: ${indexFault}; it was rebuilt from the block log`] : []),
+          ...shown,
+          ...(hidden > 0 ? [`and ${hidden} more`] : []),
         ],
       };
     } finally {
@@ -146,12 +152,29 @@ export const nodeOperations: NodeOperations = {
   },
 };
 
-/** @throws BlockRefusedError with the rejection as its cause */
-function importOrRefuse(chain: Chain, block: Block, execution: ExecutionModules): void {
+/** @throws ForeignImportError for a block that does not build on the head */
+function assertContinues(chain: Chain, { header }: Block): void {
+  const { block: head } = chain.head();
+  const next = head.header.number + 1;
+  if (header.number !== next) {
+    throw new ForeignImportError(
+      `the file goes on with block ${header.number}, and this chain needs block ${next} first`,
+      { number: header.number, next },
+    );
+  }
+  if (header.parentHash === head.hash) return;
+  throw new ForeignImportError(
+    `the file is of another chain: its block ${next} builds on ${header.parentHash}, and block ${next - 1} here is ${head.hash}; the home needs the genesis that the file begins from (evmintd init --genesis FILE)`,
+    { number: header.number, parentHash: header.parentHash, head: head.hash },
+  );
+}
+
+/** @throws BlockRejectedError with the rejection as its cause */
+function importOrReject(chain: Chain, block: Block, execution: ExecutionModules): void {
   try {
     importBlock(chain, block, execution);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
-    throw new BlockRefusedError({ number: block.header.number, hash: block.hash }, error);
+    throw new BlockRejectedError({ number: block.header.number, hash: block.hash }, error);
   }
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { OWNER } from "../rpc/auth/credential.ts";
 import { type Connection, RequestContext } from "../rpc/dispatch/context.ts";
 import { toErrorObject } from "../rpc/dispatch/error-codes.ts";
@@ -11,19 +12,22 @@ export type ProviderRequest = {
   readonly params?: readonly unknown[] | undefined;
 };
 
-/** EIP-1193: what went wrong with a request. */
+/** EIP-1193: why a request failed. `cause` is the original error with its stack, also of a bug, which `message` hides. */
 export class ProviderRpcError extends Error {
   readonly code: number;
   readonly data: unknown;
-  constructor(error: { readonly code: number; readonly message: string; readonly data?: unknown }) {
-    super(error.message);
+  constructor(
+    error: { readonly code: number; readonly message: string; readonly data?: unknown },
+    options?: ErrorOptions,
+  ) {
+    super(error.message, options);
     this.name = "ProviderRpcError";
     this.code = error.code;
     this.data = error.data;
   }
 }
 
-/** EIP-1193's code for a method that is not there. */
+/** EIP-1193's code for an unknown method. */
 const UNSUPPORTED_METHOD = 4200;
 
 /** EIP-1193 over a node in this process: every method, without a port. Subscriptions arrive as `message` events. */
@@ -41,10 +45,14 @@ export class InProcessProvider extends EventEmitter {
     this.#modules = modules;
     this.#namespaces = new Set([...registry.keys()].map(namespaceOf));
     this.#connection = {
-      notify: (json) => {
-        const { method, params } = JSON.parse(json) as { method: string; params: unknown };
-        this.emit("message", { type: method, data: params });
+      notify: (messages) => {
+        for (const message of messages) {
+          const { method, params } = JSON.parse(message) as { method: string; params: unknown };
+          this.emit("message", { type: method, data: params });
+        }
       },
+      // A program that holds the node cannot be cut off from it: its notifications of this event are dropped.
+      overrun() {},
       onClose: (task) => {
         if (this.#isClosed) task();
         else this.#closeTasks.push(task);
@@ -52,7 +60,11 @@ export class InProcessProvider extends EventEmitter {
     };
   }
 
-  /** @throws ProviderRpcError */
+  /**
+   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so whoever has the hash
+   * of a transaction finds its receipt.
+   * @throws ProviderRpcError
+   */
   async request({ method: name, params = [] }: ProviderRequest): Promise<unknown> {
     const method = this.#registry.get(name);
     if (method === undefined || this.#isClosed) {
@@ -69,16 +81,17 @@ export class InProcessProvider extends EventEmitter {
     });
     try {
       const json = await method.run(this.#modules, params, context);
+      await nextTurn();
       return JSON.parse(jsonString(json));
     } catch (error) {
-      throw new ProviderRpcError(toErrorObject(error));
+      throw new ProviderRpcError(toErrorObject(error), { cause: error });
     } finally {
       // A notice must not overtake the id of its subscription.
       setImmediate(() => context.replied());
     }
   }
 
-  /** Ends every subscription; further requests are refused. */
+  /** Ends every subscription; further requests are rejected. */
   close(): void {
     this.#isClosed = true;
     for (const task of this.#closeTasks) task();

@@ -2,14 +2,25 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/dangers.ts";
+import { DEFAULTS } from "../config/defaults.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import { NodeError } from "../errors.ts";
-import type { TlsMaterial } from "../rpc/server/http.ts";
+import type { TlsMaterial } from "../rpc/server/listener.ts";
 import type { EndpointOptions, RpcServer, TcpKind } from "../rpc/server/server.ts";
 import type { Listener } from "./types.ts";
 
-/** `json-rpc.api` names a namespace that this node has not. */
+/**
+ * Origins whose pages may call. On a dev chain pages on this machine always may: an origin that is added for a tool such as
+ * Remix must not lock out the front end under development.
+ */
+export function allowedOriginsOf({ jsonRpc, dev }: Config): readonly string[] {
+  return dev
+    ? [...new Set([...DEFAULTS.corsOriginsDev, ...jsonRpc.corsOrigins])]
+    : jsonRpc.corsOrigins;
+}
+
+/** `json-rpc.api` names a namespace that does not exist. */
 export class UnknownNamespaceError extends NodeError {
   readonly code = "CONFIG_UNKNOWN_NAMESPACE";
   constructor(name: string, known: readonly string[]) {
@@ -69,7 +80,7 @@ export function describeListeners(
   });
 }
 
-/** URL of a listener that other machines can reach, if there is one; a socket file is none. */
+/** URL of a listener that other machines can reach, if there is one; a socket file is not one. */
 export function exposedUrl(urls: RpcServer["urls"]): string | undefined {
   return Object.values(urls)
     .filter((url) => url.includes("://"))

@@ -1,8 +1,9 @@
 import type { Config } from "../config/config.ts";
+import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
-import { METHODS } from "../rpc/methods.ts";
+import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
@@ -24,6 +25,8 @@ export type NodeModules = {
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
+  /** For `rpc_discover`. */
+  readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
 };
 
@@ -41,19 +44,25 @@ export function createRpcPorts(
     timeoutMs: jsonRpc.callTimeoutMs,
     memoryBytesMax: jsonRpc.callMemoryBytesMax,
     returnBytesMax: jsonRpc.returnBytesMax,
+    trace: {
+      timeoutMs: jsonRpc.traceTimeoutMs,
+      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
+      bytesMax: jsonRpc.traceBytesMax,
+    },
   };
   const remote: RemotePorts = {
     chain,
     execution: createExecutionPort(callLimits, core, suggestTip),
     keys: createKeysPort(modules.keys),
-    node: createNodePort(core, modules),
+    node: createNodePort(config, core, modules),
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const settings = rpcSettings(config, core);
+  const settings = rpcSettings(config, core, modules.methods);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
 }
 
 function createNodePort(
+  { home, consensus }: Config,
   { chain, feeRecipient }: ChainCore,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
@@ -70,6 +79,10 @@ function createNodePort(
       isValidator: true,
       syncProgress: undefined,
     }),
+    devChain: () => ({
+      instanceId: instanceId(home),
+      isAutomine: consensus.blockTime === "instant",
+    }),
     ...admin,
     ...miner,
     getValue: (database, key) => dappDb.get(database, key),
@@ -77,7 +90,11 @@ function createNodePort(
   };
 }
 
-function rpcSettings({ jsonRpc, chain }: Config, { submissionRules }: ChainCore): RpcSettings {
+function rpcSettings(
+  { jsonRpc, chain }: Config,
+  { submissionRules }: ChainCore,
+  methods: readonly MethodInfo[],
+): RpcSettings {
   return {
     logLimits: {
       resultsMax: jsonRpc.logsResultsMax,
@@ -87,6 +104,6 @@ function rpcSettings({ jsonRpc, chain }: Config, { submissionRules }: ChainCore)
     },
     submissionRules,
     chainName: chain.name,
-    methods: METHODS,
+    methods,
   };
 }

@@ -4,9 +4,11 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
@@ -18,18 +20,26 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
+import { answerHealth, type Readiness } from "./health.ts";
 import { InProcessProvider } from "./provider.ts";
-import { describeListeners, endpointsOf, exposedUrl, readTls } from "./rpc-endpoints.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  readTls,
+} from "./rpc-endpoints.ts";
 import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 
-/** How long calls that run may go on when the node stops: a node is gone within five seconds. */
+/** Time for running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
 export type OpenListeners = {
   readonly listeners: readonly Listener[];
   /** Every method, for programs in this process. */
   readonly provider: InProcessProvider;
+  readonly execution: ExecutionPort;
   close(): Promise<void>;
 };
 
@@ -42,9 +52,10 @@ export async function startListeners(
   log: Logger,
   core: ChainCore,
   metrics: Metrics,
+  readiness: () => Readiness,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
-  const registry = createMethodRegistry();
+  const registry = createMethodRegistry(config);
   const known = [...new Set([...registry.keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
@@ -52,6 +63,7 @@ export async function startListeners(
 
   const keys = composeKeys(config, log.child("keystore"), {
     metrics,
+    publicKeys: core.devAccounts.map(({ privateKey }) => hexToBytes(privateKey)),
     assertUnlockAllowed() {
       const exposed = exposedUrl(server?.urls ?? {});
       if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {
@@ -69,7 +81,7 @@ export async function startListeners(
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
   const dappDb = openDappDb(config, metrics);
-  // Made at the first start of a dev chain, and again where somebody deleted it to end all tokens.
+  // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
   createJwtSecret(config.home);
   const authenticate = createAuthenticator({
     secret: readJwtSecret(config.home),
@@ -80,6 +92,7 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb },
+    methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
   });
@@ -88,6 +101,13 @@ export async function startListeners(
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => subscriptions.size,
+  );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => feeds.waitingBytes,
   );
   const closeModules = () => {
     feeds.close();
@@ -100,7 +120,7 @@ export async function startListeners(
       ...(jsonRpc.enable && endpoints),
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
-      allowedOrigins: jsonRpc.corsOrigins,
+      allowedOrigins: allowedOriginsOf(config),
       limits: rpcLimits,
       ...(tls && { tls }),
       fastHttp: jsonRpc.fastHttp,
@@ -110,6 +130,7 @@ export async function startListeners(
       modules,
       observer: createRpcObserver(rpcLog, metrics),
       authenticate,
+      otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
   ).catch((error) => {
     closeModules();
@@ -119,6 +140,7 @@ export async function startListeners(
   const provider = new InProcessProvider(registry, modules);
   return {
     provider,
+    execution: modules.execution,
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
@@ -134,12 +156,12 @@ export async function startListeners(
 
 function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
-  const refused = metrics.counter({
-    name: "dapp_db_refused_puts_total",
-    help: "Values of db_putString and db_putHex that a limit stood against.",
+  const rejected = metrics.counter({
+    name: "dapp_db_rejected_puts_total",
+    help: "Values of db_putString and db_putHex rejected by a limit.",
   });
   return new DappDb(dappDb, {
-    onRefused: () => refused.add(),
+    onRefused: () => rejected.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),
   });

@@ -1,10 +1,11 @@
 import type { Config } from "../config/config.ts";
+import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
-import { type ChainCore, composeChain } from "./compose-chain.ts";
+import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
+import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
-import type { OpenChainOptions } from "./open-chain.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
@@ -17,21 +18,22 @@ export type NodeInProcess = RunningNode & {
 
 /**
  * Starts a node: chain first, then its listeners. When a listener cannot open, the chain is closed again.
- * @param hooks for tests that end the process at a named step
+ * @param hooks for tests that inject faults and clocks
  */
 export async function startNode(
   config: Config,
   log: Logger,
-  hooks: Pick<OpenChainOptions, "failPoint" | "freeBytes"> = {},
+  hooks: Omit<ChainCoreHooks, "onFatal"> = {},
 ): Promise<NodeInProcess> {
   let onFatal: (error: unknown) => void = () => {};
   const failure = new Promise<unknown>((resolve) => {
     onFatal = resolve;
   });
-  const core = composeChain(config, log, { ...hooks, onFatal });
+  const metrics = createMetrics();
+  const failures = createFailures(log, metrics);
+  const core = composeChain(config, { log, metrics, failures }, { ...hooks, onFatal });
   let stopping: Promise<void> | undefined;
   try {
-    const metrics = createMetrics();
     declareChainMetrics(metrics, core);
     logBlocks(core, log.child("chain"));
     const { header } = core.chain.head().block;
@@ -43,12 +45,17 @@ export async function startNode(
     const measured = config.metrics.enable
       ? await listenMetrics(config.metrics.address, metrics, readiness)
       : undefined;
-    const { listeners, provider, close } = await startListeners(config, log, core, metrics).catch(
-      (error) => {
-        measured?.close();
-        throw error;
-      },
-    );
+    const { listeners, provider, execution, close } = await startListeners(
+      config,
+      log,
+      core,
+      metrics,
+      readiness,
+    ).catch((error) => {
+      measured?.close();
+      throw error;
+    });
+    if (config.dev) logTransactions(core, execution, log.child("chain"));
     core.start();
     async function stop(): Promise<void> {
       try {
@@ -71,8 +78,10 @@ export async function startNode(
         head: header.number,
         headTimestamp: header.timestamp,
         resumed: core.resumed,
+        devAccounts: core.devAccounts,
       },
       failure,
+      failures,
       stop() {
         stopping ??= stop();
         return stopping;

@@ -1,7 +1,9 @@
 import type { Config } from "../config/config.ts";
+import type { DevAccount } from "../keystore/dev-accounts.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
-/** A door that is open. */
+/** An open listener. */
 export type Listener = {
   readonly kind: "http" | "ws" | "ipc" | "metrics";
   /** As bound: a port 0 of the configuration is the real port here. A path for IPC. */
@@ -12,22 +14,26 @@ export type Listener = {
   readonly needsToken: boolean;
 };
 
-/** The chain as the node found or made it at start. */
+/** The chain at start. */
 export type ChainStatus = {
   readonly chainId: bigint;
   readonly head: number;
   /** Unix seconds */
   readonly headTimestamp: number;
-  /** The chain was there before this start. */
+  /** The chain existed before this start. */
   readonly resumed: boolean;
+  /** Unlocked accounts whose keys are public; none but on a dev chain. */
+  readonly devAccounts: readonly DevAccount[];
 };
 
 export type RunningNode = {
   readonly listeners: readonly Listener[];
   readonly chain: ChainStatus;
-  /** Settles, with the error, only when the node cannot go on; it is stopped all the same. */
+  /** Resolves with the error when the node cannot continue; the caller still has to stop it. */
   readonly failure: Promise<unknown>;
-  /** Refuses new work, finishes the block at hand, closes the store. Calling it again gives the same promise. */
+  /** Logs and counts failures that no caller waits for. */
+  readonly failures: Pick<Failures, "report">;
+  /** Rejects new work, finishes the current block, closes the store. Calling it again returns the same promise. */
   stop(): Promise<void>;
 };
 
@@ -38,25 +44,25 @@ export type Progress = {
   readonly unit: "blocks" | "bytes";
 };
 
-/** What long work reports to, and how it is told to stop between two blocks. */
+/** Progress and cancellation of long work; `signal` stops it between two blocks. */
 export type WorkOptions = {
   readonly onProgress: (progress: Progress) => void;
   readonly signal: AbortSignal;
 };
 
-/** What the command line asks of the rest. Every call opens the store of `config.home` for itself and closes it again. */
+/** The operations of the command line. Every call opens the store of `config.home` and closes it again. */
 export type NodeOperations = {
   startNode(config: Config, log: Logger): Promise<RunningNode>;
   /**
    * Executes and appends the blocks of an RLP file, gzipped or not; blocks the chain has are skipped, so a second run
-   * goes on where the first stopped. When `signal` aborts, returns with what is done.
+   * continues where the first stopped. When `signal` aborts, returns with what is done.
    */
   importChain(
     config: Config,
     log: Logger,
     options: WorkOptions & { readonly file: string },
   ): Promise<{ readonly imported: number; readonly skipped: number; readonly head: number }>;
-  /** Writes blocks as RLP one behind the other, gzipped when the name ends in `.gz`; both ends default to the whole chain. */
+  /** Writes blocks as concatenated RLP, gzipped when the name ends in `.gz`; both ends default to the whole chain. */
   exportChain(
     config: Config,
     log: Logger,
@@ -66,13 +72,13 @@ export type NodeOperations = {
       readonly last: number | undefined;
     },
   ): Promise<{ readonly exported: number }>;
-  /** Reads everything once and compares checksums, hashes and roots; one sentence for each fault. */
+  /** Reads the whole store and compares checksums, hashes and roots; one sentence for each fault. */
   checkStore(
     config: Config,
     log: Logger,
     options: WorkOptions,
   ): Promise<{ readonly head: number; readonly faults: readonly string[] }>;
-  /** Forgets the newest `blocks` blocks. */
+  /** Removes the newest `blocks` blocks. */
   rollback(
     config: Config,
     log: Logger,

@@ -24,7 +24,22 @@ export function parseJsonKeepingIntegers(text: string): unknown {
   try {
     return JSON.parse(quoted);
   } catch (error) {
-    throw new InvalidGenesisError("genesis", "not JSON", { cause: error });
+    const place = placeOf(text);
+    throw new InvalidGenesisError("genesis", `not JSON${place}`, { cause: error });
+  }
+}
+
+/** ` (line 3, column 7: …)` of the first fault of `text`, as the JSON parser reports its position. */
+function placeOf(text: string): string {
+  try {
+    JSON.parse(text);
+    return "";
+  } catch (error) {
+    const reason = (error as Error).message;
+    const position = /at position (\d+)/.exec(reason)?.[1];
+    const end = position === undefined ? text.length : Number(position);
+    const lines = text.slice(0, end).split("\n");
+    return ` (line ${lines.length}, column ${lines.at(-1)!.length + 1}: ${reason.split("\n")[0]})`;
   }
 }
 

@@ -46,6 +46,9 @@ export type Genesis = {
   readonly excessBlobGas?: bigint;
 };
 
+/** Top-level members of a Cosmos SDK genesis. */
+const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus"];
+
 /**
  * The genesis in the text of a geth genesis file. Unknown keys are ignored, as geth does.
  * @throws InvalidGenesisError naming the field
@@ -60,6 +63,12 @@ export function parseGenesis(text: string): Genesis {
  */
 export function genesisFromJson(json: unknown): Genesis {
   const file = readObject(json, "genesis");
+  if (COSMOS_KEYS.some((key) => key in file)) {
+    throw new InvalidGenesisError(
+      "genesis",
+      "this is a genesis of a Cosmos SDK chain; a geth genesis has config and alloc",
+    );
+  }
   if ((readOptional(file, "", "number", readSafeInteger) ?? 0) !== 0) {
     throw new InvalidGenesisError("number", "can't commit genesis block with number > 0");
   }

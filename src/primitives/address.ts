@@ -25,6 +25,11 @@ export function addressFromBytes(bytes: Uint8Array): Address {
   return bytesToHex(bytes) as Address;
 }
 
+/** The low 20 bytes of a word, as opcodes read an address. */
+export function addressFromWord(word: bigint): Address {
+  return `0x${BigInt.asUintN(160, word).toString(16).padStart(40, "0")}` as Address;
+}
+
 export function addressToBytes(address: Address): Uint8Array {
   return hexToBytes(address);
 }

@@ -156,7 +156,7 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: numbe
   if (short > 55) {
     const size = short - 55;
     start += size;
-    if (start > end) throw new InvalidRlpError("unexpected EOF");
+    if (start > end) throw new InvalidRlpError(tooLarge(depth));
     length = 0;
     for (let i = offset + 1; i < start; i++) length = length * 256 + bytes[i]!;
     // A length below 56 has a shorter form, and so has one with leading zeros.
@@ -165,16 +165,18 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: numbe
     }
   }
   if (length > end - start) {
-    throw new InvalidRlpError(
-      depth === 0
-        ? "rlp: value size exceeds available input length"
-        : "rlp: element is larger than containing list",
-    );
+    throw new InvalidRlpError(tooLarge(depth));
   }
   if (!isList && length === 1 && short === 1 && bytes[start]! < 0x80) {
     throw new InvalidRlpError("rlp: non-canonical size information");
   }
   return { isList, start, length };
+}
+
+function tooLarge(depth: number): string {
+  return depth === 0
+    ? "rlp: value size exceeds available input length"
+    : "rlp: element is larger than containing list";
 }
 
 function read(

@@ -1,11 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, defineMethod } from "./dispatch/method.ts";
 import { createMethodRegistry, METHODS } from "./methods.ts";
 import { string } from "./params/codec.ts";
 
 test("every method has a name of its own", () => {
-  assert.equal(createMethodRegistry().size, METHODS.length);
+  assert.equal(createMethodRegistry({ dev: true }).size, METHODS.length + DEV_METHODS.length);
+});
+
+test("the methods of dev chains are on dev chains only", () => {
+  assert.equal(createMethodRegistry({ dev: false }).size, METHODS.length);
+  assert.ok(DEV_METHODS.every(({ isPrivate }) => isPrivate));
 });
 
 test("two methods of one name, or one without namespace, stop the start", () => {

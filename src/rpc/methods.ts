@@ -2,6 +2,7 @@ import { ADMIN_METHODS } from "./admin/methods.ts";
 import { TESTING_METHODS } from "./block-testing/methods.ts";
 import { DB_METHODS } from "./db/methods.ts";
 import { DEBUG_METHODS } from "./debug/methods.ts";
+import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
@@ -12,7 +13,7 @@ import { RPC_METHODS } from "./rpc/methods.ts";
 import { TXPOOL_METHODS } from "./txpool/methods.ts";
 import { WEB3_METHODS } from "./web3/methods.ts";
 
-/** Every method of the node; the access policy of a listener says which of them it serves. */
+/** Every method of a chain that is not a dev chain; the access policy of a listener says which of them it serves. */
 export const METHODS: readonly Method<RpcPorts>[] = [
   ...WEB3_METHODS,
   ...NET_METHODS,
@@ -27,6 +28,6 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...DB_METHODS,
 ];
 
-export function createMethodRegistry() {
-  return createRegistry(METHODS);
+export function createMethodRegistry(options: { readonly dev: boolean }) {
+  return createRegistry<RpcPorts>(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
 }

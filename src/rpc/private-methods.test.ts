@@ -41,13 +41,13 @@ const PRIVATE = [
 ];
 
 const names = METHODS.map(({ name }) => name);
-const { refusedMethods } = createAccessPolicy(
+const { deniedMethods } = createAccessPolicy(
   { namespaces: [], methods: { allow: ["*"], deny: PRIVATE } },
   names,
 );
 
 test("every method that reaches keys, files, peers, the process or the chain is private", () => {
-  const open = METHODS.filter(({ name, isPrivate }) => refusedMethods?.has(name) && !isPrivate);
+  const open = METHODS.filter(({ name, isPrivate }) => deniedMethods?.has(name) && !isPrivate);
   assert.deepEqual(
     open.map(({ name }) => name),
     [],

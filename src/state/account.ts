@@ -2,7 +2,7 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 
-/** An account as it is kept flat; its storage root lives in the trie only. Balance in wei. */
+/** An account as stored flat; its storage root lives in the trie only. Balance in wei. */
 export type Account = {
   readonly nonce: bigint;
   readonly balance: bigint;

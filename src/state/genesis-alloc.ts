@@ -4,7 +4,7 @@ import { keccak256Hash } from "../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange, StateChanges } from "./reader.ts";
 
-/** The difference between no state at all and `alloc`. Empty accounts are kept, as geth does. */
+/** The difference between no state at all and `alloc`. Empty accounts are stored, as geth does. */
 export function changesOfAlloc(alloc: GenesisAlloc): StateChanges {
   const accounts: AccountChange[] = [];
   const codes = new Map<Hash, Uint8Array>();

@@ -27,7 +27,7 @@ export function cachedNodesIn(bytes: number): number {
 }
 
 /**
- * The state trie over kept nodes. `nodes` has to know the nodes of an update before anything is built on its root:
+ * The state trie over stored nodes. `nodes` has to know the nodes of an update before anything is built on its root:
  * the cache here may forget at any time.
  *
  * Its methods throw MissingTrieNodeError where the nodes of a root were pruned.

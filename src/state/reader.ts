@@ -17,7 +17,7 @@ export interface StateReader {
 /** What became of one account in a block. */
 export type AccountChange = {
   readonly address: Address;
-  /** null: the account is gone. Its slots then stand in `storage`, each with value 0. */
+  /** null: the account is gone. Its slots are then in `storage`, each with value 0. */
   readonly account: Account | null;
   /**
    * Slots whose value differs from before, with the new value; 0n deletes. With `storageCleared` also

@@ -1,7 +1,7 @@
 import type { StateChanges } from "./reader.ts";
 import type { WorldState } from "./world-state.ts";
 
-/** Makes `state`, which stands before `changes`, stand after them. */
+/** Applies `changes` to `state`. */
 export function replayChanges({ accounts, codes }: StateChanges, state: WorldState): void {
   for (const code of codes.values()) state.putCode(code);
   for (const { address, account, storage, storageCleared } of accounts) {

@@ -3,7 +3,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { TrieNode } from "../trie/node-store.ts";
 import type { StateChanges } from "./reader.ts";
 
-/** A new state root with the nodes that are not yet kept. */
+/** A new state root with the nodes that are not yet stored. */
 export type StateTrieUpdate = {
   readonly root: Hash;
   readonly nodes: readonly TrieNode[];

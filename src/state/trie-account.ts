@@ -4,7 +4,7 @@ import { decodeRlp, InvalidRlpError } from "../primitives/rlp.ts";
 import { copyShared } from "../primitives/slab.ts";
 import { type Account, EMPTY_CODE_HASH } from "./account.ts";
 
-/** An account as it stands in a leaf of the account trie. `storageRoot` has 32 bytes. */
+/** An account as stored in a leaf of the account trie. `storageRoot` has 32 bytes. */
 export type TrieAccount = Account & { readonly storageRoot: Uint8Array };
 
 const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);

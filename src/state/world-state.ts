@@ -48,7 +48,7 @@ type Undo =
 
 /**
  * The RIPEMD-160 precompile, whose touch outlives a revert. Mainnet deleted it in a transaction that ran out of
- * gas (Yellow Paper, appendix K), and everyone keeps to that since.
+ * gas (Yellow Paper, appendix K), and every client has done so since.
  */
 const RIPEMD160 = addressFromBytes(bigintToFixedBytes(3n, 20));
 

@@ -146,7 +146,7 @@ export class BlockLog extends LogReader {
     return { segment, length: record.length };
   }
 
-  /** Forgets the record at `position` and all behind it. */
+  /** Forgets the record at `position` and all after it. */
   truncateTo(position: number): void {
     invariant(position <= this.end, "a log must be cut inside its length");
     // Files go from last to first, so that a crash between two leaves a log without holes.
@@ -164,7 +164,7 @@ export class BlockLog extends LogReader {
     this.#sync(segment.file);
   }
 
-  /** Verifies every record and shows it to `visit`; goes on behind a damaged one. */
+  /** Verifies every record and shows it to `visit`; goes on after a damaged one. */
   check(visit: (record: LogRecord) => void = () => {}): LogCheck {
     const faults: { position: number; reason: string }[] = [];
     for (const { base, salt, file, size } of this.segments) {

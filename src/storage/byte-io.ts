@@ -52,7 +52,7 @@ export class ByteWriter {
     this.#length += value.length;
   }
 
-  /** The bytes behind `0x`, whose number the reader must know. */
+  /** The bytes after `0x`, whose number the reader must know. */
   hex(value: string): void {
     const length = (value.length - 2) / 2;
     this.#reserve(length);
@@ -112,7 +112,7 @@ export class ByteWriter {
     this.#buffer.writeUInt32LE(Math.floor(value / 2 ** 32), offset + 4);
   }
 
-  /** The same with the bytes behind `0x`. */
+  /** The same with the bytes after `0x`. */
   patchHex(offset: number, value: string): void {
     this.#buffer.write(value.slice(2), offset, "hex");
   }

@@ -2,7 +2,7 @@ import { concatBytes } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import type { Kv, KvReader } from "./kv.ts";
 
-/** Bytes, and a count; a put beyond one of them is refused. */
+/** Bytes, and a count; a put beyond one of them is rejected. */
 export type DappDbLimits = {
   readonly nameBytesMax: number;
   readonly keyBytesMax: number;
@@ -17,7 +17,7 @@ export type DappDbModules = {
   readonly exists: () => boolean;
   /** Called once, when something is put or when `exists`. */
   readonly open: () => Kv;
-  /** Called for every put that a limit stood against. */
+  /** Called for every put that a limit rejected. */
   readonly onRefused?: () => void;
 };
 
@@ -32,7 +32,7 @@ const TABLE = {
   value: 0x02,
 } as const;
 
-/** Values by database and key, for programs that keep something with the node. */
+/** Values by database and key, for programs that store data in the node. */
 export class DappDb {
   readonly #limits: DappDbLimits;
   readonly #modules: DappDbModules;
@@ -49,7 +49,7 @@ export class DappDb {
     return this.#store().get(valueKey(name, key));
   }
 
-  /** Keeps `value`, on disk to stay when this returns; false, with nothing changed, when a limit stands against it. */
+  /** Stores `value` durably; false, with nothing changed, when a limit is exceeded. */
   put(name: string, key: string, value: Uint8Array): boolean {
     const isKept = this.#put(name, key, value);
     if (!isKept) this.#modules.onRefused?.();

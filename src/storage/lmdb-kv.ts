@@ -1,8 +1,9 @@
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { type Database, open } from "lmdb";
-import { invariant } from "../errors.ts";
+import type { Database } from "lmdb";
+import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import {
   type Kv,
@@ -17,7 +18,7 @@ import {
  * A store in the LMDB environment in `directory`, made when missing.
  *
  * Commits are not synced: they survive a killed process, since the pages belong to the system's
- * cache, but not a power cut. What is kept here must be derivable from elsewhere. The writable map
+ * cache, but not a power cut. What is stored here must be derivable from elsewhere. The writable map
  * makes commits about three times cheaper than LMDB's default.
  *
  * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
@@ -43,6 +44,28 @@ export function openLmdbFollower(directory: string): KvFollower {
   return new LmdbKv(directory, { noSync: true, useWritemap: true, readOnly: true });
 }
 
+/** LMDB's native code is not installed: npm takes it for optional. */
+export class NativeStoreMissingError extends NodeError {
+  readonly code = "STORE_NATIVE_MISSING";
+  constructor(cause: unknown) {
+    const name = `@lmdb/lmdb-${process.platform}-${process.arch}`;
+    super(
+      `package ${name} is needed and was left out: install with optional packages`,
+      { name },
+      { cause },
+    );
+  }
+}
+
+/** When it is needed, so that a program without it can do the rest. @throws NativeStoreMissingError */
+function loadLmdb(): typeof import("lmdb") {
+  try {
+    return createRequire(import.meta.url)("lmdb") as typeof import("lmdb");
+  } catch (cause) {
+    throw new NativeStoreMissingError(cause);
+  }
+}
+
 const CHECKSUM_LENGTH = 4;
 
 class LmdbKv implements Kv, KvWriter {
@@ -66,6 +89,7 @@ class LmdbKv implements Kv, KvWriter {
     this.#isReadOnly = durability.readOnly === true;
     this.#dataFile = join(directory, "data.mdb");
     assertIsLmdb(this.#dataFile);
+    const { open } = loadLmdb();
     this.#db = this.#translatingErrors(() =>
       open<Buffer, Uint8Array>({
         path: directory,

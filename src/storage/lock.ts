@@ -42,7 +42,7 @@ const HELD_EXIT_CODE = 75;
 /**
  * Takes the lock file at `path` for this process. The lock is the system's where it has one
  * (flock(2)): it ends with the process however that dies, and works between containers. The file
- * stays behind and says who holds it, which alone decides on systems without such a lock.
+ * remains and says who holds it, which alone decides on systems without such a lock.
  *
  * @throws LockedError
  */
@@ -55,7 +55,12 @@ export function lockFile(path: string, { systemLock = true }: LockOptions = {}):
     throw new LockedError({ path, pid: holder?.pid });
   }
   ftruncateSync(fd, 0);
-  writeSync(fd, JSON.stringify(thisProcess()), 0);
+  try {
+    writeSync(fd, JSON.stringify(thisProcess()), 0);
+  } catch (error) {
+    // On a full disk the system's lock holds all the same; only its holder has no name.
+    if (outcome !== "taken" || (error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
   return {
     release() {
       ftruncateSync(fd, 0);

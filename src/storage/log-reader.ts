@@ -25,7 +25,7 @@ export class LogCorruptionError extends NodeError {
 export type LogRecord = {
   readonly position: number;
   readonly payload: Buffer;
-  /** position behind the record */
+  /** position after the record */
   readonly end: number;
 };
 
@@ -40,7 +40,7 @@ export type Segment = {
 export class LogReader {
   protected readonly segments: Segment[] = [];
 
-  /** Position behind the last record. */
+  /** Position after the last record. */
   get end(): number {
     const last = this.segments.at(-1);
     return last === undefined ? 0 : last.base + last.size;

@@ -28,7 +28,7 @@ export function segmentName(base: number): string {
   return `${base.toString().padStart(16, "0")}.log`;
 }
 
-/** The base a file name stands for; undefined when it is not the name of a segment. */
+/** The base that a file name gives; undefined when it is not the name of a segment. */
 export function segmentBase(name: string): number | undefined {
   return /^\d{16}\.log$/.test(name) ? Number(name.slice(0, 16)) : undefined;
 }
@@ -69,7 +69,7 @@ export function encodeRecord(payload: Uint8Array, salt: number): Uint8Array {
 export type ScannedRecord = {
   /** of the record in its file */
   readonly offset: number;
-  /** of the record behind it */
+  /** of the next record */
   readonly next: number;
   /** undefined: the bytes here are no undamaged record, and the scan ends */
   readonly payload: Buffer | undefined;
@@ -118,7 +118,7 @@ export function readRecord(file: LogFile, salt: number, offset: number): Buffer 
   return recordPayload(bytes, length, salt);
 }
 
-/** Offset of the first undamaged record at or behind `offset`; undefined when there is none. */
+/** Offset of the first undamaged record at or after `offset`; undefined when there is none. */
 export function findRecord(
   file: LogFile,
   salt: number,

@@ -10,7 +10,7 @@ import { NodeError } from "../errors.ts";
  * (byte-io.ts). "position" is a byte position in the block log.
  */
 export const TABLE = {
-  /** name → see `META`; written by whoever changes what it states, in the same transaction */
+  /** name → see `META`; written by the code that changes what it states, in the same transaction */
   meta: 0x01,
   /** block number → position of its record; each block */
   position: 0x02,
@@ -46,7 +46,7 @@ export const TABLE = {
 export const META = {
   /** u16 little-endian: INDEX_FORMAT of the code that made the index */
   format: "format",
-  /** number ‖ hash ‖ position behind the record of the last block that is in the index */
+  /** number ‖ hash ‖ position after the record of the last block that is in the index */
   applied: "applied",
   /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
   logIndexedBlocks: "log-indexed-blocks",
@@ -83,7 +83,7 @@ export function assertKnownFormat(what: string, found: number, known: number): v
 /** Above every number in a key, and still six bytes when one is added. */
 export const NUMBER_MAX = 2 ** 48 - 2;
 
-/** `number` as it stands in a key. */
+/** `number` as a key holds it. */
 export function numberKey(number: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(6);
   bytes.writeUIntBE(number, 0, 6);

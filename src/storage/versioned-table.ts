@@ -44,9 +44,9 @@ export type VersionedTableOptions = {
  *               key ‖ number of its first version → 64 older versions
  *
  * New versions are held in memory and merged into the history rows many blocks at a time: a B-tree
- * takes sorted rows several times faster than random ones. Memory stands in front of the rows for
+ * takes sorted rows several times faster than random ones. Memory is read before the rows by
  * every reader, so that it makes no difference what is where. The owner remembers up to which
- * block the rows are complete, and after a restart tells the table again what came later.
+ * block the rows are complete, and after a restart passes later versions to the table again.
  */
 export class VersionedTable {
   readonly #options: VersionedTableOptions;
@@ -230,7 +230,7 @@ export class VersionedTable {
   #merge(writer: KvWriter, key: Uint8Array, newer: readonly number[]): void {
     const newest = writer.get(this.#historyKey(key));
     const known = newest === undefined ? [] : decodePostingList(newest);
-    // After a crash in the middle of a merge some keys are told again what their rows hold already.
+    // After a crash in the middle of a merge some versions come again that their rows hold already.
     const list = appendVersions(known, newer);
     const chunkLength = CHUNK_VERSIONS * 2;
     let start = 0;

@@ -10,7 +10,7 @@ export type LogLine = {
   readonly data: LogData;
 };
 
-/** Longest text kept of one value: a caller's megabyte must not become a megabyte of log. */
+/** Longest text of one value: a caller's megabyte must not become a megabyte of log. */
 const VALUE_LENGTH_MAX = 1024;
 /** Longest line: what syslog and container runtimes take without splitting it. */
 const LINE_LENGTH_MAX = 16 * 1024;
@@ -42,7 +42,7 @@ export function formatJson(line: LogLine): string {
     ...(line.module && { module: line.module }),
     message: clip(line.message),
   };
-  // Twice: the first gives the head its place in front, the second keeps data from replacing it.
+  // Twice: the first puts the head first, the second prevents data from replacing it.
   const text = JSON.stringify({ ...head, ...(plain(line.data, 0) as object), ...head });
   // Half an object is no object: a line too long says so and keeps what identifies it.
   return text.length <= LINE_LENGTH_MAX ? text : JSON.stringify({ ...head, cut: text.length });

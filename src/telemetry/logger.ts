@@ -6,10 +6,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogData = Readonly<Record<string, unknown>>;
 
 /**
- * Where a module reports what happened: a constant message, everything that varies in `data`.
+ * Reports events: a constant message, and everything that varies in `data`.
  *
- * `error`: someone must act. `warn`: someone may have to. `info`: a sign of life once a block or rarer.
- * `debug`: once a request. `trace`: anything finer.
+ * `error`: the operator must act. `warn`: the operator may have to act. `info`: at most once a block.
+ * `debug`: once a request. `trace`: more often.
  */
 export interface Logger {
   error(message: string, data?: LogData): void;
@@ -23,7 +23,7 @@ export interface Logger {
   child(module: string, data?: LogData): Logger;
 }
 
-/** A logger for code under test, and for those who asked for silence. */
+/** A logger that writes nothing, for tests and for `silent`. */
 export const SILENT_LOGGER: Logger = {
   error() {},
   warn() {},

@@ -1,5 +1,6 @@
 import type { FrameEnd, FrameStart } from "../evm/tracer.ts";
 import type { Log } from "../types/receipt.ts";
+import type { TraceBudget } from "./trace-budget.ts";
 
 /** A log with where it stands among the logs of the block and the calls of its frame. */
 export type FrameLog = {
@@ -30,13 +31,20 @@ export type CallFrameRecorder = {
   top(): CallFrame | undefined;
 };
 
+/** Characters of a frame's JSON without its data, and of a log's. */
+const FRAME_CHARS = 200;
+
 /** @param logsBefore how many logs the block has already */
-export function createCallFrameRecorder(logsBefore: number): CallFrameRecorder {
+export function createCallFrameRecorder(
+  logsBefore: number,
+  budget: Pick<TraceBudget, "take">,
+): CallFrameRecorder {
   let top: CallFrame | undefined;
   let open: CallFrame | undefined;
   let logCount = logsBefore;
   return {
     onEnter(start) {
+      budget.take(FRAME_CHARS + 2 * start.input.length);
       const frame: CallFrame = {
         start,
         end: UNFINISHED,
@@ -51,12 +59,14 @@ export function createCallFrameRecorder(logsBefore: number): CallFrameRecorder {
     },
     onExit(end) {
       if (!open) return;
+      budget.take(2 * end.output.length);
       open.end = end;
       // A frame that fails takes its logs back, and the next one gets their numbers.
       if (end.outcome !== "success") logCount = open.logsBefore;
       open = open.parent;
     },
     onLog(log) {
+      budget.take(FRAME_CHARS + 2 * log.data.length);
       open?.logs.push({ log, index: logCount, position: open.calls.length });
       logCount++;
     },

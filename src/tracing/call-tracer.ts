@@ -5,10 +5,10 @@ import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";
 
 /** `callTracer`: the tree of calls with what each was given, used and gave. */
-export const callTracer: TracerFactory = (config, { message, logsBefore }) => {
+export const callTracer: TracerFactory = (config, { message, logsBefore, budget }) => {
   const isTopOnly = config["onlyTopCall"] === true;
   const withLogs = config["withLog"] === true;
-  const recorder = createCallFrameRecorder(logsBefore);
+  const recorder = createCallFrameRecorder(logsBefore, budget);
   return {
     hooks: {
       onEnter(start, depth) {
@@ -71,7 +71,7 @@ function failureText({ outcome, halt, output }: CallFrame["end"]): string {
   if (outcome === "success") return "";
   if (outcome === "halt" && halt) return `,"error":${JSON.stringify(haltText(halt))}`;
   const reason = revertReason(output);
-  return `,"error":"execution reverted"${reason === undefined ? "" : `,"revertReason":${JSON.stringify(reason)}`}`;
+  return `,"error":"execution reverted"${!reason ? "" : `,"revertReason":${JSON.stringify(reason)}`}`;
 }
 
 function logText({ log, index, position }: CallFrame["logs"][number]): string {

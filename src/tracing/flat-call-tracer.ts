@@ -20,7 +20,7 @@ const PARITY_ERRORS: readonly (readonly [prefix: string, parity: string])[] = [
 
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {
-  const recorder = createCallFrameRecorder(0);
+  const recorder = createCallFrameRecorder(0, traced.budget);
   const isParity = config["convertParityErrors"] === true;
   const keepsPrecompiles = config["includePrecompiles"] === true;
   const isShown = ({ start: { type, to } }: CallFrame): boolean =>
@@ -67,8 +67,8 @@ function flatText(
   const tail =
     `,"subtraces":${subtraces},"traceAddress":[${traceAddress}]` +
     `,"transactionHash":${place ? `"${place.hash}"` : "null"}` +
-    `,"transactionPosition":${place?.index ?? "null"}` +
-    `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${block.number}`;
+    `,"transactionPosition":${place?.index ?? 0}` +
+    `,"blockHash":${place ? `"${place.blockHash}"` : "null"},"blockNumber":${place ? block.number : 0}`;
   const failure = errorOf(end, isParity);
   const error = failure === undefined ? "" : `,"error":${JSON.stringify(failure)}`;
   const hasResult = end.outcome !== "halt";
@@ -80,10 +80,10 @@ function flatText(
     const action =
       `{"creationMethod":"${type.toLowerCase()}","from":"${from}","gas":${gasText}` +
       `,"init":"${bytesToHex(input)}","value":${wei}}`;
-    const result =
-      end.outcome === "success"
-        ? `,"result":{"address":"${to}","code":"${output}","gasUsed":${usedText}}`
-        : "";
+    const address = end.outcome === "success" ? `"address":"${to}",` : "";
+    const result = hasResult
+      ? `,"result":{${address}"code":"${output}","gasUsed":${usedText}}`
+      : "";
     return `{"action":${action}${error}${result}${tail},"type":"create"}`;
   }
   const action =

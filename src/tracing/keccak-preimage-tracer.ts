@@ -5,7 +5,7 @@ import type { TracerFactory } from "./transaction-tracer.ts";
 const KECCAK256 = 0x20;
 
 /** `keccak256PreimageTracer`: what each KECCAK256 was given, by hash. */
-export const keccakPreimageTracer: TracerFactory = () => {
+export const keccakPreimageTracer: TracerFactory = (_config, { budget }) => {
   const preimages = new Map<string, string>();
   return {
     hooks: {
@@ -17,6 +17,7 @@ export const keccakPreimageTracer: TracerFactory = () => {
         // Memory grows for the opcode only when it runs; what is not there yet is 0.
         const preimage = new Uint8Array(size);
         preimage.set(step.memory().subarray(offset, offset + size));
+        budget.take(2 * size);
         preimages.set(keccak256Hash(preimage), bytesToHex(preimage));
       },
     },

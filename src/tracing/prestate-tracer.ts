@@ -1,11 +1,13 @@
 import { createAddress } from "../evm/create-address.ts";
-import { authorityOf } from "../execution/transaction/authorizations.ts";
+import { accessOfStep } from "../execution/call/accessed-by-step.ts";
 import { delegationTarget } from "../execution/transaction/delegation.ts";
+import { isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
-import { type Hash, hashFromBigint } from "../primitives/hash.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { type Account, EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account.ts";
-import type { AccountChange, StateChanges, StateReader } from "../state/reader.ts";
+import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account.ts";
+import type { StateReader } from "../state/reader.ts";
+import { recoverAuthority } from "../types/transaction/sender.ts";
 import { InvalidTracerError } from "./errors.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory } from "./transaction-tracer.ts";
 
@@ -25,13 +27,18 @@ type ShownAccount = {
   readonly storage: ReadonlyMap<Hash, bigint>;
 };
 
+const SELFDESTRUCT = 0xff;
+
 /**
  * `prestateTracer`: every account and slot the transaction touched, as it was before; with `diffMode` only what changed, before
  * and after.
  */
 export const prestateTracer: TracerFactory = (config, traced) => {
   const options = readOptions(config);
+  const { state, block } = traced;
   const touched = new Map<Address, Set<Hash>>();
+  const created = new Set<Address>();
+  const deleted = new Set<Address>();
   const touch = (address: Address): Set<Hash> => {
     let slots = touched.get(address);
     if (!slots) {
@@ -43,31 +50,38 @@ export const prestateTracer: TracerFactory = (config, traced) => {
   for (const address of accountsOf(traced)) touch(address);
   return {
     hooks: {
-      onEnter({ type, from, to }) {
-        if (type === "CREATE" || type === "CREATE2") touch(from);
+      onEnter({ type, to }) {
+        if (type !== "CREATE" && type !== "CREATE2") return;
         touch(to);
-        touchDelegate(to);
+        created.add(to);
       },
-      onAccess(address, slot) {
-        const slots = touch(address);
-        if (slot !== null) slots.add(slot);
+      onStep(step) {
+        // An opcode that fails has looked at nothing yet.
+        const access = step.halt ? undefined : accessOfStep(step);
+        if (!access) return;
+        const slots = touch(access.address);
+        if (access.slot !== null) slots.add(access.slot);
+        if (access.isCall) touchDelegate(access.address);
+        // EIP-6780: a contract goes only in the transaction that creates it.
+        const goes = !isAtLeast(block.hardfork, "cancun") || created.has(step.address);
+        if (step.opcode === SELFDESTRUCT && goes) deleted.add(step.address);
       },
     },
-    result({ changes }) {
-      if (options.diffMode) return diffText(touched, changes, traced.state, options);
-      const shown: [Address, ShownAccount][] = [];
-      for (const [address, slots] of touched) {
-        const account = traced.state.account(address) ?? EMPTY_ACCOUNT;
-        if (isEmptyAccount(account) && !options.includeEmpty) continue;
-        shown.push([address, accountBefore(address, account, slots, traced.state, options)]);
-      }
-      return stateText(shown);
+    result({ after }) {
+      const before = [...touched].map(([address, slots]): [Address, ShownAccount] => [
+        address,
+        accountIn(state, address, slots, options),
+      ]);
+      const isShown = ([address]: readonly [Address, ShownAccount]) =>
+        options.includeEmpty || !isEmptyAccount(state.account(address) ?? EMPTY_ACCOUNT);
+      if (!options.diffMode) return stateText(before.filter(isShown));
+      return diffText(before, isShown, deleted, { after, touched, options });
     },
   };
 
-  /** A delegated account runs the code of another, which is looked at then (EIP-7702). */
+  /** A call of a delegated account also reads the account whose code it runs (EIP-7702). */
   function touchDelegate(address: Address): void {
-    const target = delegateOf(traced.state, address);
+    const target = delegateOf(traced, address);
     if (target) touch(target);
   }
 };
@@ -87,29 +101,29 @@ function readOptions(config: TracerConfig): Options {
 }
 
 /** The accounts a transaction touches whatever its code does. */
-function accountsOf({ message, block, state }: TracedTransaction): readonly Address[] {
+function accountsOf(traced: TracedTransaction): readonly Address[] {
+  const { message, block, state } = traced;
   const { from, to, authorizationList = [] } = message;
   const nonce = (state.account(from) ?? EMPTY_ACCOUNT).nonce;
   const target = to ?? createAddress(from, nonce);
-  const authorities = authorizationList.flatMap(
-    (authorization) => authorityOf(authorization, block.chainId) ?? [],
-  );
-  const all = [from, target, block.coinbase, ...authorities];
-  return [...all, ...all.flatMap((address) => delegateOf(state, address) ?? [])];
+  const delegate = to === null ? undefined : delegateOf(traced, to);
+  const authorities = authorizationList.flatMap((each) => recoverAuthority(each) ?? []);
+  return [from, target, block.coinbase, ...authorities, ...(delegate ? [delegate] : [])];
 }
 
-function delegateOf(state: StateReader, address: Address): Address | undefined {
+function delegateOf({ state, block }: TracedTransaction, address: Address): Address | undefined {
+  if (!isAtLeast(block.hardfork, "prague")) return undefined;
   const account = state.account(address);
   return account && delegationTarget(state.code(account.codeHash));
 }
 
-function accountBefore(
-  address: Address,
-  { balance, nonce, codeHash }: Account,
-  slots: Iterable<Hash>,
+function accountIn(
   state: StateReader,
+  address: Address,
+  slots: Iterable<Hash>,
   options: Options,
 ): ShownAccount {
+  const { balance, nonce, codeHash } = state.account(address) ?? EMPTY_ACCOUNT;
   const storage = new Map<Hash, bigint>();
   if (!options.disableStorage) {
     for (const slot of slots) storage.set(slot, state.storage(address, slot));
@@ -117,7 +131,7 @@ function accountBefore(
   const hasCode = codeHash !== EMPTY_CODE_HASH;
   return {
     balance,
-    ...(nonce !== 0n && { nonce }),
+    nonce,
     ...(hasCode && { codeHash }),
     ...(hasCode && !options.disableCode && { code: state.code(codeHash) }),
     storage,
@@ -126,51 +140,53 @@ function accountBefore(
 
 /** `{pre, post}` of what the transaction changed: `post` has the changed members, a deleted account is only in `pre`. */
 function diffText(
-  touched: ReadonlyMap<Address, ReadonlySet<Hash>>,
-  changes: StateChanges,
-  before: StateReader,
-  options: Options,
+  before: readonly (readonly [Address, ShownAccount])[],
+  isShown: (entry: readonly [Address, ShownAccount]) => boolean,
+  deleted: ReadonlySet<Address>,
+  {
+    after,
+    touched,
+    options,
+  }: {
+    readonly after: StateReader;
+    readonly touched: ReadonlyMap<Address, ReadonlySet<Hash>>;
+    readonly options: Options;
+  },
 ): string {
-  const pre: [Address, ShownAccount][] = [];
+  const pre: (readonly [Address, ShownAccount])[] = [];
   const post: [Address, ShownAccount][] = [];
-  const changed = new Map(changes.accounts.map((change) => [change.address, change]));
-  // In the order in which they were touched; nothing changes that was not.
-  for (const address of touched.keys()) {
-    const change = changed.get(address);
-    if (!change) continue;
-    const account = before.account(address);
-    const slots = slotsBefore(change, before);
-    if (account && !isEmptyAccount(account)) {
-      pre.push([address, accountBefore(address, account, slots, before, options)]);
+  for (const entry of before) {
+    const [address, old] = entry;
+    if (deleted.has(address)) {
+      pre.push(entry);
+      continue;
     }
-    if (change.account) {
-      post.push([address, accountAfter(change, account ?? EMPTY_ACCOUNT, changes, options)]);
-    }
+    const now = accountIn(after, address, touched.get(address) ?? [], options);
+    const changed = changesOf(old, now);
+    if (changed === undefined) continue;
+    post.push([address, changed]);
+    // A slot is shown where it changed, on the side where it held something.
+    const storage = [...old.storage].filter(
+      ([slot, value]) => value !== 0n && value !== now.storage.get(slot),
+    );
+    pre.push([address, { ...old, storage: new Map(storage) }]);
   }
-  return `{"post":${stateText(post)},"pre":${stateText(pre)}}`;
+  return `{"post":${stateText(post)},"pre":${stateText(pre.filter(isShown))}}`;
 }
 
-/** Changed slots that held something. */
-function slotsBefore({ address, storage }: AccountChange, before: StateReader): readonly Hash[] {
-  return [...storage.keys()].filter((slot) => before.storage(address, slot) !== 0n);
-}
-
-function accountAfter(
-  { account, storage }: AccountChange,
-  before: Account,
-  { codes }: StateChanges,
-  { disableCode, disableStorage }: Options,
-): ShownAccount {
-  const { balance, nonce, codeHash } = account!;
-  const hasNewCode = codeHash !== before.codeHash;
-  const written = [...storage].filter(([, value]) => value !== 0n);
-  return {
-    ...(balance !== before.balance && { balance }),
-    ...(nonce !== before.nonce && { nonce }),
-    ...(hasNewCode && { codeHash }),
-    ...(hasNewCode && !disableCode && { code: codes.get(codeHash) ?? new Uint8Array(0) }),
-    storage: new Map(disableStorage ? [] : written),
+/** The members of `now` that differ from `old`; undefined when none does. */
+function changesOf(old: ShownAccount, now: ShownAccount): ShownAccount | undefined {
+  const changedSlots = [...now.storage].filter(([slot, value]) => old.storage.get(slot) !== value);
+  const hasNewCode = old.codeHash !== now.codeHash;
+  const changed: ShownAccount = {
+    ...(now.balance !== old.balance && { balance: now.balance ?? 0n }),
+    ...(now.nonce !== old.nonce && { nonce: now.nonce ?? 0n }),
+    ...(hasNewCode && { codeHash: now.codeHash ?? ZERO_HASH }),
+    ...(hasNewCode && now.code && { code: now.code }),
+    storage: new Map(changedSlots.filter(([, value]) => value !== 0n)),
   };
+  const isChanged = Object.keys(changed).length > 1 || changedSlots.length > 0;
+  return isChanged ? changed : undefined;
 }
 
 function stateText(accounts: readonly (readonly [Address, ShownAccount])[]): string {
@@ -181,7 +197,7 @@ function stateText(accounts: readonly (readonly [Address, ShownAccount])[]): str
 function accountText({ balance, nonce, codeHash, code, storage }: ShownAccount): string {
   const members: string[] = [];
   if (balance !== undefined) members.push(`"balance":"0x${balance.toString(16)}"`);
-  if (nonce !== undefined) members.push(`"nonce":${nonce}`);
+  if (nonce !== undefined && nonce !== 0n) members.push(`"nonce":${nonce}`);
   if (code !== undefined) members.push(`"code":"${bytesToHex(code)}"`);
   if (codeHash !== undefined) members.push(`"codeHash":"${codeHash}"`);
   if (storage.size > 0) {

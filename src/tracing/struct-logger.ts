@@ -4,8 +4,7 @@ import type { Step } from "../evm/tracer.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { bytesToHex, hexDigits } from "../primitives/hex.ts";
-import { TraceTooLargeError } from "./errors.ts";
-import type { TransactionTracer } from "./transaction-tracer.ts";
+import type { TracedTransaction, TransactionTracer } from "./transaction-tracer.ts";
 
 /** What each step of a struct log holds. */
 export type StructLogConfig = {
@@ -16,9 +15,6 @@ export type StructLogConfig = {
   /** Steps to keep; 0: all */
   readonly limit?: number;
 };
-
-/** Characters one trace may have: V8's strings end at some 500 million, and the answer is copied once on its way out. */
-const TRACE_CHARS_MAX = 128 * 1024 * 1024;
 
 const SLOAD = 0x54;
 const SSTORE = 0x55;
@@ -31,19 +27,20 @@ type SeenStorage = Map<Hash, bigint>;
  * The tracer without a name: one record an opcode, as execution-apis has it (`debug_traceTransaction`): 0x everywhere,
  * optional members absent instead of null.
  */
-export function createStructLogger(config: StructLogConfig): TransactionTracer {
+export function createStructLogger(
+  config: StructLogConfig,
+  { budget }: Pick<TracedTransaction, "budget">,
+): TransactionTracer {
   const { limit = 0 } = config;
   const steps: string[] = [];
   const storages = new Map<Address, SeenStorage>();
-  let chars = 0;
   return {
     hooks: {
       onStep(step) {
         const storage = config.disableStorage ? undefined : storageText(step, storages);
         if (limit > 0 && steps.length >= limit) return;
         const text = stepText(step, storage, config);
-        chars += text.length;
-        if (chars > TRACE_CHARS_MAX) throw new TraceTooLargeError(TRACE_CHARS_MAX);
+        budget.take(text.length + 1);
         steps.push(text);
       },
     },

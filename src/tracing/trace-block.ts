@@ -69,10 +69,10 @@ export function beginReplay(
     },
     trace(options) {
       const message = nextMessage();
-      const { timeoutMs, memoryBytesMax, configOverrides } = options;
+      const { budget, memoryBytesMax, configOverrides } = options;
       const own = configOverrides ? { ...config, ...configOverrides } : config;
       const tracedContext = configOverrides ? blockContextOf(header, own, blockHash) : context;
-      const deadlineMs = performance.now() + timeoutMs;
+      const { deadlineMs } = budget;
       const place = { blockHash: block.hash, hash: transactions[index]!.hash, index };
       const traced = {
         ...{ message, block: tracedContext, logsBefore, place },

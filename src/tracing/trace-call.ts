@@ -17,10 +17,13 @@ export function traceCall(
   args: CallArguments,
   target: CallTarget,
   modules: CallModules,
-  options: TraceOptions & Omit<CallOptions, "tracer">,
+  options: TraceOptions & Omit<CallOptions, "tracer" | "timeoutMs">,
 ): string {
-  const { tracer: _name, ...callOptions } = options;
-  const prepared = prepareCall(args, target, modules, callOptions);
+  const { tracer: _name, budget, ...callOptions } = options;
+  const prepared = prepareCall(args, target, modules, {
+    ...callOptions,
+    timeoutMs: budget.timeoutMs,
+  });
   const { message, block, precompiles, state } = prepared;
   const traced = { message, block, precompiles, state, logsBefore: 0 };
   try {

@@ -7,6 +7,7 @@ import { createWorldState, type WorldState } from "../state/world-state.ts";
 import { TracingTimeoutError } from "./errors.ts";
 import { tracerNamed } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
+import type { TraceBudget } from "./trace-budget.ts";
 import type { TracedTransaction, TracerConfig } from "./transaction-tracer.ts";
 
 /** How a caller wants a transaction traced. */
@@ -14,8 +15,8 @@ export type TraceOptions = StructLogConfig & {
   /** Absent: the struct logger */
   readonly tracer?: string;
   readonly tracerConfig?: TracerConfig;
-  /** For one transaction */
-  readonly timeoutMs: number;
+  /** Shared by everything that one request traces. */
+  readonly budget: TraceBudget;
   readonly memoryBytesMax?: number;
   /** Forks of the chain's configuration that the traced part takes to be at another block or time. */
   readonly configOverrides?: ConfigOverrides;
@@ -32,32 +33,40 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
-  traced: TracedTransaction,
+  traced: Omit<TracedTransaction, "budget">,
   options: TraceOptions,
   run: RunTraced,
 ): { readonly text: string; readonly result: MessageResult; readonly changes: StateChanges } {
-  const { tracer: name, tracerConfig = {}, timeoutMs } = options;
-  const tracer = name ? tracerNamed(name)(tracerConfig, traced) : createStructLogger(options);
+  const { tracer: name, tracerConfig = {}, budget } = options;
+  budget.assertInTime();
+  const counted = countedBudget(budget);
+  const seen = { ...traced, budget: counted };
+  const tracer =
+    name !== undefined ? tracerNamed(name)(tracerConfig, seen) : createStructLogger(options, seen);
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
-  if (result.halt?.kind === "timeout") throw new TracingTimeoutError(timeoutMs);
-  let known: StateChanges | undefined;
-  // Made only for tracers and callers that look: an account whose storage was replaced lists every slot it had.
-  const changes = () => {
-    known ??= state.changes();
-    return known;
-  };
-  const text = tracer.result({
-    result,
-    get changes() {
-      return changes();
-    },
-  });
+  if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
+  const text = tracer.result({ result, after: state.asReader() });
+  // What the tracer counted as it went along is part of the text.
+  if (text.length > counted.taken()) budget.take(text.length - counted.taken());
   return {
     text,
     result,
+    // Made only for callers that look: an account whose storage was replaced lists every slot it had.
     get changes() {
-      return changes();
+      return state.changes();
     },
+  };
+}
+
+/** `budget` that also knows what was taken through it. */
+function countedBudget(budget: TraceBudget): Pick<TraceBudget, "take"> & { taken(): number } {
+  let taken = 0;
+  return {
+    take(chars) {
+      taken += chars;
+      budget.take(chars);
+    },
+    taken: () => taken,
   };
 }

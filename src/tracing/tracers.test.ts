@@ -13,6 +13,8 @@ import {
 import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
+import { signAuthorization } from "../types/transaction/sign.ts";
+import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
 
@@ -26,7 +28,12 @@ const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55
 ) as Hex;
 
 /** @param code of `contract`, whose slot 1 holds 42 */
-function trace(code: Hex, options: Partial<TraceOptions> = {}, args: CallArguments = {}) {
+function trace(
+  code: Hex,
+  options: Partial<Omit<TraceOptions, "budget">> = {},
+  args: CallArguments = {},
+  limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
+) {
   const stored = { ...account({ nonce: 1n, code }), storage: new Map([[slot, 42n]]) };
   const { genesis, modules } = testChain(
     allocWith("0x", [
@@ -39,7 +46,7 @@ function trace(code: Hex, options: Partial<TraceOptions> = {}, args: CallArgumen
     { from: alice, to: contract, ...args },
     { header, state, blockHash },
     { ...modules, evm: createEvm() },
-    { timeoutMs: 5_000, ...options },
+    { budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6, ...limits }), ...options },
   );
   return JSON.parse(text);
 }
@@ -161,11 +168,116 @@ test("a tracer nobody knows is refused, and so is a configuration that contradic
 
 test("a trace that takes too long ends", () => {
   const loop: Hex = "0x5b5f56";
-  assert.throws(() => trace(loop, { tracer: "noopTracer", timeoutMs: 20 }), {
+  assert.throws(() => trace(loop, { tracer: "noopTracer" }, {}, { timeoutMs: 20 }), {
     code: "TRACE_TIMEOUT",
   });
 });
 
 test("a call that may not begin cannot be traced", () => {
   assert.throws(() => trace("0x", {}, { from: bob, value: 1n }), { code: "TRACE_FAILED" });
+});
+
+/** gasCost and error of the last step. */
+const lastStep = (code: Hex, gas: bigint) => {
+  const { structLogs } = trace(code, {}, { gas: 21_000n + gas });
+  const { op, gasCost, error } = structLogs.at(-1);
+  return [op, gasCost, error];
+};
+
+test("the struct logger shows what the step that failed would have cost", () => {
+  const cold = "ca11".repeat(10);
+  const cases: readonly (readonly [code: Hex, gas: bigint, ...step: unknown[]])[] = [
+    ["0x5f", 1n, "PUSH0", 2, "out of gas"],
+    ["0x50", 9n, "POP", 2, "stack underflow (0 <=> 1)"],
+    ["0x0c", 9n, "opcode 0xc not defined", 0, undefined],
+    // A new slot, cold; a slot that is cleared; the sentry of EIP-2200
+    ["0x6007600955", 10_000n, "SSTORE", 22_100, "out of gas"],
+    ["0x5f600155", 4_000n, "SSTORE", 5_000, "out of gas"],
+    ["0x5f600155", 2_000n, "SSTORE", 0, "out of gas: not enough gas for reentrancy sentry"],
+    ["0x600154", 50n, "SLOAD", 2_100, "out of gas"],
+    ["0x61100051", 20n, "MLOAD", 3 + 129 * 3 + 32, "out of gas"],
+    ["0x61100061100020", 500n, "KECCAK256", 30 + 128 * 6 + 256 * 3 + 128, "out of gas"],
+    ["0x60ff5fa0", 100n, "LOG0", 375 + 8 * 255 + 24, "out of gas"],
+    ["0x61ffff600a0a", 20n, "EXP", 110, "out of gas"],
+    [`0x73${cold}31`, 200n, "BALANCE", 2_600, "out of gas"],
+    [`0x73${cold}31`, 50n, "BALANCE", 100, "out of gas"],
+    [`0x5f5f5f5f5f73${cold}5af1`, 500n, "CALL", 100, "out of gas: out of gas"],
+    ["0x5f5f5ff0", 100n, "CREATE", 32_000, "out of gas"],
+    [`0x73${cold}ff`, 6_000n, "SELFDESTRUCT", 5_000, "out of gas: out of gas"],
+  ];
+  for (const [code, gas, ...step] of cases) {
+    assert.deepEqual(lastStep(code, gas), step, `${code} with ${gas}`);
+  }
+});
+
+test("a halted step that is priced again leaves nothing behind", () => {
+  // The first slot is refunded, then the frame runs out of gas: nothing of it may show in the caller's frame.
+  const { structLogs } = trace(
+    "0x5f600155 60076009 55".replaceAll(" ", "") as Hex,
+    {},
+    { to: caller, gas: 48_000n },
+  );
+  const after = structLogs.at(-1);
+  assert.equal(after.depth, 1);
+  assert.equal(after.refund, undefined);
+});
+
+test("empty init code has no step", () => {
+  assert.deepEqual(trace("0x", {}, { to: null }).structLogs, []);
+  // CREATE of nothing, then STOP
+  const { structLogs } = trace("0x5f5f5ff0");
+  assert.deepEqual(
+    structLogs.map(({ op, depth }: { op: string; depth: number }) => [op, depth]),
+    [
+      ["PUSH0", 1],
+      ["PUSH0", 1],
+      ["PUSH0", 1],
+      ["CREATE", 1],
+      ["STOP", 1],
+    ],
+  );
+});
+
+test("the refund counter of a struct log begins with what authorizations give back (EIP-7702)", () => {
+  const key = new Uint8Array(32).fill(1);
+  const signed = signAuthorization({ chainId: 0n, address: contract, nonce: 1n }, key);
+  const { structLogs } = trace("0x00", {}, { authorizationList: [signed] });
+  assert.equal(structLogs[0].refund, 12_500);
+});
+
+test("prestateTracer leaves out the target of a call that has no gas for it, and who did not change", () => {
+  const cold = `0x${"ca11".repeat(10)}`;
+  const code: Hex = `0x5f5f5f5f5f73${cold.slice(2)}5af1`;
+  const tracerConfig = { includeEmpty: true };
+  const options = { tracer: "prestateTracer", tracerConfig };
+  assert.equal(cold in trace(code, options, { gas: 21_500n }), false);
+  assert.equal(cold in trace(code, options, { gas: 40_000n }), true);
+  const diff = { tracer: "prestateTracer", tracerConfig: { diffMode: true } };
+  // SSTORE of the value that is there already: the contract is touched and stays as it is.
+  const { pre, post } = trace("0x602a600155", diff);
+  assert.deepEqual([pre[contract], post[contract]], [undefined, undefined]);
+  assert.deepEqual(post[alice], { nonce: 1 });
+});
+
+test("flatCallTracer gives a call of its own no place in a block, and a creation that reverts its output", () => {
+  const [frame] = trace("0x", { tracer: "flatCallTracer" });
+  assert.deepEqual(
+    [frame.transactionPosition, frame.transactionHash, frame.blockHash, frame.blockNumber],
+    [0, null, null, 0],
+  );
+  const data = hexToBytes("0x60ff5f5260205ffd");
+  const [creation] = trace("0x", { tracer: "flatCallTracer" }, { to: null, data });
+  assert.equal(creation.error, "execution reverted");
+  assert.equal(creation.result.code, hashFromBigint(255n));
+});
+
+test("all traces of a request share one budget", () => {
+  const loop: Hex = "0x60ff5b600190038060025700";
+  for (const tracer of [undefined, "callTracer", "prestateTracer", "flatCallTracer"]) {
+    const options = tracer === undefined ? {} : { tracer };
+    assert.throws(() => trace(loop, options, {}, { charsMax: 100 }), { code: "TRACE_TOO_LARGE" });
+  }
+  const budget = createTraceBudget({ timeoutMs: 0, charsMax: 100 });
+  budget.take(100);
+  assert.throws(() => budget.take(1), { code: "TRACE_TOO_LARGE" });
 });

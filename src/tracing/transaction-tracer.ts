@@ -4,7 +4,8 @@ import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { StateChanges, StateReader } from "../state/reader.ts";
+import type { StateReader } from "../state/reader.ts";
+import type { TraceBudget } from "./trace-budget.ts";
 
 /** What a tracer may know of the transaction or call before it begins. */
 export type TracedTransaction = {
@@ -15,12 +16,18 @@ export type TracedTransaction = {
   readonly state: StateReader;
   /** Logs of the transactions before it in the block. */
   readonly logsBefore: number;
+  /** For the text, counted while it grows. */
+  readonly budget: Pick<TraceBudget, "take">;
   /** Absent for a call. */
   readonly place?: { readonly blockHash: Hash; readonly hash: Hash; readonly index: number };
 };
 
-/** What became of it. */
-export type TracedOutcome = { readonly result: MessageResult; readonly changes: StateChanges };
+/** How it ended. */
+export type TracedOutcome = {
+  readonly result: MessageResult;
+  /** The state after it. */
+  readonly after: StateReader;
+};
 
 /** Watches one transaction. */
 export type TransactionTracer = {

@@ -19,7 +19,7 @@ export function nibblesOf(key: Uint8Array, start = 0): Uint8Array {
   return nibbles;
 }
 
-/** The bytes that an even number of nibbles stands for. */
+/** The bytes of an even number of nibbles. */
 export function packNibbles(nibbles: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(nibbles.length >> 1);
   for (let i = 0; i < bytes.length; i++) bytes[i] = (nibbles[2 * i]! << 4) | nibbles[2 * i + 1]!;

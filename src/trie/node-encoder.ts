@@ -3,7 +3,7 @@ import { allocateShared, copyShared } from "../primitives/slab.ts";
 import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
-/** A node ready to be kept, and how its parent refers to it. */
+/** A node ready to be stored, and how its parent refers to it. */
 export type EncodedNode = {
   readonly rlp: Uint8Array;
   /** The hash, or `rlp` itself when that has less than 32 bytes. */

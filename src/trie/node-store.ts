@@ -1,5 +1,5 @@
 /**
- * Where trie nodes are kept. A node is named by the trie it is in, its place there and its hash, and never changes:
+ * Where trie nodes are stored. A node is named by the trie it is in, its path there and its hash, and never changes:
  * every version of the state stays readable, a new root needs no old one removed, and nodes that lie near
  * each other in the trie lie near each other on disk.
  *
@@ -7,7 +7,7 @@
  */
 export interface TrieNodeReader {
   /**
-   * RLP of a node, or undefined when it is not there. The bytes are kept by who asks, and must not change.
+   * RLP of a node, or undefined when it is not there. The caller may hold on to the bytes, which must not change.
    * @param owner 0 or 32 bytes
    * @param path nibbles from the root, one a byte
    * @param hash keccak256 of the RLP, 32 bytes
@@ -15,7 +15,7 @@ export interface TrieNodeReader {
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined;
 }
 
-/** A node to be kept. */
+/** A node to be stored. */
 export type TrieNode = {
   readonly owner: Uint8Array;
   readonly path: Uint8Array;

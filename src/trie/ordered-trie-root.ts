@@ -6,7 +6,7 @@ import { updateTrie } from "./trie-update.ts";
 
 /**
  * Root of the trie that maps RLP(index) to `values[index]`: transactionsRoot, receiptsRoot, withdrawalsRoot
- * (Yellow Paper 4.3.2, EIP-4895). None of the values is empty; no node is kept.
+ * (Yellow Paper 4.3.2, EIP-4895). None of the values is empty; no node is stored.
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));

@@ -16,7 +16,7 @@ export type TrieUpdate = {
 
 /** A Merkle Patricia trie at any known root (Yellow Paper, appendix D). Methods throw MissingTrieNodeError where nodes were pruned. */
 export interface Trie {
-  /** A view of a node: copy what is to be kept. */
+  /** A view of a node: copy what outlives the call. */
   get(root: Uint8Array, key: Uint8Array): Uint8Array | undefined;
   update(root: Uint8Array, changes: TrieChanges): TrieUpdate;
   /** Nodes from the root towards `key`, as far as there are any: proves its value, or that it has none. */

@@ -5,7 +5,7 @@ import { INIT_CODE_SIZE_MAX } from "../../src/params/gas.ts";
 import { type Hardfork, isAtLeast } from "../../src/params/hardforks.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
-import { maxFeePerGasOf } from "../../src/types/transaction/fees.ts";
+import { maxFeePerGasOf, maxPriorityFeeOf } from "../../src/types/transaction/fees.ts";
 import { recoverSender } from "../../src/types/transaction/sender.ts";
 import { jsonFiles } from "../support/fixtures.ts";
 import { FORKS } from "./forks.ts";
@@ -78,6 +78,7 @@ function accept(bytes: Uint8Array, hardfork: Hardfork) {
   const sender = recoverSender(tx, hardfork);
   if (tx.chainId !== undefined && tx.chainId !== CHAIN_ID) throw new InvalidError("chain id");
   if (tx.nonce === 2n ** 64n - 1n) throw new InvalidError("nonce has max value (EIP-2681)");
+  if (maxPriorityFeeOf(tx) > maxFeePerGasOf(tx)) throw new InvalidError("tip above the fee cap");
   if (tx.gasLimit * maxFeePerGasOf(tx) >= 2n ** 256n) throw new InvalidError("cost overflow");
   if (tx.to === null && isAtLeast(hardfork, "shanghai") && tx.data.length > INIT_CODE_SIZE_MAX) {
     throw new InvalidError("init code too long (EIP-3860)");

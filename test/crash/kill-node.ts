@@ -6,7 +6,6 @@ import { genesisBlock } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
-import { devGenesis } from "../../src/config/genesis.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
 import { executionModules } from "../../src/node/execution-modules.ts";
@@ -133,7 +132,7 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
   const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
   const killed = openChain(config, SILENT_LOGGER);
   try {
-    const genesis = devGenesis(killed.chain.blockByNumber(0)!.block.header.timestamp);
+    const { genesis } = killed;
     const store = createMemoryBlockStore({ createTrie: createStateTrie });
     const stateTrie = createStateTrie(store.trieNodes);
     const { record, nodes } = genesisBlock(genesis, stateTrie);

@@ -20,7 +20,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const open = (directory: string) =>
   new KeyStore(
-    { directory, strength: "light", allowLoosePermissions: false },
+    { directory, strength: "light", allowReadableByOthers: false },
     { log: SILENT_LOGGER },
   );
 

@@ -157,7 +157,7 @@ test("brute force: five wrong passphrases a minute and account, then -32005, the
   assert.match(text, /^evmint_keys_refused_tries_total 21$/m);
   assert.match(text, /^evmint_keys_unlocked 1$/m);
   // Those that came in URLs.
-  assert.match(text, /^evmint_rpc_refused_total\{transport="http",reason="token"\} 4$/m);
+  assert.match(text, /^evmint_rpc_rejected_total\{transport="http",reason="token"\} 4$/m);
 });
 
 test("methods can be refused by name, on each listener for itself", async () => {

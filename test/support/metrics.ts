@@ -13,19 +13,19 @@ export async function metricOf(node: TestNode, name: string, labels = ""): Promi
   return line === undefined ? 0 : Number(line.slice(series.length));
 }
 
-/** How often `transport` turned something away for `reason`. */
-export function refusals(node: TestNode, transport: string, reason: string): Promise<number> {
-  return metricOf(node, "rpc_refused_total", `transport="${transport}",reason="${reason}"`);
+/** How often `transport` rejected something for `reason`. */
+export function rejections(node: TestNode, transport: string, reason: string): Promise<number> {
+  return metricOf(node, "rpc_rejected_total", `transport="${transport}",reason="${reason}"`);
 }
 
-/** The count of what `transport` turned away for `reason` goes up while `work` runs. */
-export async function assertRefusalCounted(
+/** The count of what `transport` rejected for `reason` goes up while `work` runs. */
+export async function assertRejectionCounted(
   node: TestNode,
   transport: string,
   reason: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const before = await refusals(node, transport, reason);
+  const before = await rejections(node, transport, reason);
   await work();
-  assert.ok((await refusals(node, transport, reason)) > before, `${reason} is not counted`);
+  assert.ok((await rejections(node, transport, reason)) > before, `${reason} is not counted`);
 }

@@ -18,14 +18,14 @@ export type FeeHistory = {
   readonly oldestBlock: number;
   /** One list a block, one entry a percentile; absent when no percentiles were asked for. */
   readonly reward?: readonly (readonly bigint[])[];
-  /** One more than there are blocks: the next block's stands last. */
+  /** One more than there are blocks: the next block's is last. */
   readonly baseFeePerGas: readonly bigint[];
   readonly gasUsedRatio: readonly number[];
   readonly baseFeePerBlobGas: readonly bigint[];
   readonly blobGasUsedRatio: readonly number[];
 };
 
-/** Percentiles or a range that eth_feeHistory refuses. The message is geth's. */
+/** Percentiles or a range that eth_feeHistory rejects. The message is geth's. */
 export class InvalidFeeHistoryRequestError extends NodeError {
   readonly code = "INVALID_FEE_HISTORY_REQUEST";
 }

@@ -39,7 +39,7 @@ export class LogFilter {
     );
   }
 
-  /** Whether the log at which `logs` stands matches. */
+  /** Whether the current log of `logs` matches. */
   matchesAt(logs: BlockLogs): boolean {
     const { bytes, topicsOffset } = logs;
     if (this.#addressBytes !== undefined && !this.#addressBytes.has(bytes, logs.addressOffset)) {

@@ -43,7 +43,7 @@ const MERGE_LIMITS: LogMergeLimits = {
   rowsMax: 1_000,
 };
 
-/** What was told of some blocks and is not yet in rows. */
+/** Postings and logs of some blocks that are not yet in rows. */
 type Waiting = {
   /** Block numbers, ascending, by term. */
   readonly postings: Map<LogTerm, number[]>;
@@ -57,9 +57,9 @@ type Waiting = {
  *     postings   term ‖ chunk → offsets in the chunk (offset-set.ts)
  *     logs       block number → its logs (block-logs.ts)
  *
- * New blocks are held in memory and merged into the rows some hundreds at a time. Memory stands beside
- * the rows for every reader, so that it makes no difference what is where. A mark of its own says up to
- * which block the rows are complete; after a restart the owner tells again what came later.
+ * New blocks are held in memory and merged into the rows some hundreds at a time. Every reader reads
+ * memory and rows together. A row of its own says up to which block the rows are complete; after a restart the
+ * owner passes later blocks again.
  */
 export class LogIndex implements LogSource {
   readonly #kv: Kv;
@@ -67,7 +67,7 @@ export class LogIndex implements LogSource {
   #recent: Waiting = newWaiting();
   #recentPostings = 0;
   #recentLogBytes = 0;
-  /** Blocks from genesis that were told. */
+  /** Blocks from genesis that were remembered. */
   #knownBlocks: number;
   /** Blocks from genesis whose rows are all there. */
   #mergedBlocks: number;
@@ -82,7 +82,7 @@ export class LogIndex implements LogSource {
     this.#knownBlocks = this.#mergedBlocks;
   }
 
-  /** Blocks from genesis that need not be told again after a restart. */
+  /** Blocks from genesis that need not be remembered again after a restart. */
   get mergedBlocks(): number {
     return this.#mergedBlocks;
   }
@@ -189,7 +189,7 @@ export class LogIndex implements LogSource {
   }
 
   /**
-   * Makes block `last` the newest; `removed` are all blocks behind it. In memory it holds at once, so
+   * Makes block `last` the newest; `removed` are all blocks after it. In memory it holds at once, so
    * after an exception the index must be opened again.
    */
   rollback(
@@ -338,7 +338,7 @@ function byChunk(numbers: readonly number[]): Map<number, number[]> {
   return chunks;
 }
 
-/** Drops the blocks behind `last`; how many there were. */
+/** Drops the blocks after `last`; how many there were. */
 function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): number {
   const numbers = postings.get(term);
   if (numbers === undefined) return 0;
@@ -348,7 +348,7 @@ function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): nu
   return numbers.length - kept.length;
 }
 
-/** Drops offsets behind `last`, which is negative where the whole row goes. */
+/** Drops offsets after `last`, which is negative where the whole row goes. */
 function trimRow(writer: KvWriter, key: Uint8Array, last: number): void {
   const row = writer.get(key);
   if (row === undefined) return;

@@ -48,7 +48,7 @@ export type ChangeRows = {
   readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
 };
 
-/** @param unchanged accounts that stand in `changes` for their slots alone */
+/** @param unchanged accounts that are in `changes` for their slots alone */
 export function writeChanges(
   writer: ByteWriter,
   changes: StateChanges,

@@ -33,7 +33,7 @@ import { TrieNodeTable } from "./trie-node-table.ts";
 export type Applied = {
   readonly number: number;
   readonly hash: Hash;
-  /** log position behind its record */
+  /** log position after its record */
   readonly end: number;
 };
 
@@ -43,7 +43,7 @@ export type IndexedBlock = {
   readonly rows: ChangeRows;
   /** of its record in the log */
   readonly position: number;
-  /** behind its record */
+  /** log position after its record */
   readonly end: number;
 };
 
@@ -238,7 +238,7 @@ export class BlockIndex {
   }
 
   /**
-   * Makes `last` the last block; `removed` are all behind it. Afterwards the trie nodes of the blocks
+   * Makes `last` the last block; `removed` are all after it. Afterwards the trie nodes of the blocks
    * since the last checkpoint have to be remembered again. After an exception the index must be
    * opened again.
    */

@@ -5,10 +5,10 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { RecordItem } from "../records/record-item.ts";
 
-/** All that a block leaves behind: what `append` writes to the block log. */
+/** A block with its result: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {
   readonly changes: StateChanges;
-  /** What the consensus engine keeps with the block; opaque here, empty for genesis and imported blocks. */
+  /** What the consensus engine stores with the block; opaque here, empty for genesis and imported blocks. */
   readonly consensusData: Uint8Array;
 };
 

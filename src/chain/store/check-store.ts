@@ -34,7 +34,7 @@ export type StoreReport = {
   readonly faults: readonly StoreFault[];
 };
 
-/** Faults told one by one; one cause can give thousands. */
+/** Faults listed one by one; one cause can give thousands. */
 const FAULTS_TOLD_MAX = 20;
 /** Bytes of a node's hash at the end of its key. */
 const NODE_HASH_LENGTH = 16;
@@ -174,7 +174,7 @@ function checkChanges(
   }
 }
 
-/** Every row is undamaged and, where it can be told from the row alone, right. */
+/** Every row is undamaged and, where the row alone shows it, right. */
 function checkRows(faults: Faults, index: BlockIndex, kv: Kv, head: number) {
   const byTable = new Map<number, number>();
   let rows = 0;
@@ -198,7 +198,7 @@ function checkRows(faults: Faults, index: BlockIndex, kv: Kv, head: number) {
   return { rows, byTable };
 }
 
-/** All rows; a damaged one is a fault, and the scan goes on behind it. */
+/** All rows; a damaged one is a fault, and the scan goes on after it. */
 function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
   let from: Uint8Array | undefined = new Uint8Array(1);
   while (from !== undefined) {

@@ -29,7 +29,7 @@ export class DecodedBlocks {
     return older.record;
   }
 
-  /** The block behind all others. The newest one is kept whatever its size. */
+  /** The block after all others. The newest one stays whatever its size. */
   addHead(number: number, record: BlockRecord, bytes: number): void {
     this.#newest.set(number, { record, bytes });
     this.#newestBytes += bytes;

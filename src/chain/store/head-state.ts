@@ -15,7 +15,7 @@ type LatestState = { readonly accounts: Latest; readonly slots: Latest };
 
 /**
  * The state after the newest block, with what was read of it or written lately kept decoded: nearly every call reads the same
- * few accounts. Whoever moves the head has to tell with `apply` or `forget`, or the answers are those of another block.
+ * few accounts. Code that moves the head must call `apply` or `forget`, or the answers are those of another block.
  */
 export class HeadState {
   readonly #index: LatestState;

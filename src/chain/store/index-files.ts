@@ -1,20 +1,10 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileSums } from "../../storage/file-sums.ts";
 import { findLmdbFault } from "../../storage/lmdb-check.ts";
 import { isLmdbRowIntact } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
-import { syncDirectory } from "../../storage/log-file.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
 const DATA_FILE = "data.mdb";
@@ -123,15 +113,6 @@ export class IndexFiles {
 
   /** Durable before it returns: an index must not be written to while this still says clean. */
   #writeState(state: string): void {
-    const path = join(this.#directory, STATE_FILE);
-    const file = openSync(`${path}.new`, "w", 0o600);
-    try {
-      writeSync(file, state);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(`${path}.new`, path);
-    syncDirectory(this.#directory);
+    replaceFile(join(this.#directory, STATE_FILE), state, 0o600);
   }
 }

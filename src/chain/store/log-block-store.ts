@@ -31,7 +31,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
-import { PublishedHead } from "./published-head.ts";
+import { type FollowedStore, PublishedHead } from "./published-head.ts";
 import {
   BlockPrunedError,
   DiskFullError,
@@ -47,7 +47,7 @@ const REPLAY_BYTES_MAX = 8 << 20;
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
  * where the disk has no page to fill one with, the system ends the process.
  */
-const FREE_BYTES_MIN = 64 << 20;
+export const FREE_BYTES_MIN = 64 << 20;
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -66,6 +66,8 @@ export type LogBlockStoreOptions = {
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
   readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** The directory where threads of this process can open log and index too. */
+  readonly followableIn?: string;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -97,8 +99,9 @@ export class LogBlockStore implements BlockStore {
   #poison: unknown;
   #closed = false;
   #epoch = 0;
-  /** For `StoreFollower`s in other threads. */
-  readonly published = new PublishedHead();
+  readonly #published = new PublishedHead();
+  /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
+  readonly followable: FollowedStore | undefined;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
 
@@ -113,6 +116,9 @@ export class LogBlockStore implements BlockStore {
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
+    const { followableIn: directory } = options;
+    this.followable =
+      directory === undefined ? undefined : { directory, head: this.#published.buffer };
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -144,7 +150,7 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last answer is kept. */
+  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
@@ -185,7 +191,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("append:commit");
       });
     } catch (error) {
-      // Nobody has been told of this block, so it can still be taken back.
+      // The block was not published, so it can still be removed.
       this.#orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
@@ -367,7 +373,7 @@ export class LogBlockStore implements BlockStore {
     return (this.head() ?? applied) - applied;
   }
 
-  /** Tells the log index of the blocks before `end` that it has not, where it is behind the rest of the index. */
+  /** Passes to the log index the blocks before `end` that it lacks. */
   #replayLogs(end: number): void {
     const { logs } = this.#index;
     const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
@@ -405,7 +411,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #publish(): void {
-    this.published.publish({
+    this.#published.publish({
       epoch: this.#epoch,
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
@@ -453,7 +459,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("merge:end");
         if (isMoreLeft) this.#scheduleMerge();
       } catch (error) {
-        // There is no caller to tell: the next append does.
+        // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
     });

@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import { openLmdbKv } from "../../storage/lmdb-kv.ts";
+import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
 import { mulberry32, RandomChain } from "../testing/random-chain.ts";
@@ -192,6 +192,52 @@ describe("openDiskBlockStore", () => {
       store.close();
       assert.equal(readFileSync(join(directory, "index.state"), "latin1"), "damaged");
       assertOpens(directory, BLOCKS);
+    }));
+
+  test("without LMDB holds the index in memory, with the same blocks at every start", () =>
+    withStore((directory, chain) => {
+      const withoutLmdb = () =>
+        openDiskBlockStore({
+          directory,
+          createTrie: createStateTrie,
+          openIndex() {
+            throw new NativeStoreMissingError(new Error("no native build was found"));
+          },
+        });
+      for (let start = 0; start < 2; start++) {
+        const store = withoutLmdb();
+        assert.deepEqual(
+          [store.head(), store.replayedBlocks],
+          [BLOCKS - 1 + start, BLOCKS + start],
+        );
+        assert.deepEqual(store.check().faults, []);
+        const { record, nodes } = chain.next();
+        store.append(record, nodes);
+        store.close();
+      }
+      // The index on disk is behind, and is brought forward once LMDB is there again.
+      const store = open(directory);
+      assert.equal(store.head(), BLOCKS + 1);
+      assert.deepEqual(store.check().faults, []);
+      store.close();
+    }));
+
+  test("serves its blocks on a full disk, with and without an index", () =>
+    withStore((directory, chain) => {
+      for (const hasIndex of [true, false]) {
+        if (!hasIndex) rmSync(join(directory, "index"), { recursive: true });
+        const store = openDiskBlockStore({
+          directory,
+          createTrie: createStateTrie,
+          freeBytes: () => 0,
+        });
+        assert.equal(store.head(), BLOCKS - 1);
+        assert.equal(store.block(BLOCKS - 1)!.block.header.number, BLOCKS - 1);
+        const { record, nodes } = chain.next();
+        assert.throws(() => store.append(record, nodes), { code: "STORE_DISK_FULL" });
+        store.close();
+        assert.equal(existsSync(join(directory, "index")), hasIndex);
+      }
     }));
 
   test("no damage to the files of the index changes what is answered", () =>

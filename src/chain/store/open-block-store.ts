@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../../errors.ts";
-import { openLmdbKv } from "../../storage/lmdb-kv.ts";
+import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { type FileLock, lockFile } from "../../storage/lock.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
@@ -10,13 +10,14 @@ import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { readApplied } from "./block-index.ts";
 import { IndexFiles } from "./index-files.ts";
 import {
+  FREE_BYTES_MIN,
   type LogBlockStore,
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
 import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
 
-type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onClosed">;
+type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "followableIn" | "onClosed">;
 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
@@ -24,6 +25,8 @@ export type DiskBlockStoreOptions = StoreOptions & {
   /** Throws the index away and makes it anew from the log. */
   readonly reindex?: boolean;
   readonly logger?: Logger;
+  /** openLmdbKv if not given. */
+  readonly openIndex?: typeof openLmdbKv;
 };
 
 /** Faults of an index that are no loss: it is made anew from the log. */
@@ -73,9 +76,19 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
         ? "the block log was rewritten"
         : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
     if (fault !== undefined) rebuild(fault);
+    if (fault !== undefined && diskOptions(options).freeBytes() < FREE_BYTES_MIN) {
+      logger.warn("disk is full: index is held in memory until a restart", { reason: fault });
+      return openInMemory(options, lock);
+    }
     try {
       return openWithLock(options, files, lock);
     } catch (error) {
+      if (error instanceof NativeStoreMissingError) {
+        logger.warn("index is held in memory and read from the block log at every start", {
+          error,
+        });
+        return openInMemory(options, lock);
+      }
       if (!(error instanceof NodeError) || !REPAIRED_BY_REINDEX.has(error.code)) throw error;
       rebuild(error.message);
       return openWithLock(options, files, lock);
@@ -86,12 +99,35 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   }
 }
 
+/** Without LMDB: slower to start the longer the chain is, and as safe, because the log is the truth. */
+function openInMemory(options: DiskBlockStoreOptions, lock: FileLock): LogBlockStore {
+  return openLogBlockStore({
+    ...diskOptions(options),
+    index: createMemoryKv(),
+    onClosed: () => lock.release(),
+  });
+}
+
+function diskOptions(options: DiskBlockStoreOptions) {
+  const { directory, logger = SILENT_LOGGER } = options;
+  return {
+    freeBytes() {
+      const { bavail, bsize } = statfsSync(directory);
+      return bavail * bsize;
+    },
+    onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
+      logger.info("index is brought forward from the block log", { done, total }),
+    ...options,
+    log: openLogDirectory(join(directory, LOG_FOLDER)),
+  };
+}
+
 function openWithLock(
   options: DiskBlockStoreOptions,
   files: IndexFiles,
   lock: FileLock,
 ): LogBlockStore {
-  const { directory, logger = SILENT_LOGGER } = options;
+  const { logger = SILENT_LOGGER, openIndex = openLmdbKv } = options;
   let isDamaged = false;
   const onDamage = (error: Error) => {
     if (isDamaged) return;
@@ -99,28 +135,35 @@ function openWithLock(
     logger.error("index is damaged: the next start makes it anew from the block log", { error });
     files.damaged();
   };
-  files.beginOpening();
-  const index = openLmdbKv(files.folder, onDamage);
+  const isWritable = writesOnFullDisk(() => files.beginOpening());
+  if (!isWritable) logger.warn("disk is full: blocks are served, none is added until a restart");
+  const index = openIndex(files.folder, onDamage);
   try {
     readApplied(index);
-    files.opened();
+    if (isWritable) files.opened();
     return openLogBlockStore({
-      freeBytes() {
-        const { bavail, bsize } = statfsSync(directory);
-        return bavail * bsize;
-      },
-      onReplay: ({ done, total }) =>
-        logger.info("index is brought forward from the block log", { done, total }),
-      ...options,
-      log: openLogDirectory(join(directory, LOG_FOLDER)),
+      ...diskOptions(options),
+      ...(!isWritable && { freeBytes: () => 0 }),
       index,
+      ...(openIndex === openLmdbKv && { followableIn: options.directory }),
       onClosed() {
-        if (!isDamaged) files.closed();
+        if (!isDamaged && isWritable) writesOnFullDisk(() => files.closed());
         lock.release();
       },
     });
   } catch (error) {
     index.close();
     throw error;
+  }
+}
+
+/** False when the disk had no space for what `write` wrote. */
+function writesOnFullDisk(write: () => void): boolean {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    return false;
   }
 }

@@ -1,3 +1,10 @@
+/** A store that other threads of this process can follow. */
+export type FollowedStore = {
+  readonly directory: string;
+  /** `PublishedHead.buffer` of the store. */
+  readonly head: SharedArrayBuffer;
+};
+
 /** How far a store has come, for readers in other threads. */
 export type HeadPosition = {
   /** Counts rollbacks: what was read before one may be of blocks that are gone. */

@@ -16,17 +16,9 @@ import { ComputedTrieNodes, type CreateTrie } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
 import { INDEX_FOLDER } from "./index-files.ts";
 import { LOG_FOLDER } from "./migrate-log.ts";
-import { type HeadPosition, PublishedHead } from "./published-head.ts";
+import { type FollowedStore, type HeadPosition, PublishedHead } from "./published-head.ts";
 import { BlockPrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
-
-export type StoreFollowerOptions = {
-  /** Of the store, which is open in another thread of this process. */
-  readonly directory: string;
-  /** `published.buffer` of that store. */
-  readonly head: SharedArrayBuffer;
-  readonly createTrie: CreateTrie;
-};
 
 /** What is open until the next rollback. */
 type View = {
@@ -52,13 +44,13 @@ type View = {
  * was read across one must be read again.
  */
 export class StoreFollower implements ReadableBlockStore {
-  readonly #options: StoreFollowerOptions;
+  readonly #options: FollowedStore & { readonly createTrie: CreateTrie };
   readonly #published: PublishedHead;
   readonly #kv: KvFollower;
   #view: View;
 
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
-  constructor(options: StoreFollowerOptions) {
+  constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
     this.#options = options;
     this.#published = new PublishedHead(options.head);
     this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));

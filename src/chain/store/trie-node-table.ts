@@ -12,7 +12,7 @@ const HASH_LENGTH = 16;
  *
  * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction
  * at all; and most of them, near the roots, last until the next block. So they wait in memory for a
- * checkpoint, which writes the newest one of each place and drops the others: a tenth of the rows for
+ * checkpoint, which writes the newest one of each path and drops the others: a tenth of the rows for
  * a chain of empty blocks. What lies between checkpoints is computed from the block log when somebody
  * asks for it.
  */
@@ -43,7 +43,7 @@ export class TrieNodeTable implements TrieNodeReader {
   remember(nodes: readonly TrieNode[]): void {
     for (const { owner, path, hash, rlp } of nodes) {
       const text = Buffer.from(nodeKey(owner, path, hash).buffer).toString("latin1");
-      // A node that comes back is the newest of its place again.
+      // A node that comes back is the newest of its path again.
       this.#recent.delete(text);
       this.#recent.set(text, rlp);
       this.#recentBytes += rlp.length;

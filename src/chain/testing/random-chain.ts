@@ -53,7 +53,7 @@ export class RandomChain {
     this.#keepNodes = (created) => nodes.keep(created);
   }
 
-  /** A chain that goes on behind `records`, which begin with genesis. */
+  /** A chain that goes on after `records`, which begin with genesis. */
   static from(seed: number, records: readonly BlockRecord[]): RandomChain {
     const chain = new RandomChain(seed);
     for (const { block, changes } of records) {

@@ -105,13 +105,18 @@ function writeNew(path: string, text: string, mode: number): void {
   if (!existsSync(path)) writeFileSync(path, text, { flag: "wx", mode });
 }
 
+/** As a shell reads it back. */
+function shellQuoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 function summaryOf(home: string, { config, alloc }: Genesis): string {
   return [
     `home      ${home}`,
     `chain id  ${config.chainId}`,
     `genesis   ${alloc.size} accounts, ${genesisPath(home)}`,
     `settings  ${appTomlPath(home)}`,
-    "next      evmintd start",
+    `next      evmintd start --home ${shellQuoted(home)}`,
     "",
   ].join("\n");
 }

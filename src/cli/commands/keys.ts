@@ -21,9 +21,9 @@ export function openKeys(
   passphraseFile: string | undefined,
   context: CliContext,
 ): KeysSession {
-  const { strength, allowLoosePermissions } = config.keystore;
+  const { strength, allowReadableByOthers } = config.keystore;
   const store = new KeyStore(
-    { directory: keystorePath(config.home), strength, allowLoosePermissions },
+    { directory: keystorePath(config.home), strength, allowReadableByOthers },
     { log: openLog(config, context), now: context.now },
   );
   return { store, passphrases: openPassphrases(passphraseFile, context), context };

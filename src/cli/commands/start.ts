@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
-import { genesisPath } from "../../config/home.ts";
+import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/version.ts";
+import { installCrashPolicy } from "../../node/crash-policy.ts";
 import type { RunningNode } from "../../node/types.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";
@@ -24,9 +25,15 @@ export async function start(config: Config, context: CliContext): Promise<void> 
   try {
     const operations = await context.loadOperations();
     const node = await operations.startNode(config, log);
+    const removeCrashPolicy = installCrashPolicy({
+      source: context.crashSource,
+      failures: node.failures,
+      stop: () => node.stop(),
+      exitNow: context.exitNow,
+    });
     context.stdout.write(bannerOf(node, config, context));
     const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure)]);
-    await stopWithin(STOP_TIMEOUT_MS, node, log);
+    await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
     log.info("stopped", { signal: reason });
   } finally {
@@ -42,9 +49,12 @@ function assertRightHome({ home, dev }: Config): void {
       `${home} holds a chain made by init, and --dev brings its own: leave out --dev, or choose another --home`,
     );
   }
+  if (!dev && !configured && (existsSync(devGenesisPath(home)) || existsSync(dataPath(home)))) {
+    throw new CommandError(`${home} holds a dev chain: add --dev`);
+  }
   if (!dev && !configured) {
     throw new CommandError(
-      `no chain in ${home}: make one with "evmintd init", or try "evmintd start --dev"`,
+      `no chain in ${home}: make one with "evmintd init --home ${home}", or try "evmintd start --dev"`,
     );
   }
 }

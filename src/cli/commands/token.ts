@@ -2,6 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { readJwtSecret } from "../../config/secrets.ts";
 import { parseDuration } from "../../config/value-types.ts";
 import { signJwt } from "../../rpc/auth/jwt.ts";
+import { namespaceOf } from "../../rpc/dispatch/method.ts";
 import type { CliContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 
@@ -18,12 +19,12 @@ const LIFETIME_MS = 24 * 3_600_000;
 /** A year; more would be a password. */
 const LIFETIME_MS_MAX = 365 * 24 * 3_600_000;
 
-/** Prints a bearer token for the private methods of the node of `home`. */
-export function printToken(
+/** Prints a bearer token for the private methods of the node of `home`. @throws UsageError */
+export async function printToken(
   { home }: Pick<Config, "home">,
   { expires, namespaces }: TokenOptions,
   { stdout, now }: CliContext,
-): void {
+): Promise<void> {
   const lifetimeMs = expires === undefined ? LIFETIME_MS : parseDuration(expires);
   if (!lifetimeMs || lifetimeMs > LIFETIME_MS_MAX) {
     throw new UsageError(`--expires: ${expires} is not a duration from 1ms to a year, such as 24h`);
@@ -32,6 +33,7 @@ export function printToken(
   if (names?.some((name) => !/^[a-z0-9]+$/.test(name))) {
     throw new UsageError(`--namespaces: ${namespaces} is not a list such as personal,miner`);
   }
+  if (names !== undefined) await assertPrivateNamespaces(names);
   const iat = Math.floor(now() / 1000);
   const claims = {
     iat,
@@ -39,4 +41,18 @@ export function printToken(
     ...(names && { namespaces: names }),
   };
   stdout.write(`${signJwt(claims, readJwtSecret(home))}\n`);
+}
+
+/** A token for a namespace without private methods would open nothing. @throws UsageError */
+async function assertPrivateNamespaces(names: readonly string[]): Promise<void> {
+  // Loads every method: only where a name has to be checked.
+  const { METHODS } = await import("../../rpc/methods.ts");
+  const known = new Set(
+    METHODS.filter(({ isPrivate }) => isPrivate).map(({ name }) => namespaceOf(name)),
+  );
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new UsageError(
+    `--namespaces: ${unknown} has no private methods; those that do are ${[...known].join(", ")}`,
+  );
 }

@@ -1,4 +1,6 @@
+import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
+import { DEV_ACCOUNTS } from "../../keystore/dev-accounts.ts";
 import type { Listener, NodeOperations, RunningNode } from "../../node/types.ts";
 import type { CliContext } from "../context.ts";
 
@@ -13,6 +15,7 @@ export function fakeContext(
   const output = { stdout: "", stderr: "" };
   const listeners = new Set<(signal: "SIGINT" | "SIGTERM") => void>();
   const exits: number[] = [];
+  const crashes = new EventEmitter();
   const stream = (name: "stdout" | "stderr") =>
     new PassThrough().on("data", (chunk) => {
       output[name] += chunk;
@@ -30,6 +33,7 @@ export function fakeContext(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    crashSource: crashes,
     exitNow: (code) => exits.push(code),
   };
   return {
@@ -39,6 +43,7 @@ export function fakeContext(
     signal(name: "SIGINT" | "SIGTERM" = "SIGTERM") {
       for (const listener of [...listeners]) listener(name);
     },
+    crash: (error: unknown) => crashes.emit("uncaughtException", error),
     listening: () => listeners.size,
   };
 }
@@ -47,8 +52,15 @@ export function fakeContext(
 export function fakeNode(options: Partial<RunningNode> = {}): RunningNode {
   return {
     listeners: [fakeListener()],
-    chain: { chainId: 31337n, head: 0, headTimestamp: 1_700_000_000, resumed: false },
+    chain: {
+      chainId: 31337n,
+      head: 0,
+      headTimestamp: 1_700_000_000,
+      resumed: false,
+      devAccounts: DEV_ACCOUNTS,
+    },
     failure: new Promise(() => {}),
+    failures: { report: () => "internal" },
     stop: async () => {},
     ...options,
   };

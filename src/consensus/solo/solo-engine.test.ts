@@ -4,7 +4,8 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Application, Time } from "../application.ts";
-import { type BlockTime, createSoloEngine } from "./solo-engine.ts";
+import type { BlockTime } from "./block-time.ts";
+import { createSoloEngine, OwnProposalRejectedError } from "./solo-engine.ts";
 
 const PROPOSER_DATA = Uint8Array.of(0xbf);
 
@@ -13,19 +14,29 @@ function engineOf(blockTime: BlockTime) {
   const times: Time[] = [];
   const errors: unknown[] = [];
   const listeners = new Set<() => void>();
-  const clock = { now: { seconds: 1_000, nanos: 0 }, head: { seconds: 0, nanos: 0 } };
+  const clock = { now: { seconds: 1_000, nanos: 0 }, headTimestamp: 0 };
   let waiting = 0;
   let fault: Error | undefined;
+  let isAccepted = true;
   const stalls: unknown[] = [];
   const application: Application = {
-    info: () => ({ height: times.length, appHash: hashFromBigint(BigInt(times.length)) }),
+    info: () => ({
+      height: times.length,
+      appHash: hashFromBigint(BigInt(times.length)),
+      appVersion: 1,
+    }),
+    initChain: () => ({ appHash: hashFromBigint(0n) }),
+    listSnapshots: () => [],
+    loadSnapshotChunk: () => new Uint8Array(),
+    offerSnapshot: () => "reject",
+    applySnapshotChunk: () => ({ result: "abort", refetchChunks: [], rejectSenders: [] }),
     checkTx: () => ({ code: 0, log: "" }),
     insertTx: () => ({ code: 0 }),
     reapTxs: () => [],
     prepareProposal() {
       return waiting > 0 ? [PROPOSER_DATA, Uint8Array.of(2)] : [PROPOSER_DATA];
     },
-    processProposal: () => true,
+    processProposal: () => isAccepted,
     finalizeBlock({ time }) {
       if (fault) throw fault;
       times.push(time);
@@ -40,7 +51,8 @@ function engineOf(blockTime: BlockTime) {
       blockTime,
       proposer: ZERO_ADDRESS,
       onFatal: (error) => errors.push(error),
-      isTemporary: (error) => error instanceof RangeError,
+      isTemporary: (error) =>
+        error instanceof RangeError || error instanceof OwnProposalRejectedError,
       onStalled: (cause) => stalls.push(cause),
       retryMs: 1,
     },
@@ -52,7 +64,7 @@ function engineOf(blockTime: BlockTime) {
       },
       hasExecutable: () => waiting > 0,
       now: () => clock.now,
-      headTime: () => clock.head,
+      headTimestamp: () => times.at(-1)?.seconds ?? clock.headTimestamp,
     },
   );
   return {
@@ -66,13 +78,16 @@ function engineOf(blockTime: BlockTime) {
       waiting++;
       for (const listener of listeners) listener();
     },
+    rejectProposals() {
+      isAccepted = false;
+    },
     failWith(error: Error | undefined) {
       fault = error;
     },
   };
 }
 
-test("an instant engine makes one block for what waits, and none when nothing does", async (t) => {
+test("an instant engine makes one block for pending transactions, and none when there are none", async (t) => {
   const { engine, times, submit } = engineOf("instant");
   t.after(() => engine.stop());
   engine.start();
@@ -85,7 +100,7 @@ test("an instant engine makes one block for what waits, and none when nothing do
   assert.equal(times.length, 1);
 });
 
-test("an instant engine that is started again hears of each transaction once, and after stop of none", async () => {
+test("an instant engine started twice subscribes once, and not at all after stop", async () => {
   const { engine, times, listeners, submit } = engineOf("instant");
   engine.start();
   engine.start();
@@ -113,7 +128,7 @@ test("an engine with an interval makes a block at each, empty or not, until it i
   assert.equal(times.length, 3);
 });
 
-test("a block that cannot be made stops the engine and is told once", async () => {
+test("a block that cannot be made stops the engine and is reported once", async () => {
   const { engine, errors, submit, failWith } = engineOf("instant");
   const fault = new Error("disk");
   failWith(fault);
@@ -125,16 +140,48 @@ test("a block that cannot be made stops the engine and is told once", async () =
   assert.deepEqual(errors, [fault]);
 });
 
-test("the time of a block never goes back behind the head's", () => {
-  const { engine, times, clock } = engineOf("manual");
-  clock.head = { seconds: 2_000, nanos: 0 };
+test("blocks on demand or of a second and more are at least a second apart, whatever the clock says", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  for (const blockTime of ["manual", "instant", { intervalMs: 1_000 }] as const) {
+    const { engine, times, clock } = engineOf(blockTime);
+    clock.headTimestamp = 2_000;
+    engine.produceBlock();
+    clock.now = { seconds: 2_001, nanos: 5 };
+    engine.produceBlock();
+    clock.now = { seconds: 2_010, nanos: 7 };
+    engine.produceBlock();
+    assert.deepEqual(times, [
+      { seconds: 2_001, nanos: 0 },
+      { seconds: 2_002, nanos: 0 },
+      { seconds: 2_010, nanos: 7 },
+    ]);
+  }
+});
+
+test("blocks configured below a second repeat seconds and never go back", () => {
+  const { engine, times, clock } = engineOf({ intervalMs: 100 });
+  clock.headTimestamp = 2_000;
   engine.produceBlock();
   clock.now = { seconds: 2_000, nanos: 5 };
   engine.produceBlock();
-  assert.deepEqual(times, [clock.head, clock.now]);
+  assert.deepEqual(times, [{ seconds: 2_000, nanos: 0 }, clock.now]);
 });
 
-test("an engine tries a block again after a failure that passes, and tells when blocks stop and go on", async (t) => {
+test("a proposal the application rejects is tried again and reported once", async (t) => {
+  const { engine, errors, stalls, submit, rejectProposals } = engineOf("instant");
+  t.after(() => engine.stop());
+  rejectProposals();
+  engine.start();
+  submit();
+  while (stalls.length === 0) await setTimeout(1);
+  await setTimeout(10);
+  assert.deepEqual(
+    [errors, stalls.map((stall) => (stall as OwnProposalRejectedError).code)],
+    [[], ["CONSENSUS_OWN_PROPOSAL_REJECTED"]],
+  );
+});
+
+test("an engine tries a block again after a temporary failure, and reports when blocks stop and resume", async (t) => {
   for (const blockTime of ["instant", { intervalMs: 5 }] as const) {
     const { engine, times, errors, stalls, submit, failWith } = engineOf(blockTime);
     t.after(() => engine.stop());

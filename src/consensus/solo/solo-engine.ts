@@ -1,4 +1,4 @@
-import { invariant } from "../../errors.ts";
+import { invariant, NodeError } from "../../errors.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { bigintToBytes, concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
@@ -6,9 +6,7 @@ import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
-
-/** When blocks are made: at once for a waiting transaction, never by itself, or every so many milliseconds. */
-export type BlockTime = "instant" | "manual" | { readonly intervalMs: number };
+import { type BlockTime, nextBlockTime, timestampStepOf } from "./block-time.ts";
 
 export type SoloEngineOptions = {
   readonly blockTime: BlockTime;
@@ -16,11 +14,11 @@ export type SoloEngineOptions = {
   readonly proposer: Address;
   /** Called once when a block could not be made durable; the node must stop. */
   readonly onFatal: (error: unknown) => void;
-  /** True for a failure after which all is as before, so that the block may be tried again. */
+  /** True for a failure that changed nothing, so that the block may be tried again. */
   readonly isTemporary: (error: unknown) => boolean;
-  /** Called when such a failure stops the blocks, and with undefined when they go on. */
+  /** Called when such a failure stops block production, and with undefined when it resumes. */
   readonly onStalled: (cause: unknown) => void;
-  /** Milliseconds until the block is tried again; 1000 if not given. */
+  /** Milliseconds until the block is tried again; default 1000. */
   readonly retryMs?: number;
 };
 
@@ -28,14 +26,23 @@ const RETRY_MS = 1000;
 
 export type SoloEngineModules = {
   readonly application: Application;
-  /** Calls back when the pool holds something executable that it did not hold before. */
+  /** Calls `listener` when the pool has new pending transactions. */
   readonly onExecutable: (listener: () => void) => () => void;
-  /** False when the pool surely has nothing for a block. */
+  /** False when the pool has no pending transaction. */
   readonly hasExecutable: () => boolean;
+  /** Time for the next block. May throw what `isTemporary` accepts. */
   readonly now: () => Time;
-  /** Time of the head: blocks never go back behind it. */
-  readonly headTime: () => Time;
+  /** Unix seconds of the head; a block's time is never before it. */
+  readonly headTimestamp: () => number;
 };
+
+/** The application rejected a proposal of its own: no valid block follows the head. Its log says why. */
+export class OwnProposalRejectedError extends NodeError {
+  readonly code = "CONSENSUS_OWN_PROPOSAL_REJECTED";
+  constructor(details: { readonly height: number }) {
+    super(`no valid block ${details.height} can be made`, details);
+  }
+}
 
 export type SoloEngine = {
   start(): void;
@@ -44,7 +51,7 @@ export type SoloEngine = {
   produceBlock(): Hash;
 };
 
-/** The engine of a chain with one validator, in process: what it proposes is decided. */
+/** The engine of a chain with one validator, in process: every proposal is decided. */
 export function createSoloEngine(
   options: SoloEngineOptions,
   modules: SoloEngineModules,
@@ -56,6 +63,7 @@ export function createSoloEngine(
   let retry: NodeJS.Timeout | undefined;
   let running = false;
   let isStalled = false;
+  const timestampStep = timestampStepOf(options.blockTime);
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
@@ -67,7 +75,8 @@ export function createSoloEngine(
       return undefined;
     }
     const input = { ...proposal, txs, consensusHash: consensusHash(proposal, txs) };
-    invariant(application.processProposal(input), "the application must accept its own proposal");
+    if (!application.processProposal(input))
+      throw new OwnProposalRejectedError({ height: proposal.height });
     const { appHash } = application.finalizeBlock(input);
     application.commit();
     return appHash;
@@ -76,14 +85,14 @@ export function createSoloEngine(
   function nextProposal(): Proposal {
     return {
       height: application.info().height + 1,
-      time: later(modules.now(), modules.headTime()),
+      time: nextBlockTime(modules.now(), modules.headTimestamp(), timestampStep),
       proposer: options.proposer,
       lastCommit: { round: 0, votes: [{ address: options.proposer, power: 1, flag: "commit" }] },
       misbehavior: [],
     };
   }
 
-  /** Runs `work`, and again later if its failure is one that passes. */
+  /** Runs `work`, and again later after a temporary failure. */
   function guarded(work: () => void): void {
     clearTimeout(retry);
     try {
@@ -104,7 +113,7 @@ export function createSoloEngine(
     isStalled = false;
   }
 
-  /** One block a turn of the event loop, so that requests are served between two blocks. */
+  /** One block per turn of the event loop, so that requests are served between two blocks. */
   function scheduleInstant(): void {
     if (!running || immediate) return;
     immediate = setImmediate(() => {
@@ -144,12 +153,7 @@ export function createSoloEngine(
   };
 }
 
-function later(a: Time, b: Time): Time {
-  if (a.seconds !== b.seconds) return a.seconds > b.seconds ? a : b;
-  return a.nanos >= b.nanos ? a : b;
-}
-
-/** keccak256 of RLP([height, seconds, nanos, proposer, keccak256(tx) …]): stands in for a consensus engine's block hash. */
+/** keccak256 of RLP([height, seconds, nanos, proposer, keccak256(tx) …]): in place of a consensus engine's block hash. */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));
   return keccak256Hash(

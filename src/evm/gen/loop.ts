@@ -151,6 +151,8 @@ export class Loop {
       i32.store(globals.stepped, 0),
       i64.store(globals.stepGas, i64.add(this.gas, i64.load(globals.reserve))),
       i64.store32(globals.stepMemorySize, this.memorySize),
+      i32.store(globals.stepUndoTop, i32.load(globals.undoTop)),
+      i64.store(globals.stepRefund, i64.load(globals.refund)),
     );
     if (opcode === undefined) return;
     const { pops, pushes } = opcode;

@@ -34,14 +34,14 @@ import {
 } from "./system-calls.ts";
 import { applyWithdrawals } from "./withdrawals.ts";
 
-/** What executing blocks needs of the rest. */
+/** Modules that executing blocks needs. */
 export type ExecutionModules = {
   readonly config: ChainConfig;
   readonly evm: Evm;
   readonly stateTrie: StateTrie;
 };
 
-/** Where a block begins. */
+/** The parent of a block under execution. */
 export type BlockParent = {
   readonly header: Header;
   /** The state after the parent. */
@@ -52,10 +52,10 @@ export type BlockParent = {
 /** The header's fields that are known before the first transaction. */
 export type OpenHeader = ContextHeader & Pick<Header, "parentHash" | "parentBeaconBlockRoot">;
 
-/** A transaction's receipt with what only the caller of the execution wants to know. */
+/** A transaction's receipt and execution result. */
 export type TransactionResult = { readonly receipt: Receipt; readonly result: MessageResult };
 
-/** What the transactions and the rest of a block came to; everything the header says about it. */
+/** The outcome of executing a block: every header field that depends on it. */
 export type BlockOutcome = {
   readonly receipts: readonly Receipt[];
   readonly senders: readonly Address[];
@@ -104,7 +104,7 @@ export interface BlockExecution {
   }): BlockOutcome;
 }
 
-/** What a block is executed on. */
+/** The environment a block is executed in. */
 export type BlockEnv = {
   readonly context: BlockContext;
   /** The state before the block; the block changes it. */
@@ -122,13 +122,13 @@ export function beginBlock(
   modules: ExecutionModules,
 ): BlockExecution {
   const { config } = modules;
-  const ground = {
+  const env = {
     context: blockContextOf(header, config, parent.blockHash),
     state: createWorldState(parent.state),
     baseRoot: parent.header.stateRoot,
     blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
   };
-  return beginBlockOn(ground, header, modules);
+  return beginBlockOn(env, header, modules);
 }
 
 /** As `beginBlock`, on a state that may hold more than the parent left. */

@@ -20,10 +20,14 @@ import {
 } from "../testing/factories.ts";
 import { validateBody } from "../validation/validate-body.ts";
 import { checkGasLimit, validateHeader } from "../validation/validate-header.ts";
-import { type BlockAttributes, createBlockBuilder, nextGasLimit } from "./build-block.ts";
+import { createBlockBuilder, nextGasLimit, type PayloadAttributes } from "./build-block.ts";
 import { executeBlock } from "./execute-block.ts";
 
-const attributes: BlockAttributes = { timestamp: 1_012, coinbase, gasLimit: 30_000_000n };
+const attributes: PayloadAttributes = {
+  timestamp: 1_012,
+  feeRecipient: coinbase,
+  gasLimit: 30_000_000n,
+};
 
 function validate({ genesis, modules }: TestChain, block: Block) {
   validateHeader(block.header, genesis.header, modules.config);

@@ -10,8 +10,17 @@ import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { TrieNode } from "../../trie/node-store.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
+import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  EMPTY_WITHDRAWALS_ROOT,
+} from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { validateBlockSize } from "../validation/validate-body.ts";
+import { validateHeader } from "../validation/validate-header.ts";
 import {
   type BlockParent,
   beginBlock,
@@ -21,10 +30,15 @@ import {
 } from "./block-execution.ts";
 import { sealBlock } from "./seal-block.ts";
 
-/** What the one who proposes a block decides. */
-export type BlockAttributes = {
+const EMPTY_BLOOM = new Uint8Array(BLOOM_LENGTH);
+const ZERO_NONCE = new Uint8Array(8);
+
+/** The header fields that the proposer of a block decides. */
+export type PayloadAttributes = {
+  /** Unix seconds */
   readonly timestamp: number;
-  readonly coinbase: Address;
+  /** The header's coinbase. */
+  readonly feeRecipient: Address;
   readonly gasLimit: bigint;
   readonly prevRandao?: Hash;
   /** at most 32 bytes */
@@ -35,7 +49,7 @@ export type BlockAttributes = {
   readonly parentBeaconBlockRoot?: Hash;
 };
 
-/** A finished block with all that is to be kept of it. */
+/** A finished block with everything the store needs of it. */
 export type SealedBlock = {
   readonly executed: ExecutedBlock;
   readonly changes: StateChanges;
@@ -48,7 +62,7 @@ export type SealedBlock = {
 };
 
 export interface BlockBuilder {
-  /** The fields of the header that stand already: number, fees, gas limit. */
+  /** The header fields known before execution: number, fees, gas limit. */
   readonly header: OpenHeader;
   /** Units left of the gas limit. */
   gasLeft(): bigint;
@@ -60,19 +74,28 @@ export interface BlockBuilder {
    */
   add(tx: Transaction, sender?: Address): TransactionResult;
   /**
-   * Closes the block; the builder is spent.
-   * @throws InvalidBlockError when a system contract fails
+   * Closes the block; the builder cannot be used afterwards.
+   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
    */
   seal(): SealedBlock;
 }
 
-/** Begins a proof-of-stake block after `parent`. */
+/**
+ * Begins a proof-of-stake block after `parent`. Proposals and own blocks obey the header rules of imported ones, before anything
+ * is executed; only equal timestamps are allowed.
+ * @throws InvalidBlockError when `attributes` break a header rule
+ */
 export function createBlockBuilder(
   parent: BlockParent & { readonly hash: Hash },
-  attributes: BlockAttributes,
+  attributes: PayloadAttributes,
   modules: ExecutionModules,
 ): BlockBuilder {
-  const header = openHeader(parent.header, parent.hash, attributes, modules.config);
+  const { config } = modules;
+  const extraData = attributes.extraData ?? EMPTY_BYTES;
+  const header = openHeader(parent.header, parent.hash, attributes, config);
+  validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
+    isEqualTimeAllowed: true,
+  });
   const execution = beginBlock(header, parent, modules);
   const { hardfork } = execution.context;
   const withdrawals = isAtLeast(hardfork, "shanghai") ? (attributes.withdrawals ?? []) : undefined;
@@ -89,12 +112,12 @@ export function createBlockBuilder(
     },
     seal() {
       const outcome = execution.finish(withdrawals ? { withdrawals } : {});
-      const extraData = attributes.extraData ?? EMPTY_BYTES;
       const executed = sealBlock(
         header,
         { transactions, extraData, ...(withdrawals && { withdrawals }) },
         outcome,
       );
+      validateBlockSize(executed.block, config);
       return {
         executed,
         changes: outcome.changes,
@@ -103,6 +126,25 @@ export function createBlockBuilder(
         requests: outcome.requests,
       };
     },
+  };
+}
+
+/** The header of an empty block with these fields: what `validateHeader` needs to see before execution. */
+function emptyBlockHeader(header: OpenHeader, extraData: Uint8Array, config: ChainConfig): Header {
+  const hardfork = hardforkAt(config, header);
+  return {
+    ...header,
+    extraData,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    stateRoot: EMPTY_TRIE_ROOT,
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: EMPTY_BLOOM,
+    gasUsed: 0n,
+    nonce: ZERO_NONCE,
+    ...(isAtLeast(hardfork, "shanghai") && { withdrawalsRoot: EMPTY_WITHDRAWALS_ROOT }),
+    ...(header.excessBlobGas !== undefined && { blobGasUsed: 0n }),
+    ...(isAtLeast(hardfork, "prague") && { requestsHash: EMPTY_REQUESTS_HASH }),
   };
 }
 
@@ -119,7 +161,7 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
 function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, coinbase, gasLimit, prevRandao, parentBeaconBlockRoot }: BlockAttributes,
+  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };
@@ -130,7 +172,7 @@ function openHeader(
   return {
     ...point,
     parentHash,
-    coinbase,
+    coinbase: feeRecipient,
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
     ...(isLondon && { baseFeePerGas: nextBaseFee(parent) }),

@@ -17,7 +17,7 @@ import {
 } from "./block-execution.ts";
 
 /**
- * Executes `block` after `parent` and holds what comes out against its header. Header and body must have been validated.
+ * Executes `block` after `parent` and compares the outcome with its header. Header and body must have been validated.
  * @param senders of the transactions, in order, if they are known
  * @throws InvalidBlockError
  */
@@ -57,7 +57,7 @@ function addTransaction(
   }
 }
 
-/** What the header says about the execution is true. */
+/** Compares the header with the outcome. */
 function checkOutcome(header: Header, outcome: BlockOutcome): void {
   if (header.gasUsed !== outcome.gasUsed) {
     throw new InvalidBlockError(

@@ -6,7 +6,7 @@ import { blobGasOf } from "../../types/transaction/fees.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
 
-/** What a receipt depends on besides the transaction and what it came to. */
+/** Inputs of a receipt besides the transaction and its result. */
 export type ReceiptContext = {
   readonly hardfork: Hardfork;
   /** Gas of all transactions of the block up to and with this one. */

@@ -14,7 +14,7 @@ const CONSOLIDATION_TYPE = 0x02;
 const DEPOSIT_TOPIC = "0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5" as Hash;
 const DEPOSIT_LOG_LENGTH = 576;
 
-/** The five fields of a deposit event: where each begins behind its length word, and how long it must be. */
+/** The five fields of a deposit event: offset after its length word, and required length. */
 const DEPOSIT_FIELDS = [
   { offset: 160, length: 48 },
   { offset: 256, length: 32 },

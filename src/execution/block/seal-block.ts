@@ -8,7 +8,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import type { BlockOutcome, OpenHeader } from "./block-execution.ts";
 
-/** What of a block is neither in its open header nor an outcome. */
+/** Content of a block besides its open header and its outcome. */
 export type BlockContent = {
   readonly transactions: readonly Transaction[];
   /** at most 32 bytes */
@@ -17,7 +17,7 @@ export type BlockContent = {
   readonly withdrawals?: readonly Withdrawal[];
 };
 
-/** The finished block: everything its header says of body and execution filled in. */
+/** The finished block, with the header fields of body and execution filled in. */
 export function sealBlock(
   header: OpenHeader,
   { transactions, extraData, withdrawals }: BlockContent,

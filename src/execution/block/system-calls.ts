@@ -17,7 +17,7 @@ import type { WorldState } from "../../state/world-state.ts";
 import type { Header } from "../../types/header.ts";
 import { InvalidBlockError } from "../errors.ts";
 
-/** Where the protocol makes its own calls. */
+/** Environment of the protocol's system calls. */
 export type SystemCallEnvironment = {
   readonly evm: Evm;
   readonly block: BlockContext;
@@ -33,12 +33,12 @@ export function storeAncestry(
   if (isAtLeast(environment.block.hardfork, "prague")) storeParentHash(parentHash, environment);
 }
 
-/** EIP-4788: gives the beacon chain's root to its contract. Without the contract, or when it fails, nothing happens. */
+/** EIP-4788: stores the beacon root in its contract. A missing or failing contract is ignored. */
 function storeBeaconRoot(root: Hash, environment: SystemCallEnvironment): void {
   systemCall(BEACON_ROOTS_ADDRESS, hashToBytes(root), environment);
 }
 
-/** EIP-2935: gives the parent's hash to the contract that keeps them. */
+/** EIP-2935: stores the parent's hash in the history contract. */
 function storeParentHash(parentHash: Hash, environment: SystemCallEnvironment): void {
   systemCall(HISTORY_STORAGE_ADDRESS, hashToBytes(parentHash), environment);
 }

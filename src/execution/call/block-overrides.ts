@@ -8,8 +8,9 @@ import type { Withdrawal } from "../../types/block.ts";
 
 /** Replaces parts of the block environment of a call, geth's `BlockOverrides`. */
 export type BlockOverrides = {
-  readonly number?: number;
-  readonly time?: number;
+  /** Of any size: opcodes see the low 256 bits of the number and all of the time, forks what a chain can have of them. */
+  readonly number?: bigint;
+  readonly time?: bigint;
   readonly gasLimit?: bigint;
   readonly feeRecipient?: Address;
   readonly prevRandao?: Hash;
@@ -33,9 +34,11 @@ export function overrideBlock(
   overrides: BlockOverrides,
   config: ChainConfig,
 ): BlockContext {
-  const number = overrides.number ?? block.number;
-  const timestamp = overrides.time ?? block.timestamp;
+  const number = overrides.number === undefined ? block.number : safeNumber(overrides.number);
+  const timestamp = overrides.time === undefined ? block.timestamp : safeNumber(overrides.time);
   return {
+    ...(overrides.number !== undefined && { numberWord: overrides.number }),
+    ...(overrides.time !== undefined && { timestampWord: overrides.time }),
     hardfork: hardforkAt(config, { number, timestamp, difficulty: block.difficulty }),
     chainId: block.chainId,
     number,
@@ -48,6 +51,11 @@ export function overrideBlock(
     blobBaseFee: overrides.blobBaseFee ?? block.blobBaseFee,
     blockHash: (wanted) => (wanted < block.number ? block.blockHash(wanted) : undefined),
   };
+}
+
+/** `value`, or 2^53 − 1 where it is greater: no chain has a block or a fork beyond. */
+export function safeNumber(value: bigint): number {
+  return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);
 }
 
 /** @throws InvalidBlockOverridesError for what only eth_simulateV1 takes. */

@@ -43,8 +43,8 @@ const GAS_MAX = 2n ** 63n - 1n;
 
 export type CallDefaults = {
   readonly chainId: bigint;
-  /** 0 before London */
-  readonly baseFeePerGas: bigint;
+  /** Absent where the block has none: then only `gasPrice` counts, as in geth. */
+  readonly baseFeePerGas: bigint | undefined;
   /** The most gas a call gets, in units; 0: no limit. */
   readonly gasCap: bigint;
 };
@@ -145,10 +145,11 @@ function cappedGas(gas: bigint | undefined, gasCap: bigint): bigint {
 /** A call that names no price pays none, whatever the base fee is. */
 function pricesOf(
   { gasPrice, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: CallArguments,
-  baseFeePerGas: bigint,
+  baseFeePerGas: bigint | undefined,
 ) {
-  if (gasPrice !== undefined) {
-    return { gasPrice, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
+  if (gasPrice !== undefined || baseFeePerGas === undefined) {
+    const price = gasPrice ?? 0n;
+    return { gasPrice: price, maxFeePerGas: price, maxPriorityFeePerGas: price };
   }
   if (maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) {
     return { gasPrice: 0n, maxFeePerGas, maxPriorityFeePerGas };

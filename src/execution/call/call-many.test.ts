@@ -26,7 +26,7 @@ test("callMany goes one block on with each bundle", () => {
   const numberAndTime: Hex = "0x43421760005260206000f3".replace("17", "03") as Hex;
   const call = { calls: [{ to: contract }] };
   const [[first], [second], [named]] = run(
-    [call, call, { ...call, blockOverrides: { number: 1_000, time: 5_000 } }],
+    [call, call, { ...call, blockOverrides: { number: 1_000n, time: 5_000n } }],
     numberAndTime,
   ) as [[bigint], [bigint], [bigint]];
   // time − number grows by 12 − 1 from one block to the next

@@ -48,7 +48,10 @@ export function callMany(
   const end = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
   const { number, timestamp } = target.header;
   return bundles.map(({ calls, blockOverrides }, i) => {
-    const place = { number: number + i, time: timestamp + i * BLOCK_SECONDS };
+    const place = {
+      number: BigInt(number + i),
+      time: BigInt(timestamp + i * BLOCK_SECONDS),
+    };
     return calls.map((args): CallOutcome => {
       const left = end === undefined ? {} : { timeoutMs: Math.max(0, end - performance.now()) };
       const prepared = prepareCall(args, { ...target, state: state.asReader() }, modules, {

@@ -173,8 +173,8 @@ test("state overrides that contradict each other are refused", () => {
 test("block overrides are what the block opcodes answer", () => {
   const read = (opcode: string, options: SingleCallOptions["blockOverrides"]) =>
     runNumber(`0x${opcode}${RETURN_TOP}`, {}, options ? { blockOverrides: options } : {});
-  assert.equal(read("43", { number: 77 }), 77n);
-  assert.equal(read("42", { time: 99 }), 99n);
+  assert.equal(read("43", { number: 77n }), 77n);
+  assert.equal(read("42", { time: 99n }), 99n);
   assert.equal(read("45", { gasLimit: 5n }), 5n);
   assert.equal(read("41", { feeRecipient: bob }), BigInt(bob));
   assert.equal(read("44", { prevRandao: hashFromBigint(3n) }), 3n);
@@ -182,7 +182,7 @@ test("block overrides are what the block opcodes answer", () => {
 });
 
 test("block overrides keep BLOCKHASH on the real chain", () => {
-  const number = { blockOverrides: { number: 5 } };
+  const number = { blockOverrides: { number: 5n } };
   assert.equal(runNumber(`0x5f40${RETURN_TOP}`, {}, number), 0n);
 });
 

@@ -116,7 +116,9 @@ export function prepareCall(
     if (precompileOverrides === "apply") precompiles = moved;
     state = base.asReader();
   }
-  const { baseFeePerGas, chainId } = block;
+  const { chainId } = block;
+  const hasBaseFee = (blockOverrides?.baseFeePerGas ?? target.header.baseFeePerGas) !== undefined;
+  const baseFeePerGas = hasBaseFee ? block.baseFeePerGas : undefined;
   const prepared = messageFromCall(args, { baseFeePerGas, chainId, gasCap });
   const { memoryBytesMax, timeoutMs } = options;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;

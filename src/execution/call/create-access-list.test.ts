@@ -4,6 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { alice, allocWith, bob, contract, ETHER, GWEI, testChain } from "../testing/factories.ts";
+import { delegationCode } from "../transaction/delegation.ts";
 import type { CallArguments } from "./call-arguments.ts";
 import { type AccessListOptions, createAccessList } from "./create-access-list.ts";
 
@@ -59,4 +60,18 @@ test("createAccessList moves no precompiles", () => {
   assert.throws(() => create("0x", {}, { stateOverrides }), {
     message: `account ${identity} is not a precompile`,
   });
+});
+
+test("createAccessList lists what a failing opcode names, and no target of a delegation", () => {
+  // SLOAD of a cold slot without the gas for it
+  const starved = create("0x600154", { gas: 25_350n });
+  assert.deepEqual(starved.accessList, [{ address: contract, storageKeys: [slot] }]);
+  assert.equal(starved.error, "out of gas");
+  const target = `0x${"ca11".repeat(10)}` as Address;
+  const delegated = `0x${"de1e".repeat(10)}` as Address;
+  const stateOverrides = new Map([[delegated, { code: delegationCode(target) }]]);
+  const call: Hex = `0x5f5f5f5f5f73${delegated.slice(2)}5af1`;
+  assert.deepEqual(create(call, {}, { stateOverrides }).accessList, [
+    { address: delegated, storageKeys: [] },
+  ]);
 });

@@ -10,6 +10,7 @@ import type { AccessList } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
 import { authorityOf } from "../transaction/authorizations.ts";
+import { accessOfStep } from "./accessed-by-step.ts";
 import {
   type CallModules,
   type CallOptions,
@@ -58,7 +59,11 @@ export function createAccessList(
   let accesses: Accesses = new Map();
   let excluded: ReadonlySet<Address> = new Set();
   const tracer: Tracer = {
-    onAccess: (address, slot) => record(accesses, address, slot, excluded),
+    // Steps and not accesses: an opcode that fails for want of gas belongs into the list, a delegation's target does not.
+    onStep(step) {
+      const access = accessOfStep(step);
+      if (access) record(accesses, access.address, access.slot, excluded);
+    },
   };
   const prepared = prepareCall(priced, target, modules, { ...callOptions, tracer }, "none");
   const { message, state } = prepared;

@@ -170,7 +170,8 @@ function simulateCall(
 ): { readonly tx: Transaction; readonly result: SimulatedCall } {
   const { context, execution, run, collector } = block;
   const { args: complete, isCapped } = completeCall(args, block);
-  const { chainId, baseFeePerGas } = context;
+  const { chainId } = context;
+  const { baseFeePerGas } = block.header;
   const message = messageFromCall(complete, { chainId, baseFeePerGas, gasCap: 0n });
   const tx = unsignedTransaction(complete, context);
   try {
@@ -243,7 +244,10 @@ function callResultOf(
   if (halt === undefined) {
     return { ...failed, failure: { message: revertText(returnData), data: returnData } };
   }
-  const note = isCapped ? " (gas limit was capped by the RPC server's global gas cap)" : "";
+  const note =
+    isCapped && halt.kind === "outOfGas"
+      ? " (gas limit was capped by the RPC server's global gas cap)"
+      : "";
   return { ...failed, failure: { message: haltText(halt) + note } };
 }
 

@@ -14,7 +14,7 @@ test("planBlocks puts each block 12 seconds after the one before", () => {
 });
 
 test("planBlocks fills gaps with empty blocks", () => {
-  const planned = planBlocks([{ blockOverrides: { number: 13 }, calls: [{}] }], base);
+  const planned = planBlocks([{ blockOverrides: { number: 13n }, calls: [{}] }], base);
   assert.deepEqual(places(planned), [
     [11, 1_012],
     [12, 1_024],
@@ -28,18 +28,19 @@ test("planBlocks fills gaps with empty blocks", () => {
 
 test("planBlocks refuses numbers that do not rise, and times that do not after the gap", () => {
   const at = (blockOverrides: object) => ({ blockOverrides, calls: [] });
-  assert.throws(() => planBlocks([at({ number: 10 })], base), {
+  assert.throws(() => planBlocks([at({ number: 10n })], base), {
     code: "SIMULATE_BLOCK_NUMBER_ORDER",
     message: "block numbers must be in order: 10 <= 10",
   });
-  assert.throws(() => planBlocks([at({ number: 13, time: 1_024 })], base), {
+  assert.throws(() => planBlocks([at({ number: 13n, time: 1_024n })], base), {
     code: "SIMULATE_BLOCK_TIMESTAMP_ORDER",
     message: "block timestamps must be in order: 1024 <= 1024",
   });
 });
 
 test("planBlocks goes no further than 256 blocks from the base", () => {
-  const to = (number: number) => planBlocks([{ blockOverrides: { number }, calls: [] }], base);
+  const to = (number: number) =>
+    planBlocks([{ blockOverrides: { number: BigInt(number) }, calls: [] }], base);
   assert.equal(to(266).length, 256);
   assert.throws(() => to(267), { code: "SIMULATE_LIMIT_EXCEEDED" });
 });

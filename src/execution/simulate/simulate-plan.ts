@@ -1,5 +1,5 @@
 import type { Header } from "../../types/header.ts";
-import type { BlockOverrides } from "../call/block-overrides.ts";
+import { type BlockOverrides, InvalidBlockOverridesError } from "../call/block-overrides.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
 import type { StateOverrides } from "../call/state-overrides.ts";
 import { SimulationError } from "./simulate-errors.ts";
@@ -52,19 +52,23 @@ export function planBlocks(
   let { number, timestamp } = base;
   for (const request of requests) {
     const { blockOverrides = {} } = request;
-    const wanted = blockOverrides.number ?? number + 1;
+    const asked = blockOverrides.number ?? BigInt(number + 1);
+    if (asked - BigInt(base.number) > BigInt(BLOCKS_MAX)) limit("too many blocks");
+    const wanted = Number(asked);
     if (wanted <= number) {
       throw new SimulationError(
         "SIMULATE_BLOCK_NUMBER_ORDER",
         `block numbers must be in order: ${wanted} <= ${number}`,
       );
     }
-    if (wanted - base.number > BLOCKS_MAX) limit("too many blocks");
     for (number++; number < wanted; number++) {
       timestamp += BLOCK_SECONDS;
       planned.push({ number, timestamp, calls: [] });
     }
-    const time = blockOverrides.time ?? timestamp + BLOCK_SECONDS;
+    const time =
+      blockOverrides.time === undefined
+        ? timestamp + BLOCK_SECONDS
+        : headerTime(blockOverrides.time);
     if (time <= timestamp) {
       throw new SimulationError(
         "SIMULATE_BLOCK_TIMESTAMP_ORDER",
@@ -75,6 +79,12 @@ export function planBlocks(
     planned.push({ ...request, number, timestamp });
   }
   return planned;
+}
+
+/** A header's time, which is a safe integer here. */
+function headerTime(time: bigint): number {
+  if (time <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(time);
+  throw new InvalidBlockOverridesError(`block override "time" is too large: ${time}`, { time });
 }
 
 function limit(message: string): never {

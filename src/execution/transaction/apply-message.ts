@@ -1,6 +1,7 @@
 import { createAddress } from "../../evm/create-address.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult } from "../../evm/evm.ts";
 import type { Halt } from "../../evm/halts.ts";
+import type { Tracer } from "../../evm/tracer.ts";
 import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
@@ -61,8 +62,7 @@ export function applyMessage(
     const authorizations = message.authorizationList
       ? applyAuthorizations(message.authorizationList, block.chainId, state)
       : NO_AUTHORIZATIONS;
-    const { authorities } = authorizations;
-    const frame = { gas: message.gasLimit - intrinsic, created, authorities };
+    const frame = { gas: message.gasLimit - intrinsic, created, ...authorizations };
     const result = execute(message, frame, environment, options);
     const gas = settleGas(message, result, authorizations.refund, floor, block);
     returnGas(message, gas.gasUsed, state);
@@ -154,15 +154,24 @@ function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Addres
   return to === null ? createAddress(from, account.nonce) : null;
 }
 
+/** The refund counter begins with what authorizations gave back, which the EVM does not know of. */
+function withRefund(tracer: Tracer | undefined, refund: bigint): Tracer | undefined {
+  const onStep = tracer?.onStep;
+  if (!onStep || refund === 0n) return tracer;
+  return { ...tracer, onStep: (step) => onStep({ ...step, refund: step.refund + refund }) };
+}
+
 type TopFrame = {
   readonly gas: bigint;
   readonly created: Address | null;
   readonly authorities: readonly Address[];
+  /** Of the authorizations. */
+  readonly refund: bigint;
 };
 
 function execute(
   message: TransactionMessage,
-  { gas, created, authorities }: TopFrame,
+  { gas, created, authorities, refund }: TopFrame,
   { evm, block, state }: MessageEnvironment,
   options: ApplyMessageOptions,
 ): ExecutionResult {
@@ -181,7 +190,8 @@ function execute(
     warmSlots,
   };
   const top = created === null ? call : { ...call, createAddress: created };
-  return evm.execute(top, block, state, options);
+  const tracer = withRefund(options.tracer, refund);
+  return evm.execute(top, block, state, tracer ? { ...options, tracer } : options);
 }
 
 /** What EIP-2930, 3651 and 7702 make warm besides what the EVM warms itself. */

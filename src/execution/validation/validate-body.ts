@@ -15,18 +15,16 @@ import { type InvalidBlockCode, InvalidBlockError } from "../errors.ts";
 import { type AncestorLookup, validateUncles } from "./validate-uncles.ts";
 
 /**
- * A body has the size, uncles, roots and blobs its header says.
+ * Checks size, uncles, roots and blob gas of a body against its header.
  * @param ancestor needed for uncles, so only for proof-of-work blocks
  * @throws InvalidBlockError
  */
 export function validateBody(block: Block, config: ChainConfig, ancestor: AncestorLookup): void {
   const { header, transactions, uncles, withdrawals } = block;
-  if (isAtLeast(hardforkAt(config, header), "osaka") && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
-    refuse("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
-  }
+  validateBlockSize(block, config);
   if (isPostMerge(config, header)) {
     if (uncles.length > 0) {
-      refuse("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
+      reject("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "uncles not allowed");
     }
   } else validateUncles(block, config, ancestor);
   const unclesHash = keccak256Hash(encodeRlp(uncles.map(headerItem)));
@@ -40,10 +38,10 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
   );
   if (header.withdrawalsRoot === undefined) {
     if (withdrawals) {
-      refuse("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
+      reject("BLOCK_INCORRECT_BLOCK_FORMAT", "withdrawals present in block body");
     }
   } else {
-    if (!withdrawals) refuse("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
+    if (!withdrawals) reject("BLOCK_INCORRECT_BLOCK_FORMAT", "missing withdrawals in block body");
     const root = orderedTrieRoot(withdrawals.map(encodeWithdrawal));
     checkRoot(
       "BLOCK_INVALID_WITHDRAWALS_ROOT",
@@ -55,14 +53,25 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
   checkBlobGasUsed(block);
 }
 
+/**
+ * EIP-7934, from Osaka.
+ * @throws InvalidBlockError
+ */
+export function validateBlockSize(block: Block, config: ChainConfig): void {
+  const isLimited = isAtLeast(hardforkAt(config, block.header), "osaka");
+  if (isLimited && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
+    reject("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
+  }
+}
+
 function checkBlobGasUsed({ header, transactions }: Block): void {
   const blobGas = transactions.reduce((sum, tx) => sum + blobGasOf(tx), 0n);
   if (header.blobGasUsed === undefined) {
-    if (blobGas > 0n) refuse("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
+    if (blobGas > 0n) reject("BLOCK_INCORRECT_BLOB_GAS_USED", "data blobs present in block body");
     return;
   }
   if (blobGas !== header.blobGasUsed) {
-    refuse(
+    reject(
       "BLOCK_INCORRECT_BLOB_GAS_USED",
       `blob gas used mismatch (header ${header.blobGasUsed}, calculated ${blobGas})`,
     );
@@ -72,9 +81,9 @@ function checkBlobGasUsed({ header, transactions }: Block): void {
 function checkRoot(code: InvalidBlockCode, name: string, have: Hash, calculated: Hash): void {
   if (have === calculated) return;
   const digits = (hash: Hash) => hash.slice(2);
-  refuse(code, `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`);
+  reject(code, `${name} mismatch (header value ${digits(have)}, calculated ${digits(calculated)})`);
 }
 
-function refuse(code: InvalidBlockCode, message: string): never {
+function reject(code: InvalidBlockCode, message: string): never {
   throw new InvalidBlockError(code, message);
 }

@@ -17,12 +17,12 @@ const EXTRA_DATA_SIZE_MAX = 32;
 const GAS_LIMIT_MAX = 2n ** 63n - 1n;
 
 export type HeaderRules = {
-  /** A chain of more than one block a second has blocks of the same time; Ethereum's own has none. */
+  /** A chain with several blocks a second repeats timestamps; Ethereum's never do. */
   readonly isEqualTimeAllowed?: boolean;
 };
 
 /**
- * The rules a header must keep after its parent, in geth's order, as far as they need no body and no execution.
+ * Checks a header against its parent, in geth's order: every rule that needs neither body nor execution.
  * Of a proof-of-work block everything is checked but the seal itself (nonce and mixHash).
  * @throws InvalidBlockError
  */
@@ -47,7 +47,7 @@ export function validateHeader(
   checkDifficulty(header, parent, config);
   checkGas(header);
   if (header.number !== parent.number + 1)
-    refuse("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
+    reject("BLOCK_INVALID_BLOCK_NUMBER", "invalid block number");
   const isLondon = isAtLeast(hardfork, "london");
   const parentIsLondon = isAtLeast(hardforkAt(config, parent), "london");
   // At the first London block the limit doubles, so that the target stays where the limit was.
@@ -66,23 +66,23 @@ export function checkGasLimit(gasLimit: bigint, parentGasLimit: bigint): void {
   const difference =
     gasLimit > parentGasLimit ? gasLimit - parentGasLimit : parentGasLimit - gasLimit;
   if (difference >= bound) {
-    refuse(
+    reject(
       "BLOCK_INVALID_GASLIMIT",
       `invalid gas limit: have ${gasLimit}, want ${parentGasLimit} +/- ${bound - 1n}`,
     );
   }
   if (gasLimit < BLOCK_GAS_LIMIT_MIN) {
-    refuse("BLOCK_INVALID_GASLIMIT", `invalid gas limit below ${BLOCK_GAS_LIMIT_MIN}`);
+    reject("BLOCK_INVALID_GASLIMIT", `invalid gas limit below ${BLOCK_GAS_LIMIT_MIN}`);
   }
 }
 
-function refuse(code: InvalidBlockCode, message: string): never {
+function reject(code: InvalidBlockCode, message: string): never {
   throw new InvalidBlockError(code, message);
 }
 
 function checkExtraData({ extraData }: Header): void {
   if (extraData.length > EXTRA_DATA_SIZE_MAX) {
-    refuse(
+    reject(
       "BLOCK_EXTRA_DATA_TOO_BIG",
       `extra-data longer than ${EXTRA_DATA_SIZE_MAX} bytes (${extraData.length})`,
     );
@@ -91,9 +91,9 @@ function checkExtraData({ extraData }: Header): void {
 
 /** EIP-3675 */
 function checkNoProofOfWork({ nonce, sha3Uncles }: Header): void {
-  if (nonce.some((byte) => byte !== 0)) refuse("BLOCK_INVALID_NONCE", "invalid nonce");
+  if (nonce.some((byte) => byte !== 0)) reject("BLOCK_INVALID_NONCE", "invalid nonce");
   if (sha3Uncles !== EMPTY_UNCLES_HASH) {
-    refuse("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "invalid uncle hash");
+    reject("BLOCK_IMPORT_IMPOSSIBLE_UNCLES_OVER_PARIS", "invalid uncle hash");
   }
 }
 
@@ -103,7 +103,7 @@ function checkDifficulty(header: Header, parent: Header, config: ChainConfig): v
       ? 0n
       : nextDifficulty(header.timestamp, parent, config);
   if (header.difficulty !== want) {
-    refuse(
+    reject(
       "BLOCK_INVALID_DIFFICULTY",
       `invalid difficulty: have ${header.difficulty}, want ${want}`,
     );
@@ -112,10 +112,10 @@ function checkDifficulty(header: Header, parent: Header, config: ChainConfig): v
 
 function checkGas({ gasLimit, gasUsed }: Header): void {
   if (gasLimit > GAS_LIMIT_MAX) {
-    refuse("BLOCK_INVALID_GASLIMIT", `invalid gasLimit: have ${gasLimit}, max ${GAS_LIMIT_MAX}`);
+    reject("BLOCK_INVALID_GASLIMIT", `invalid gasLimit: have ${gasLimit}, max ${GAS_LIMIT_MAX}`);
   }
   if (gasUsed > gasLimit) {
-    refuse("BLOCK_GAS_USED_OVERFLOW", `invalid gasUsed: have ${gasUsed}, gasLimit ${gasLimit}`);
+    reject("BLOCK_GAS_USED_OVERFLOW", `invalid gasUsed: have ${gasUsed}, gasLimit ${gasLimit}`);
   }
 }
 
@@ -125,7 +125,7 @@ function checkBaseFee(header: Header, parent: Header, isLondon: boolean): void {
   if (!isLondon) return;
   const want = nextBaseFee(parent);
   if (header.baseFeePerGas !== want) {
-    refuse(
+    reject(
       "BLOCK_INVALID_BASEFEE_PER_GAS",
       `invalid baseFee: have ${header.baseFeePerGas}, want ${want}, parentBaseFee ${parent.baseFeePerGas ?? 0n}, parentGasUsed ${parent.gasUsed}`,
     );
@@ -148,31 +148,31 @@ function checkBlobGas(
   const { blobGasUsed = 0n, excessBlobGas } = header;
   const max = BigInt(params.max) * GAS_PER_BLOB;
   if (blobGasUsed > max) {
-    refuse(
+    reject(
       "BLOCK_BLOB_GAS_USED_ABOVE_LIMIT",
       `blob gas used ${blobGasUsed} exceeds maximum allowance ${max}`,
     );
   }
   if (blobGasUsed % GAS_PER_BLOB !== 0n) {
-    refuse(
+    reject(
       "BLOCK_INCORRECT_BLOB_GAS_USED",
       `blob gas used ${blobGasUsed} not a multiple of blob gas per blob ${GAS_PER_BLOB}`,
     );
   }
   const want = nextExcessBlobGas(parent, params, isAtLeast(hardfork, "osaka"));
   if (excessBlobGas !== want) {
-    refuse(
+    reject(
       "BLOCK_INCORRECT_EXCESS_BLOB_GAS",
       `invalid excessBlobGas: have ${excessBlobGas}, want ${want}`,
     );
   }
 }
 
-/** A field is there exactly from the fork on that brought it. */
+/** A field is present exactly from the fork that introduced it. */
 function checkPresence(header: Header, field: keyof Header, expected: boolean): void {
   if ((header[field] !== undefined) === expected) return;
   const text = expected
     ? `missing ${field}`
     : `invalid ${field}: have ${header[field]}, expected nil`;
-  refuse("BLOCK_INCORRECT_BLOCK_FORMAT", text);
+  reject("BLOCK_INCORRECT_BLOCK_FORMAT", text);
 }

@@ -20,7 +20,7 @@ export type AncestorLookup = (hash: Hash) => Block | undefined;
  */
 export function validateUncles(block: Block, config: ChainConfig, ancestor: AncestorLookup): void {
   if (block.uncles.length === 0) return;
-  if (block.uncles.length > UNCLES_MAX) refuse("too many uncles");
+  if (block.uncles.length > UNCLES_MAX) reject("too many uncles");
   const ancestors = new Map<Hash, Header>();
   const known = new Set<Hash>([block.hash]);
   let hash = block.header.parentHash;
@@ -33,17 +33,17 @@ export function validateUncles(block: Block, config: ChainConfig, ancestor: Ance
   }
   for (const uncle of block.uncles) {
     const uncleHash = headerHash(uncle);
-    if (known.has(uncleHash)) refuse("duplicate uncle");
+    if (known.has(uncleHash)) reject("duplicate uncle");
     known.add(uncleHash);
-    if (ancestors.has(uncleHash)) refuse("uncle is ancestor");
+    if (ancestors.has(uncleHash)) reject("uncle is ancestor");
     const parent = ancestors.get(uncle.parentHash);
     if (parent === undefined || uncle.parentHash === block.header.parentHash) {
-      refuse("uncle's parent is not ancestor");
+      reject("uncle's parent is not ancestor");
     }
     validateHeader(uncle, parent, config);
   }
 }
 
-function refuse(message: string): never {
+function reject(message: string): never {
   throw new InvalidBlockError("BLOCK_INVALID_UNCLES", message);
 }

@@ -29,7 +29,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 function openWallets(): HdWallets {
   return new HdWallets("light", {
-    directory: new WalletDirectory(join(home, "hd"), { allowLoosePermissions: false }),
+    directory: new WalletDirectory(join(home, "hd"), { allowReadableByOthers: false }),
     derivation: new KeyDerivation(),
     tries: new PassphraseTries(5),
     log: SILENT_LOGGER,

@@ -89,7 +89,7 @@ export class HdWallets {
     return url && urlOf(idOf(url));
   }
 
-  /** Signature of an account of an open wallet, undefined when there is none. */
+  /** Signature of an account of an open wallet, undefined for other accounts. */
   sign(address: Address, digest: Uint8Array): Signature | undefined {
     for (const [id, { root, loose }] of this.#open) {
       const path = loose.get(address) ?? this.#directory.read(id)?.accounts[address];
@@ -174,7 +174,7 @@ export class HdWallets {
   /**
    * Gives a wallet its seed. A wallet that does not exist is created first, with passwords written to a file for its owner to take away.
    *
-   * @returns the private key of the first account, which nothing tells again
+   * @returns the private key of the first account; it is not shown again
    * @throws WalletRequestError when it has a seed, or is there and not open; KeyDerivationBusyError
    */
   initialize(url: string): Promise<Hex> {

@@ -1,25 +1,14 @@
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../../primitives/address.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "../errors.ts";
 import type { Box, Seal } from "./sealed.ts";
 
 /** A wallet on disk. The master key opens `entropy`; it is sealed twice, with the PIN and with the PUK. */
 export type WalletFile = {
   readonly version: 1;
-  /** Tells whether a pairing password is the right one; seals nothing. */
+  /** Verifies the pairing password; encrypts nothing. */
   readonly pairing: Seal;
   readonly pin: Seal | null;
   readonly puk: Seal | null;
@@ -39,11 +28,11 @@ export function isWalletId(id: string): boolean {
 /** The folder of HD wallets: a state file each, the pairings of this node, and what a new wallet's owner has to take away. */
 export class WalletDirectory {
   readonly #path: string;
-  readonly #allowLoosePermissions: boolean;
+  readonly #allowReadableByOthers: boolean;
 
-  constructor(path: string, options: { readonly allowLoosePermissions: boolean }) {
+  constructor(path: string, options: { readonly allowReadableByOthers: boolean }) {
     this.#path = path;
-    this.#allowLoosePermissions = options.allowLoosePermissions;
+    this.#allowReadableByOthers = options.allowReadableByOthers;
   }
 
   /** Ids of all wallets, ascending. */
@@ -101,7 +90,7 @@ export class WalletDirectory {
       throw error;
     }
     const isLoose = process.platform !== "win32" && (mode & 0o077) !== 0;
-    if (isLoose && !this.#allowLoosePermissions) throw new LooseKeyFileError(path, mode);
+    if (isLoose && !this.#allowReadableByOthers) throw new LooseKeyFileError(path, mode);
     try {
       return JSON.parse(text);
     } catch {
@@ -110,27 +99,11 @@ export class WalletDirectory {
     }
   }
 
-  /** A crash leaves the old file or the new one, on disk to stay. */
+  /** A crash leaves the old file or the new one; durable when it returns. */
   #replace(name: string, text: string): void {
     mkdirSync(this.#path, { recursive: true, mode: 0o700 });
     chmodSync(this.#path, 0o700);
-    const temporary = join(this.#path, `.${name}.tmp`);
-    rmSync(temporary, { force: true });
-    const file = openSync(temporary, "wx", 0o600);
-    try {
-      writeSync(file, text);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(temporary, join(this.#path, name));
-    if (process.platform === "win32") return;
-    const folder = openSync(this.#path, "r");
-    try {
-      fsyncSync(folder);
-    } finally {
-      closeSync(folder);
-    }
+    replaceFile(join(this.#path, name), text, 0o600);
   }
 }
 

@@ -23,7 +23,7 @@ const PIN_DIGITS = 6;
 const PUK_DIGITS = 12;
 
 /**
- * What stands between a wallet's file and its master key: pairing password, PIN and PUK, and how often they may be wrong. Of one wallet one call
+ * The protection of a wallet's master key: pairing password, PIN and PUK, and how often they may be wrong. Of one wallet one call
  * at a time.
  */
 export class WalletVault {

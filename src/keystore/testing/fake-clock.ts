@@ -1,6 +1,6 @@
 import type { MonotonicClock } from "../clock.ts";
 
-/** A clock that stands still until it is told to go on; then it runs what is due, in order. */
+/** A clock that only moves when advanced, and then runs due timers in order. */
 export class FakeClock implements MonotonicClock {
   #now = 1000;
   #tasks: { at: number; task: () => void }[] = [];

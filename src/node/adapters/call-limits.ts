@@ -7,4 +7,10 @@ export type CallLimits = {
   readonly memoryBytesMax: number;
   /** Bytes one eth_call may return. */
   readonly returnBytesMax: number;
+  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces. */
+  readonly trace: {
+    readonly timeoutMs: number;
+    readonly timeoutMsMax: number;
+    readonly bytesMax: number;
+  };
 };

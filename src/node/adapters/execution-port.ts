@@ -1,4 +1,4 @@
-import type { BlockTester } from "../../consensus/built-block.ts";
+import type { BlockTester } from "../../consensus/block-tester.ts";
 import type { BlockContext } from "../../evm/evm.ts";
 import { blockContextOf } from "../../execution/block/block-context.ts";
 import { type CallTarget, call, type SingleCallOptions } from "../../execution/call/call.ts";

@@ -2,7 +2,11 @@ import type { RpcObserver } from "../../rpc/dispatch/observer.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type Metrics, SECONDS_BUCKETS } from "../../telemetry/metrics.ts";
 
-/** Counts what the JSON-RPC server does, and logs its crashes. */
+/** Origins of which the rejection is logged; further ones are only counted. */
+const LOGGED_MAX = 100;
+const SUBJECT_CHARS_MAX = 200;
+
+/** Counts what the JSON-RPC server does, logs its failures and, once for each, what a setting keeps out. */
 export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
   const duration = metrics.histogram({
     name: "rpc_request_duration_seconds",
@@ -15,9 +19,14 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     help: "Calls answered with an error.",
     labels: ["method", "code"],
   });
-  const refused = metrics.counter({
-    name: "rpc_refused_total",
-    help: "Requests turned away before any call.",
+  const failures = metrics.counter({
+    name: "rpc_failures_total",
+    help: "Calls that failed for a reason that is not the caller's: the operator's (disk, data) or a bug.",
+    labels: ["method", "fault"],
+  });
+  const rejected = metrics.counter({
+    name: "rpc_rejected_total",
+    help: "Requests, connections and messages rejected before any call.",
     labels: ["transport", "reason"],
   });
   const connections = metrics.gauge({
@@ -27,24 +36,48 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
   });
   const waiting = metrics.gauge({
     name: "rpc_calls_waiting",
-    help: "Calls that wait until those before them gave way.",
+    help: "Heavy calls that wait for their turn.",
   });
+  const memory = metrics.gauge({
+    name: "rpc_memory_bytes",
+    help: "Memory of requests that wait (input) and of unsent answers and notifications (output).",
+    labels: ["budget"],
+  });
+  const logged = new Set<string>();
+  const logOnce = (reason: string, subject: string, setting: string) => {
+    const value = subject.slice(0, SUBJECT_CHARS_MAX);
+    const key = `${reason} ${value}`;
+    if (logged.size >= LOGGED_MAX || logged.has(key)) return;
+    logged.add(key);
+    log.warn(`${reason} rejected`, { [reason]: value, allowWith: `--${setting} ${value}` });
+  };
   return {
     callEnded(method, errorCode, milliseconds) {
       duration.observe(milliseconds / 1000, { method });
       if (errorCode !== 0) errors.add(1, { method, code: String(errorCode) });
     },
-    crashed(method, error) {
-      log.error("method handler crashed", { method, error });
+    failed(method, fault, error) {
+      failures.add(1, { method, fault });
+      log.error(fault === "internal" ? "method handler crashed" : "call failed", {
+        method,
+        fault,
+        error,
+      });
     },
-    refused(transport, reason) {
-      refused.add(1, { transport, reason });
+    rejected(transport, reason, subject) {
+      rejected.add(1, { transport, reason });
+      if (subject === undefined) return;
+      if (reason === "origin") logOnce(reason, subject, "json-rpc.cors-origins");
+      else if (reason === "host") logOnce(reason, subject, "json-rpc.vhosts");
     },
     connections(transport, count) {
       connections.set(count, { transport });
     },
     waiting(count) {
       waiting.set(count);
+    },
+    memory(budget, bytes) {
+      memory.set(bytes, { budget });
     },
   };
 }

@@ -5,6 +5,7 @@ import { Filters } from "../../rpc/filters/filters.ts";
 import { BlockJsonCache } from "../../rpc/json/block-json-cache.ts";
 import type { RemotePorts, RpcSettings, Sessions } from "../../rpc/ports/rpc-ports.ts";
 import { EthFeeds } from "../../rpc/subscriptions/eth-feeds.ts";
+import { LogFeed } from "../../rpc/subscriptions/log-feed.ts";
 import { Notifier } from "../../rpc/subscriptions/notifier.ts";
 import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -21,6 +22,7 @@ export function createSessions(
     nullPowFields: jsonRpc.nullPowFields,
   });
   const notifier = new Notifier({
+    queueCharsMax: jsonRpc.notificationQueueBytesMax,
     onError: (error) => log.error("notification could not be sent", { error }),
   });
   const now = () => performance.now();
@@ -34,8 +36,17 @@ export function createSessions(
       },
       { chain, now },
     ),
-    subscriptions: new Subscriptions({ maxPerConnection: jsonRpc.subscriptionsMax }),
-    feeds: new EthFeeds({ chain, blockJson, node, notifier }),
+    subscriptions: new Subscriptions({
+      maxPerConnection: jsonRpc.subscriptionsMax,
+      max: jsonRpc.totalSubscriptionsMax,
+    }),
+    feeds: new EthFeeds({
+      chain,
+      blockJson,
+      node,
+      notifier,
+      logs: new LogFeed({ termsMax: jsonRpc.subscriptionTermsMax }, notifier),
+    }),
     blockJson,
     sendLock: new KeyedLock(),
     hashrates: new HashrateRegistry(now),

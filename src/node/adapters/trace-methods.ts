@@ -1,19 +1,15 @@
 import type { CallTarget } from "../../execution/call/call.ts";
 import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../rpc/ports/execution.ts";
-import { resolveState } from "../../rpc/ports/local/resolve.ts";
+import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
+import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
 import { traceCall } from "../../tracing/trace-call.ts";
 import type { TraceOptions } from "../../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { decodeBlock } from "../../types/block-codec.ts";
 import type { ChainCore } from "../compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
-
-/** geth's default for one transaction. */
-const TIMEOUT_MS = 5_000;
-/** No caller gets more: a trace blocks every other caller of this thread. */
-const TIMEOUT_MS_MAX = 60_000;
 
 type TraceMethods = Pick<
   ExecutionPort,
@@ -22,14 +18,17 @@ type TraceMethods = Pick<
 
 /** The tracing part of `ExecutionPort`, on this thread. */
 export function createTraceMethods(
-  { gasCap, memoryBytesMax }: Pick<CallLimits, "gasCap" | "memoryBytesMax">,
+  { gasCap, memoryBytesMax, trace }: Pick<CallLimits, "gasCap" | "memoryBytesMax" | "trace">,
   { reader, execution }: Pick<ChainCore, "reader" | "execution">,
 ): TraceMethods {
   const blockHash = (number: number) => reader.hashAt(number);
 
   const optionsOf = (request: TraceRequest): TraceOptions => ({
     ...request,
-    timeoutMs: Math.min(request.timeoutMs ?? TIMEOUT_MS, TIMEOUT_MS_MAX),
+    budget: createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    }),
     memoryBytesMax,
   });
 
@@ -45,9 +44,12 @@ export function createTraceMethods(
   }
 
   /** The block executed up to transaction `index`, which is not. */
-  function replayTo({ block, senders }: ExecutedBlock, index: number) {
+  function replayTo({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
     const replay = beginReplay(targetOf(block, senders), execution);
-    for (let i = 0; i < index; i++) replay.skip();
+    for (let i = 0; i < index; i++) {
+      budget.assertInTime();
+      replay.skip();
+    }
     return replay;
   }
 
@@ -60,7 +62,8 @@ export function createTraceMethods(
     traceTransaction(hash, request) {
       const found = reader.transaction(hash);
       if (!found) throw new NotTraceableError("transaction not found");
-      return replayTo(found.executed, found.index).trace(optionsOf(request));
+      const options = optionsOf(request);
+      return replayTo(found.executed, found.index, options.budget).trace(options);
     },
     traceBlock(at, request) {
       const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
@@ -78,6 +81,10 @@ export function createTraceMethods(
       return tracesOf(targetOf(block), request);
     },
     traceCall(args, at, request) {
+      if (!findBlock(reader, at)) {
+        const name = typeof at === "object" ? at.blockHash : `#${at}`;
+        throw new NotTraceableError(`block ${name} not found`);
+      }
       const { executed, state } = resolveState(reader, at);
       const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
       const { transactions } = executed.block;
@@ -86,14 +93,18 @@ export function createTraceMethods(
           `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
         );
       }
+      const traceOptions = optionsOf(rest);
       const target: CallTarget = {
-        state: txIndex === undefined ? state : replayTo(executed, txIndex).state.asReader(),
+        state:
+          txIndex === undefined
+            ? state
+            : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
         header: executed.block.header,
         blockHash,
       };
       const config = { ...execution.config, ...rest.configOverrides };
       const options = {
-        ...optionsOf(rest),
+        ...traceOptions,
         gasCap,
         ...(stateOverrides && { stateOverrides }),
         ...(blockOverrides && { blockOverrides }),

@@ -1,4 +1,4 @@
-import type { PayloadAttributes } from "../../consensus/built-block.ts";
+import type { PayloadRequest } from "../../consensus/block-tester.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { withdrawal } from "../params/call-arguments.ts";
@@ -40,7 +40,7 @@ export function attributesOf(
   { timestamp = 0, prevRandao, suggestedFeeRecipient, ...rest }: Attributes,
   transactions: readonly Uint8Array[] | undefined,
   extraData: Uint8Array | undefined,
-): PayloadAttributes {
+): PayloadRequest {
   return {
     ...rest,
     timestamp,

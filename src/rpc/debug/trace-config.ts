@@ -1,6 +1,7 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
+import { InvalidTracerError } from "../../tracing/errors.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import { InvalidValueError } from "../dispatch/errors.ts";
+import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
 import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
@@ -32,12 +33,20 @@ export const goDuration: ParamCodec<number> = {
     if (typeof value !== "string") throw typeFault(jsonKind(value), "string", field);
     const parts = [...value.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/g)];
     const isWhole = parts.map(([part]) => part).join("") === value && parts.length > 0;
-    if (value !== "0" && !isWhole) {
-      throw new InvalidValueError(`time: invalid duration ${JSON.stringify(value)}`);
-    }
+    // geth parses it in the method, after the arguments are decoded: a plain error.
+    if (value !== "0" && !isWhole) throw new InvalidTracerError(durationFault(value));
     return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0);
   },
 };
+
+function durationFault(text: string): string {
+  const quoted = JSON.stringify(text);
+  const unit = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)([^\d.]+)/.exec(text)?.[1];
+  if (unit !== undefined) return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text)
+    ? `time: missing unit in duration ${quoted}`
+    : `time: invalid duration ${quoted}`;
+}
 
 const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
   decode(value, field) {
@@ -45,7 +54,7 @@ const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
     if (typeof value === "object" && !Array.isArray(value)) {
       return value as Readonly<Record<string, unknown>>;
     }
-    throw typeFault(jsonKind(value), "map[string]interface {}", field);
+    throw typeFault(jsonKind(value), "params.ChainConfig", field);
   },
 };
 
@@ -59,22 +68,44 @@ const configOverrides: ParamCodec<ConfigOverrides> = {
   },
 };
 
-const members = {
-  tracer: string,
-  tracerConfig: plainObject,
-  timeout: goDuration,
-  enableMemory: boolean,
-  disableMemory: boolean,
-  disableStack: boolean,
-  disableStorage: boolean,
-  enableReturnData: boolean,
-  limit: jsonInteger,
-  overrides: configOverrides,
-  /** How far geth went back for a state it had pruned; nothing is pruned here. */
-  reexec: json,
-} as const;
+/** `codec` for a member that geth has in a structure inside, which its errors name. */
+function inside<T>(path: string, codec: ParamCodec<T>): ParamCodec<T> {
+  return {
+    ...schemaOf(codec),
+    decode: (value, field) => codec.decode(value, field?.replace(/\.([^.]+)$/, `.${path}.$1`)),
+  };
+}
 
-const traceConfigObject = object("TraceConfig", members, "tracers.TraceConfig");
+const uint64: ParamCodec<number> = {
+  schema: { type: "integer" },
+  decode(value, field) {
+    if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
+    const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
+    throw typeFault(kind, "uint64", field);
+  },
+};
+
+/** @param path of the structure these stand in */
+const membersAt = (path: "" | "TraceConfig.") => {
+  const own = <T>(codec: ParamCodec<T>) => (path === "" ? codec : inside("TraceConfig", codec));
+  const ofLogger = <T>(codec: ParamCodec<T>) => inside(`${path}Config`, codec);
+  return {
+    tracer: own(string),
+    tracerConfig: json,
+    timeout: own(goDuration),
+    enableMemory: ofLogger(boolean),
+    disableMemory: json,
+    disableStack: ofLogger(boolean),
+    disableStorage: ofLogger(boolean),
+    enableReturnData: ofLogger(boolean),
+    limit: ofLogger(jsonInteger),
+    overrides: ofLogger(configOverrides),
+    /** How far geth went back for a state it had pruned; nothing is pruned here. */
+    reexec: own(uint64),
+  } as const;
+};
+
+const traceConfigObject = object("TraceConfig", membersAt(""), "tracers.TraceConfig", "fields");
 
 /** The options of `debug_trace*`. */
 export const traceConfig: ParamCodec<TraceRequest> = {
@@ -84,8 +115,9 @@ export const traceConfig: ParamCodec<TraceRequest> = {
 
 const traceCallConfigObject = object(
   "TraceCallConfig",
-  { ...members, stateOverrides, blockOverrides, txIndex: quantityNumber },
+  { ...membersAt("TraceConfig."), stateOverrides, blockOverrides, txIndex: quantityNumber },
   "tracers.TraceCallConfig",
+  "fields",
 );
 
 /** The options of `debug_traceCall`: also overrides of state and block. */
@@ -102,12 +134,21 @@ export const traceCallConfig = {
   },
 };
 
+/** Each tracer reads its own configuration, after the arguments are decoded: a plain error, as in geth. */
+function tracerConfigOf(tracer: string, value: unknown): TracerConfig {
+  if (value === null || value === undefined) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value as TracerConfig;
+  throw new InvalidTracerError(
+    `json: cannot unmarshal ${jsonKind(value)} into Go value of type native.${tracer}Config`,
+  );
+}
+
 function requestOf(config: ReturnType<typeof traceConfigObject.decode>): TraceRequest {
   const { timeout, overrides, tracer, tracerConfig, limit } = config;
   const { enableMemory, disableStack, disableStorage, enableReturnData } = config;
   return {
     ...(tracer !== undefined && { tracer }),
-    ...(tracerConfig && { tracerConfig }),
+    ...(tracer !== undefined && { tracerConfig: tracerConfigOf(tracer, tracerConfig) }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
     ...(overrides && { configOverrides: overrides }),
     ...(limit !== undefined && { limit }),

@@ -3,35 +3,37 @@ import { type Credential, OWNER } from "../auth/credential.ts";
 /** The way a call came in. */
 export type Transport = "http" | "ws" | "ipc" | "inProcess";
 
-/** What one listener lets through. */
+/** What one listener serves. */
 export type AccessPolicy = {
   /** Enabled namespaces; `rpc` is always one of them. */
   readonly namespaces: ReadonlySet<string>;
   /** Private methods need no credential here: the IPC socket, and a dev chain's listeners. */
   readonly isOpen: boolean;
   /** Methods of those namespaces that are not served here all the same. */
-  readonly refusedMethods?: ReadonlySet<string>;
+  readonly deniedMethods?: ReadonlySet<string>;
 };
 
 /** A caller that can be notified: a WebSocket or IPC connection. */
 export interface Connection {
   /**
-   * Sends one message. A peer that does not read is cut.
-   * @param json ASCII, as everything is that we tell of: hex, numbers and names of members
+   * Sends messages in one write. A peer that does not read is closed.
+   * @param messages JSON in ASCII, as all notifications are: hex, numbers and names of members
    */
-  notify(json: string): void;
+  notify(messages: readonly string[]): void;
+  /** Closes the connection: it asks for more notifications than the node can send. */
+  overrun(): void;
   /** Runs `task` once the connection is gone; at once if it is. */
   onClose(task: () => void): void;
 }
 
-/** What a handler may know about its caller. */
+/** What a handler may know of its caller. */
 export interface CallContext {
   readonly transport: Transport;
   readonly access: AccessPolicy;
   /** undefined: a stranger */
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
-  /** Nobody waits for the answer any more: timeout or lost connection. */
+  /** No answer is expected any more: timeout or closed connection. */
   readonly isAborted: boolean;
   /** Aborted when `isAborted` becomes true. */
   readonly signal: AbortSignal;
@@ -45,6 +47,8 @@ export class RequestContext implements CallContext {
   readonly access: AccessPolicy;
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
+  /** Memory of the request while it waits for its answer: text and parsed values. Set by the dispatcher. */
+  inputBytes = 0;
   #abort: AbortController | undefined;
   #isAborted = false;
   #afterReply: (() => void)[] | undefined;
@@ -64,7 +68,7 @@ export class RequestContext implements CallContext {
     return this.#abort.signal;
   }
 
-  /** Nobody waits for the answer any more. */
+  /** No answer is expected any more. */
   get isAborted(): boolean {
     return this.#isAborted;
   }

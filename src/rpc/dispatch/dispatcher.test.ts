@@ -13,7 +13,7 @@ type Setup = {
   readonly transport?: Transport;
   readonly isOpen?: boolean;
   readonly credential?: Credential;
-  readonly refusedMethods?: ReadonlySet<string>;
+  readonly deniedMethods?: ReadonlySet<string>;
   readonly namespaces?: readonly string[];
   readonly observer?: RpcObserver;
 };
@@ -31,7 +31,7 @@ async function reply(body: string | Buffer, setup: Setup = {}) {
     access: {
       namespaces: new Set(setup.namespaces ?? ["test"]),
       isOpen: setup.isOpen ?? false,
-      ...(setup.refusedMethods && { refusedMethods: setup.refusedMethods }),
+      ...(setup.deniedMethods && { deniedMethods: setup.deniedMethods }),
     },
     credential: setup.credential,
     connection: undefined,
@@ -193,7 +193,7 @@ test("a method that is unknown, of another namespace or named like a member of O
 
 test("a bug in a handler is -32603 without details, and reported", async () => {
   const crashes: string[] = [];
-  const observer = { ...SILENT_OBSERVER, crashed: (method: string) => void crashes.push(method) };
+  const observer = { ...SILENT_OBSERVER, failed: (method: string) => void crashes.push(method) };
   const { error } = await answerJson(call(1, "test_crash"), { observer });
   assert.deepEqual(error, { code: -32603, message: "method handler crashed" });
   assert.deepEqual(crashes, ["test_crash"]);
@@ -222,16 +222,16 @@ test("a credential opens only its namespaces, and only until it expires", async 
 });
 
 test("a refused method is not found, whoever asks", async () => {
-  const refusedMethods = new Set(["test_private", "test_echo"]);
-  for (const method of refusedMethods) {
-    for (const setup of [{ refusedMethods }, { refusedMethods, credential: OWNER }]) {
+  const deniedMethods = new Set(["test_private", "test_echo"]);
+  for (const method of deniedMethods) {
+    for (const setup of [{ deniedMethods }, { deniedMethods, credential: OWNER }]) {
       const done = await reply(JSON.stringify(call(1, method)), setup);
       assert.equal(done?.isUnauthorized, false);
       assert.equal((await answerJson(call(1, method), setup)).error.code, -32601);
     }
   }
   assert.equal(
-    (await answerJson(call(1, "test_add", "0x1", "0x2"), { refusedMethods })).result,
+    (await answerJson(call(1, "test_add", "0x1", "0x2"), { deniedMethods })).result,
     "0x3",
   );
 });

@@ -1,10 +1,11 @@
 import { setImmediate } from "node:timers/promises";
+import { errorClassOf } from "../../errors.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../params/codec.ts";
 import type { RpcLimits } from "../server/limits.ts";
 import { CallQueue } from "./call-queue.ts";
 import type { RequestContext } from "./context.ts";
-import { isCrash, toErrorObject } from "./error-codes.ts";
+import { toErrorObject } from "./error-codes.ts";
 import {
   InvalidRequestError,
   MethodNotFoundError,
@@ -14,6 +15,7 @@ import {
   ResponseTooLargeError,
   UnauthorizedError,
 } from "./errors.ts";
+import { jsonSyntaxError } from "./json-error.ts";
 import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, readMessage } from "./message.ts";
 import { type Method, namespaceOf, type Registry } from "./method.ts";
@@ -22,7 +24,7 @@ import type { RpcObserver } from "./observer.ts";
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
   readonly parts: readonly JsonPart[];
-  /** The body was no JSON: a stream cannot be followed further. */
+  /** The body was no JSON: nothing after it in a stream can be read. */
   readonly isParseError: boolean;
   /** One single call that lacked the credential: HTTP 401. */
   readonly isUnauthorized: boolean;
@@ -39,10 +41,12 @@ export type Dispatcher = {
 /** The answer to one call, and how much of it counts against the batch limit. */
 type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
 
-/** Text is joined with what stands around it and written as one: for less than this that costs less. */
+/** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
 const TEXT_BYTES_MAX = 8 << 10;
-/** A batch gives way to other work after running this long. */
+/** A batch yields to other work after running this long. */
 const BATCH_SLICE_MS = 10;
+/** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
+const VALUE_BYTES = 128;
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
 export function createDispatcher<Modules>(
@@ -62,10 +66,13 @@ export function createDispatcher<Modules>(
     try {
       const scan = scanJson(body, limits);
       ids = scan.ids;
+      context.inputBytes = body.length + VALUE_BYTES * scan.items;
       value = JSON.parse(body.toString("utf8", 0, scan.end));
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
-      const { parts } = errorAnswer("null", isParseError ? new ParseError() : error);
+      // geth names the fault on connections, not over HTTP.
+      const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
+      const { parts } = errorAnswer("null", isParseError ? new ParseError(text) : error);
       return { parts, isParseError, isUnauthorized: false };
     }
     if (Array.isArray(value)) return dispatchBatch(value, ids, context);
@@ -123,11 +130,11 @@ export function createDispatcher<Modules>(
       }
       const answer =
         size > limits.batchResponseBytesMax
-          ? refusal(message, new ResponseTooLargeError())
+          ? unrun(message, new ResponseTooLargeError())
           : now > deadline || context.isAborted
-            ? refusal(message, new RequestTimeoutError())
+            ? unrun(message, new RequestTimeoutError())
             : answerTo(message, context, deadline - now);
-      // Nearly all are there at once, and waiting for nothing a thousand times takes its time too.
+      // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
       if (done === undefined) continue;
       size += done.size;
@@ -139,8 +146,8 @@ export function createDispatcher<Modules>(
     return plainReply(parts);
   }
 
-  /** The answer to a call that is not run any more. */
-  function refusal(message: Message, error: Error): Answer | undefined {
+  /** The answer to a call of a batch that is not run any more. */
+  function unrun(message: Message, error: Error): Answer | undefined {
     if (message.kind === "call") return errorAnswer(message.id, error);
     return message.kind === "invalid"
       ? errorAnswer(message.id, new InvalidRequestError())
@@ -163,7 +170,8 @@ export function createDispatcher<Modules>(
     };
     const fail = (error: unknown): Answer | undefined => {
       const label = registry.has(name) ? name : "unknown";
-      if (isCrash(error)) observer.crashed(label, error);
+      const fault = errorClassOf(error);
+      if (fault !== "caller") observer.failed(label, fault, error);
       observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
       return id === undefined ? undefined : errorAnswer(id, error);
     };
@@ -188,11 +196,11 @@ export function createDispatcher<Modules>(
     }
     const method = registry.get(name);
     const namespace = namespaceOf(name);
-    const { namespaces, refusedMethods } = context.access;
+    const { namespaces, deniedMethods } = context.access;
     if (!method || !(namespace === "rpc" || namespaces.has(namespace))) {
       throw new MethodNotFoundError(name);
     }
-    if (refusedMethods?.has(name)) throw new MethodNotFoundError(name);
+    if (deniedMethods?.has(name)) throw new MethodNotFoundError(name);
     if (lacksCredential(name, context)) throw new UnauthorizedError();
     if (method.needsConnection && context.connection === undefined) {
       throw new NotificationsUnsupportedError();
@@ -203,8 +211,8 @@ export function createDispatcher<Modules>(
   function lacksCredential(name: string, { access, credential }: RequestContext): boolean {
     if (access.isOpen || registry.get(name)?.isPrivate !== true) return false;
     const namespace = namespaceOf(name);
-    // What is not served here at all is not worth a token.
-    if (!access.namespaces.has(namespace) || access.refusedMethods?.has(name)) return false;
+    // A token would not help where the method is not served.
+    if (!access.namespaces.has(namespace) || access.deniedMethods?.has(name)) return false;
     return !opens(credential, namespace);
   }
 
@@ -215,7 +223,7 @@ export function createDispatcher<Modules>(
   return { dispatch };
 }
 
-/** Makes one piece of neighbouring text: each piece is a write. */
+/** Joins neighbouring texts: each piece is a write. */
 function append(parts: JsonPart[], part: JsonPart): void {
   const last = parts[parts.length - 1];
   if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
@@ -239,7 +247,7 @@ function resultAnswer(id: string, result: JsonText): Answer {
   return { parts: [head, ...pieces, "}"], size };
 }
 
-/** Used by the transports too, for what they refuse themselves. */
+/** The answer with an error object. */
 export function errorAnswer(id: string, error: unknown): Answer {
   const text = JSON.stringify(toErrorObject(error));
   return { parts: [`{"jsonrpc":"2.0","id":${id},"error":${text}}`], size: text.length };

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { InvariantError, NodeError } from "../../errors.ts";
+import { errorClassOf, InvariantError, NodeError } from "../../errors.ts";
 import { ExecutionRevertedError } from "../../execution/call/call-errors.ts";
-import { isCrash, rpcCodeOf, toErrorObject } from "./error-codes.ts";
+import { rpcCodeOf, toErrorObject } from "./error-codes.ts";
 
 const src = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -56,17 +56,34 @@ test("a revert is code 3 with its bytes as data", () => {
 test("a bug is -32603 and tells nothing", () => {
   for (const error of [new InvariantError("secret"), new TypeError("secret"), "secret"]) {
     assert.deepEqual(toErrorObject(error), { code: -32603, message: "method handler crashed" });
-    assert.ok(isCrash(error));
+    assert.equal(errorClassOf(error), "internal");
   }
-  assert.ok(!isCrash(new SomeError("TX_TOO_SHORT")));
+  assert.equal(errorClassOf(new SomeError("TX_TOO_SHORT")), "caller");
 });
 
-test("damaged data is -32603 of kind corruption, and looked into", () => {
+test("damaged data is -32603 of kind corruption, and the operator's", () => {
   const error = new SomeError("STORE_CORRUPT_ROW");
   assert.deepEqual(toErrorObject(error), {
     code: -32603,
     message: "text",
     data: { kind: "corruption" },
   });
-  assert.ok(isCrash(error));
+  assert.equal(errorClassOf(error), "operator");
+});
+
+test("a full disk, a journal that cannot be written and errors of the system are the operator's", () => {
+  for (const code of ["STORE_DISK_FULL", "POOL_JOURNAL_WRITE"]) {
+    const error = new SomeError(code);
+    assert.deepEqual(toErrorObject(error).data, { kind: "disk" }, code);
+    assert.equal(errorClassOf(error), "operator", code);
+  }
+  let systemError: unknown;
+  try {
+    readFileSync(join(src, "no-such-file"));
+  } catch (error) {
+    systemError = error;
+  }
+  assert.equal(errorClassOf(systemError), "operator");
+  const { code, data } = toErrorObject(systemError);
+  assert.deepEqual([code, data], [-32603, { kind: "disk" }]);
 });

@@ -1,10 +1,10 @@
-import { NodeError } from "../../errors.ts";
+import { errorClassOf, NodeError } from "../../errors.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 
 /** What a plain rejection of a method gets, in geth and therefore here. */
 const REJECTED = -32000;
 
-/** A failure of ours: a bug, or a store that cannot be read. */
+/** A failure of the node: a bug, or a store that cannot be read. */
 const FAILED = -32603;
 
 /** geth and Nethermind's code for "ask again later": some bounded resource is taken. */
@@ -76,6 +76,8 @@ export const RPC_CODE_FAMILIES = {
   INVALID_: REJECTED,
   STORE_: FAILED,
   TRIE_: FAILED,
+  CLOCK_: FAILED,
+  CONSENSUS_: FAILED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */
@@ -85,8 +87,11 @@ const CODES_WITH_DATA: ReadonlySet<string> = new Set([
   "RPC_RECEIPT_TIMEOUT",
 ]);
 
-/** Families that tell of damaged data: they are logged like bugs, and the caller learns what kind of failure it is. */
+/** Damaged data: the caller learns what kind of failure it is. */
 const CORRUPTION = /^(?:STORE|TRIE)_/;
+
+/** Rejections that the machine causes and its operator has to end: the caller can do nothing about them. */
+const DISK_REJECTIONS: ReadonlySet<string> = new Set(["STORE_DISK_FULL", "POOL_JOURNAL_WRITE"]);
 
 /** The JSON-RPC code of a rejection's `code`; undefined when no table has it. */
 export function rpcCodeOf(code: string): number | undefined {
@@ -102,8 +107,11 @@ export type ErrorObject = {
   readonly data?: unknown;
 };
 
-/** The error object for whatever a method threw. Of a bug the caller learns nothing but that it is one. */
+/** The error object for an error a method threw. Of a bug the caller learns nothing but that it is one. */
 export function toErrorObject(error: unknown): ErrorObject {
+  if (isSystemError(error)) {
+    return { code: FAILED, message: `system error ${error.code}`, data: { kind: "disk" } };
+  }
   if (!(error instanceof NodeError)) return { code: FAILED, message: "method handler crashed" };
   const code = rpcCodeOf(error.code) ?? REJECTED;
   const { message } = error;
@@ -111,12 +119,15 @@ export function toErrorObject(error: unknown): ErrorObject {
   if (CODES_WITH_DATA.has(error.code) && data !== undefined) {
     return { code, message, data: data instanceof Uint8Array ? bytesToHex(data) : data };
   }
+  if (DISK_REJECTIONS.has(error.code)) return { code, message, data: { kind: "disk" } };
   return CORRUPTION.test(error.code)
     ? { code, message, data: { kind: "corruption" } }
     : { code, message };
 }
 
-/** True when `error` is not a rejection but a failure of ours that has to be looked into. */
-export function isCrash(error: unknown): boolean {
-  return !(error instanceof NodeError) || CORRUPTION.test(error.code);
+/** An error of a call to the operating system: ENOSPC, EIO, EMFILE … */
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return (
+    error instanceof Error && !(error instanceof NodeError) && errorClassOf(error) === "operator"
+  );
 }

@@ -5,8 +5,8 @@ import type { Hash } from "../../primitives/hash.ts";
 /** The body is not JSON. */
 export class ParseError extends NodeError {
   readonly code = "RPC_PARSE_ERROR";
-  constructor() {
-    super("parse error");
+  constructor(message = "parse error") {
+    super(message);
   }
 }
 
@@ -42,7 +42,7 @@ export class InvalidParamsError extends NodeError {
   }
 }
 
-/** A codec refused a value; the method that knows which parameter it was makes an InvalidParamsError of it. */
+/** A codec rejected a value; the method that knows the parameter makes an InvalidParamsError of it. */
 export class InvalidValueError extends NodeError {
   readonly code = "RPC_INVALID_VALUE";
 }
@@ -67,7 +67,9 @@ export class ResponseTooLargeError extends NodeError {
 export class UnauthorizedError extends NodeError {
   readonly code = "RPC_UNAUTHORIZED";
   constructor() {
-    super("unauthorized");
+    super(
+      'unauthorized: private methods need the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket',
+    );
   }
 }
 

@@ -1,11 +1,13 @@
 import type { RpcLimits } from "../server/limits.ts";
 import { InvalidRequestError } from "./errors.ts";
 
-/** What one pass over the bytes of a body tells before JSON.parse sees it. */
+/** What one pass over the bytes of a body finds before JSON.parse reads it. */
 export type JsonScan = {
   /** Where the first JSON value ends; the body's length when it does not end. */
   readonly end: number;
   readonly isBatch: boolean;
+  /** Commas, objects and arrays: no fewer than there are values, less one. */
+  readonly items: number;
   /**
    * The `id` member of each message as it was written, undefined where none was seen.
    * Numbers above 2^53 and odd spellings like `1.0` would not survive a parsed number.
@@ -45,7 +47,7 @@ export function scanJson(
   let idStart = -1;
 
   if (body[at] !== OPEN_ARRAY && body[at] !== OPEN_OBJECT) {
-    return { end: endOfPrimitive(body, at), isBatch, ids };
+    return { end: endOfPrimitive(body, at), isBatch, items, ids };
   }
   for (; at < body.length; at++) {
     switch (body[at]) {
@@ -94,11 +96,11 @@ export function scanJson(
           ids[message] = body.toString("utf8", idStart, at).trim();
           idStart = -1;
         }
-        if (--depth === 0) return { end: at + 1, isBatch, ids };
+        if (--depth === 0) return { end: at + 1, isBatch, items, ids };
         break;
     }
   }
-  return { end: body.length, isBatch, ids };
+  return { end: body.length, isBatch, items, ids };
 }
 
 /** Position of the quote that ends the string which begins at `start`; the last position when none does. */

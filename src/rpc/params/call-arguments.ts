@@ -1,7 +1,4 @@
-import {
-  type BlockOverrides,
-  InvalidBlockOverridesError,
-} from "../../execution/call/block-overrides.ts";
+import type { BlockOverrides } from "../../execution/call/block-overrides.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import type { AccountOverride, StateOverrides } from "../../execution/call/state-overrides.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
@@ -17,11 +14,13 @@ import {
   address,
   array,
   data,
+  fixedData,
   hash,
   object,
   type ParamCodec,
   quantity,
   quantity64,
+  quantity256,
   schemaOf,
 } from "./codec.ts";
 
@@ -31,6 +30,7 @@ const accessListEntry = required(
     "AccessTuple",
     { address, storageKeys: array(hash, "[]common.Hash") },
     "types.AccessTuple",
+    "own",
   ),
   ["address", "storageKeys"],
 ) as ParamCodec<AccessListEntry>;
@@ -40,14 +40,15 @@ const authorization = required(
   object(
     "SetCodeAuthorization",
     {
-      chainId: quantity,
+      chainId: quantity256,
       address,
       nonce: quantity64,
       yParity: quantity64,
-      r: quantity,
-      s: quantity,
+      r: quantity256,
+      s: quantity256,
     },
     "types.SetCodeAuthorization",
+    "own",
   ),
   ["chainId", "address", "nonce", "yParity", "r", "s"],
 ) as ParamCodec<Authorization>;
@@ -69,9 +70,9 @@ const members = {
   chainId: quantity,
   maxFeePerBlobGas: quantity,
   blobVersionedHashes: array(hash, "[]common.Hash"),
-  blobs: array(data, "[]kzg4844.Blob"),
-  commitments: array(data, "[]kzg4844.Commitment"),
-  proofs: array(data, "[]kzg4844.Proof"),
+  blobs: array(fixedData(131_072, "kzg4844.Blob"), "[]kzg4844.Blob"),
+  commitments: array(fixedData(48, "kzg4844.Commitment"), "[]kzg4844.Commitment"),
+  proofs: array(fixedData(48, "kzg4844.Proof"), "[]kzg4844.Proof"),
   authorizationList: array(authorization, "[]types.SetCodeAuthorization"),
 } as const;
 
@@ -142,7 +143,7 @@ export const stateOverrides: ParamCodec<StateOverrides> = {
   schema: { type: "object", additionalProperties: accountOverride.schema },
   decode(value, field) {
     return decodeMap(value, field, "override.StateOverride", address, "Address", (entry) =>
-      accountOverride.decode(entry),
+      accountOverride.decode(entry, field),
     );
   },
 };
@@ -175,29 +176,13 @@ const blockOverrideMembers = {
   withdrawals: array(withdrawal, "types.Withdrawals"),
 } as const;
 
-const blockOverridesObject = object(
+/** The block that a call takes to be its own, where it differs from the real one. */
+export const blockOverrides: ParamCodec<BlockOverrides> = object(
   "BlockOverrides",
   blockOverrideMembers,
   "override.BlockOverrides",
+  "fields",
 );
-
-/** @throws InvalidBlockOverridesError for a number or time that no block can have */
-export const blockOverrides: ParamCodec<BlockOverrides> = {
-  ...schemaOf(blockOverridesObject),
-  decode(value, field) {
-    const { number, time, ...rest } = blockOverridesObject.decode(value, field);
-    return {
-      ...rest,
-      ...(number !== undefined && { number: safeInteger("number", number) }),
-      ...(time !== undefined && { time: safeInteger("time", time) }),
-    };
-  },
-};
-
-function safeInteger(name: string, value: bigint): number {
-  if (value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-  throw new InvalidBlockOverridesError(`block override "${name}" is too large: ${value}`);
-}
 
 function decodeMap<K, V>(
   value: unknown,

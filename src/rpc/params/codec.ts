@@ -80,6 +80,20 @@ export const data: Codec<Uint8Array> = {
   encode: (bytes) => `"0x${hexDigits(bytes)}"`,
 };
 
+/** DATA of exactly `length` bytes, which geth calls `goType`. */
+export function fixedData(length: number, goType: string): ParamCodec<Uint8Array> {
+  const digits = 2 * length;
+  return {
+    schema: { title: "DATA", type: "string", pattern: `^0x[0-9a-fA-F]{${digits}}$` },
+    decode(value, field) {
+      if (typeof value === "string" && value.length === digits + 2 && DATA.test(value)) {
+        return hexToOwnBytes(value);
+      }
+      throw fixedDataFault(value, digits, goType, field);
+    },
+  };
+}
+
 const QUANTITY_SCHEMA = {
   title: "QUANTITY",
   type: "string",
@@ -98,6 +112,12 @@ export const quantity64: Codec<bigint> = {
   schema: QUANTITY_SCHEMA,
   decode: (value, field) => decodeQuantity(value, 64, "hexutil.Uint64", field),
   encode: quantity.encode,
+};
+
+/** As `quantity`, where geth's type is the word of its EVM: fields of authorizations. */
+export const quantity256: ParamCodec<bigint> = {
+  schema: QUANTITY_SCHEMA,
+  decode: (value, field) => decodeQuantity(value, 256, "*uint256.Int", field),
 };
 
 /** QUANTITY as a number: indexes and counts. Anything above 2^53 − 1 is read as 2^53 − 1, which no list reaches. */
@@ -207,17 +227,21 @@ export type ObjectOf<M extends Members> = {
  * An object whose members may all be left out. Names match in any letter case, unknown members are ignored, null is absent;
  * null in place of the object is an object without members.
  *
- * @param name of the structure, as geth's errors name it
+ * @param name of the structure, as geth's errors show it
+ * @param goType the type that geth's errors show for the whole object
+ * @param form how geth names members: "fields" by their Go names, which begin with a capital letter; "own" also when the object
+ *   decodes itself, so that the structure around it is the one that errors show
  */
 export function object<const M extends Members>(
   name: string,
   members: M,
   goType = `ethapi.${name}`,
+  form: "tags" | "fields" | "own" = "tags",
 ): ParamCodec<ObjectOf<M>> {
   const known = Object.entries(members).map(([key, codec]) => ({
     key,
     codec,
-    field: `${name}.${key}`,
+    goName: form === "fields" ? key.charAt(0).toUpperCase() + key.slice(1) : key,
   }));
   const byName = new Map(known.map((member) => [member.key, member]));
   const byLowerName = new Map(known.map((member) => [member.key.toLowerCase(), member]));
@@ -229,16 +253,24 @@ export function object<const M extends Members>(
       if (typeof value !== "object" || Array.isArray(value)) {
         throw typeFault(jsonKind(value), goType, field);
       }
+      const pathOf = memberPath(name, form === "own", field);
       const decoded: Record<string, unknown> = {};
       for (const given of Object.keys(value)) {
         const member = (value as Record<string, unknown>)[given];
         if (member === null || member === undefined) continue;
         const found = byName.get(given) ?? byLowerName.get(given.toLowerCase());
-        if (found) decoded[found.key] = found.codec.decode(member, found.field);
+        if (found) decoded[found.key] = found.codec.decode(member, `${pathOf}.${found.goName}`);
       }
       return decoded as ObjectOf<M>;
     },
   };
+}
+
+/** `Struct.path` of an object's members: the structure is the innermost one, the path begins in the outermost. */
+function memberPath(name: string, decodesItself: boolean, field: string | undefined): string {
+  if (field === undefined || decodesItself) return field ?? name;
+  const dot = field.indexOf(".");
+  return dot === -1 ? name : `${name}${field.slice(dot)}`;
 }
 
 /** The schema of `codec` as a member, for codecs made of others. */

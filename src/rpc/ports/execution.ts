@@ -1,4 +1,4 @@
-import type { PayloadAttributes } from "../../consensus/built-block.ts";
+import type { PayloadRequest } from "../../consensus/block-tester.ts";
 import type { BlockOverrides } from "../../execution/call/block-overrides.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle, CallOutcome } from "../../execution/call/call-many.ts";
@@ -64,9 +64,9 @@ export interface ExecutionPort {
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
   ): MaybePromise<string>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
-  buildBlock(attributes: PayloadAttributes): MaybePromise<BuiltPayload>;
+  buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
-  commitBlock(attributes: PayloadAttributes): MaybePromise<Hash>;
+  commitBlock(request: PayloadRequest): MaybePromise<Hash>;
 }
 
 export type CallOverrides = {

@@ -1,12 +1,15 @@
 import type { Address } from "../../primitives/address.ts";
 import type { NodeAdmin } from "../admin/port.ts";
 import type { DappStore } from "../db/port.ts";
+import type { DevChainInfo } from "../dev/port.ts";
 import type { MinerSettings } from "../miner/port.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /** The node itself: what it reports, and what its operator may change. Plain data only. */
 export interface NodePort extends NodeAdmin, MinerSettings, DappStore {
   info(): MaybePromise<NodeInfo>;
+  /** For the methods of dev chains. */
+  devChain(): MaybePromise<DevChainInfo>;
 }
 
 /** What the node reports to everyone. */

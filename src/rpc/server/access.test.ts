@@ -5,11 +5,11 @@ import { createAccessPolicy } from "./access.ts";
 const METHODS = ["eth_call", "eth_sign", "eth_signTransaction", "debug_setHead", "personal_sign"];
 
 function served(allow: readonly string[], deny: readonly string[]): string[] {
-  const { refusedMethods } = createAccessPolicy(
+  const { deniedMethods } = createAccessPolicy(
     { namespaces: ["eth"], methods: { allow, deny } },
     METHODS,
   );
-  return METHODS.filter((name) => !refusedMethods?.has(name));
+  return METHODS.filter((name) => !deniedMethods?.has(name));
 }
 
 test("createAccessPolicy serves what is allowed and not denied", () => {

@@ -6,7 +6,7 @@ export type MethodRules = {
   readonly deny: readonly string[];
 };
 
-/** What a listener lets through, worked out once for every method there is. */
+/** What a listener serves, computed once for every method. */
 export function createAccessPolicy(
   options: {
     readonly namespaces: Iterable<string>;
@@ -20,8 +20,8 @@ export function createAccessPolicy(
   if (methods === undefined) return policy;
   const isAllowed = matcher(methods.allow);
   const isDenied = matcher(methods.deny);
-  const refused = [...methodNames].filter((name) => !isAllowed(name) || isDenied(name));
-  return { ...policy, refusedMethods: new Set(refused) };
+  const denied = [...methodNames].filter((name) => !isAllowed(name) || isDenied(name));
+  return { ...policy, deniedMethods: new Set(denied) };
 }
 
 /** True for names that match one of `globs` from end to end; the case of letters counts. */

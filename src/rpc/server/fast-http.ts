@@ -3,11 +3,12 @@ import type { Socket } from "node:net";
 import { type Caller, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
 import type { JsonPart } from "../params/codec.ts";
+import type { HttpConnection } from "./http-connection.ts";
 import type { RpcLimits } from "./limits.ts";
 import { recognisePlainCall } from "./plain-call.ts";
 
 export type FastHttpOptions = {
-  /** Who calls: nobody with a credential does it here. */
+  /** Without a credential: a call that has one is handed over. */
   readonly caller: Caller;
   readonly limits: RpcLimits;
   /** Headers of every answer besides its length, by status. */
@@ -16,26 +17,26 @@ export type FastHttpOptions = {
 
 export type FastHttpModules = {
   readonly dispatcher: Dispatcher;
-  /** What a call's headers must hold; any other one is handed over, to be refused where refusals are made. */
+  /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
-  /** Counts a connection that is cut. */
-  readonly refused: (reason: string) => void;
-  /** Gives the connection to the complete server, which reads on with `unread`. */
+  /** Counts a connection that is closed for what it does. */
+  readonly rejected: (reason: string) => void;
+  /** Hands the connection over to node:http, which reads on with `unread`. */
   readonly handOver: (socket: Socket, unread: Buffer) => void;
 };
 
-/** The connections that are still here. */
+/** The connections that are not handed over yet. */
 export type FastHttp = {
-  readonly serve: (socket: Socket) => void;
-  /** Ends what is idle; a connection with a call running ends behind its answer. */
+  readonly serve: (connection: HttpConnection) => void;
+  /** Ends idle connections; one with a call running ends after its answer. */
   readonly endIdle: () => void;
   readonly destroyAll: () => void;
 };
 
 /**
- * Answers plain calls straight from the socket, which costs a third of what node:http takes for one. Whatever else arrives,
- * be it a request in two pieces, goes with its connection to the complete server for good: nothing here waits for bytes,
- * so there is nothing to be kept waiting with.
+ * Answers plain calls straight from the socket, at a third of what node:http takes for one. A connection on which anything
+ * else arrives, even a request in two pieces, is handed over to node:http for good: nothing here waits for bytes, so there is
+ * no incomplete request to limit.
  */
 export function createFastHttp(options: FastHttpOptions, modules: FastHttpModules): FastHttp {
   const connections = new Set<FastConnection>();
@@ -44,9 +45,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   let isScheduled = false;
 
   /**
-   * Answers are written once everything that came in together is dealt with. A write may have to wake its reader, which takes
-   * longer than most calls; to write one behind the other wakes a process that reads several of the connections once, not
-   * for each.
+   * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
+   * longer than most calls; writes in a row wake a process that reads several of the connections once, not for each.
    */
   function writeThisTurn(): void {
     if (isScheduled) return;
@@ -68,8 +68,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
 
   const writing = { writeHead, writeThisTurn, writeSoon };
   return {
-    serve(socket) {
-      const connection = new FastConnection(socket, options, modules, writing);
+    serve(http) {
+      const connection = new FastConnection(http, options, modules, writing);
       connections.add(connection);
       connection.onGone = () => connections.delete(connection);
     },
@@ -87,7 +87,7 @@ type HeadWriter = (reply: Reply | undefined, length: number) => string;
 /** How connections write. */
 type Writing = {
   readonly writeHead: HeadWriter;
-  /** To be called before a call runs: what that puts off until later in this turn, a block say, then comes behind the answers. */
+  /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
   readonly writeThisTurn: () => void;
   /** Has `writeAnswer` called before this turn of the event loop ends. */
   readonly writeSoon: (connection: FastConnection) => void;
@@ -97,27 +97,30 @@ const NOTHING = Buffer.alloc(0);
 
 class FastConnection {
   onGone: () => void = () => {};
+  readonly #http: HttpConnection;
   readonly #socket: Socket;
   readonly #options: FastHttpOptions;
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
-  /** The call that runs; what arrives behind it waits. */
+  /** The call that runs; what arrives after it waits. */
   #running: RequestContext | undefined;
-  /** Not yet written; what arrives behind its call waits. */
+  /** Not yet written; what arrives after its call waits. */
   #answer: { readonly reply: Reply | undefined; readonly context: RequestContext } | undefined;
   /** The client has to read before it is answered again. */
   #isDraining = false;
-  /** At most what two reads bring. */
+  /** At most two reads. */
   #unread: Buffer = NOTHING;
   #isEnding = false;
   #hasCalled = false;
 
   constructor(
-    socket: Socket,
+    http: HttpConnection,
     options: FastHttpOptions,
     modules: FastHttpModules,
     writing: Writing,
   ) {
+    const { socket } = http;
+    this.#http = http;
     this.#socket = socket;
     this.#options = options;
     this.#modules = modules;
@@ -143,7 +146,7 @@ class FastConnection {
     return this.#running !== undefined || this.#answer !== undefined || this.#isDraining;
   }
 
-  /** As node:http has it, whoever ends its side does not wait for a running call. */
+  /** As in node:http, a client that ends its side does not wait for a running call. */
   readonly #clientEnded = (): void => {
     if (this.#running !== undefined) this.#socket.destroy();
     else this.endWhenIdle();
@@ -156,7 +159,7 @@ class FastConnection {
 
   readonly #timedOut = (): void => {
     if (this.#isBusy()) return;
-    if (!this.#hasCalled) this.#modules.refused("timeout");
+    if (!this.#hasCalled) this.#modules.rejected("timeout");
     this.#socket.destroy();
   };
 
@@ -164,6 +167,7 @@ class FastConnection {
     if (this.#isBusy()) {
       this.#unread = Buffer.concat([this.#unread, bytes]);
       this.#socket.pause();
+      this.#charge();
     } else this.#takeCalls(bytes);
   };
 
@@ -187,8 +191,10 @@ class FastConnection {
       const reply = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       if (reply instanceof Promise) {
         this.#running = context;
+        this.#charge();
         void reply.then((done) => {
           this.#running = undefined;
+          this.#http.input.set(0);
           this.#answerSoon(done, context);
         });
       } else if (at < bytes.length) this.#write(reply, context);
@@ -196,9 +202,15 @@ class FastConnection {
       if (this.#socket.destroyed) return;
       if (this.#isBusy()) {
         this.#unread = bytes.subarray(at);
+        if (this.#running) this.#charge();
         return;
       }
     }
+  }
+
+  /** The call that runs, and the bytes that wait for its end. */
+  #charge(): void {
+    this.#http.input.set((this.#running?.inputBytes ?? 0) + this.#unread.length);
   }
 
   #goOn(): void {
@@ -228,23 +240,25 @@ class FastConnection {
 
   #write(reply: Reply | undefined, context: RequestContext): void {
     const socket = this.#socket;
-    if (socket.destroyed) return;
+    if (!socket.writable) return;
     writeReply(socket, reply?.parts ?? [], (length) => this.#writing.writeHead(reply, length));
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#drain();
     context.replied();
   }
 
-  /** Waits until the client has read what it was sent, but not for ever. */
+  /** Waits until the client has read what it was sent, for a limited time. */
   #drain(): void {
     this.#isDraining = true;
     const socket = this.#socket;
+    this.#http.output.set(socket.writableLength);
     const timer = setTimeout(() => {
-      this.#modules.refused("slowReader");
+      this.#modules.rejected("slowReader");
       socket.destroy();
     }, this.#options.limits.httpReplyTimeoutMs);
     socket.once("close", () => clearTimeout(timer));
     socket.once("drain", () => {
       clearTimeout(timer);
+      this.#http.output.set(0);
       this.#isDraining = false;
       this.#goOn();
     });
@@ -258,6 +272,7 @@ class FastConnection {
     socket.off("error", this.destroy);
     socket.off("close", this.#closed);
     socket.setTimeout(0);
+    this.#http.input.set(0);
     this.onGone();
     this.#modules.handOver(socket, unread);
   }
@@ -286,7 +301,7 @@ function writeReply(
   socket.uncork();
 }
 
-/** Everything of a head but the length and a date no older than a second is always the same. */
+/** All of a head but the length is reused for one second, the resolution of its date. */
 function createHeadWriter({ headersOf, limits }: FastHttpOptions): HeadWriter {
   const keepAlive = `timeout=${Math.floor(limits.httpIdleTimeoutMs / 1000)}`;
   const common = { connection: "keep-alive", "keep-alive": keepAlive };

@@ -3,19 +3,15 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { isMainThread } from "node:worker_threads";
 import { NodeError } from "../../errors.ts";
 import { OWNER } from "../auth/credential.ts";
-import {
-  type AccessPolicy,
-  type Caller,
-  type Connection,
-  RequestContext,
-} from "../dispatch/context.ts";
+import type { AccessPolicy } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
-import type { Listener, ListenerModules } from "./http.ts";
 import { JsonStream } from "./json-stream.ts";
 import type { RpcLimits } from "./limits.ts";
+import type { Listener, ListenerModules } from "./listener.ts";
+import { SocketConnection } from "./socket-connection.ts";
 
 export type IpcOptions = {
-  /** Of the Unix socket; whoever may write to it is trusted. */
+  /** Of the Unix socket; processes that may write to it are trusted. */
   readonly path: string;
   readonly access: AccessPolicy;
   readonly limits: RpcLimits;
@@ -50,7 +46,7 @@ export async function listenIpc(options: IpcOptions, modules: ListenerModules): 
   const connections = new Set<IpcConnection>();
   const server = createServer((socket) => {
     if (connections.size >= limits.ipcConnectionsMax) {
-      observer.refused("ipc", "connections");
+      observer.rejected("ipc", "connections");
       socket.destroy();
       return;
     }
@@ -81,124 +77,65 @@ export async function listenIpc(options: IpcOptions, modules: ListenerModules): 
   };
 }
 
-class IpcConnection implements Connection {
-  readonly #socket: Socket;
-  readonly #options: IpcOptions;
-  readonly #modules: ListenerModules;
-  readonly #caller: Caller;
+class IpcConnection extends SocketConnection {
   readonly #stream: JsonStream;
-  readonly #running = new Set<RequestContext>();
-  readonly #closeTasks: (() => void)[] = [];
-  #notificationBytes = 0;
-  #isClosed = false;
 
-  constructor(socket: Socket, options: IpcOptions, modules: ListenerModules) {
-    this.#socket = socket;
-    this.#options = options;
-    this.#modules = modules;
-    this.#stream = new JsonStream(options.limits.bodyBytesMax);
-    this.#caller = {
-      transport: "ipc",
-      access: options.access,
-      credential: OWNER,
-      connection: this,
-    };
-    socket.on("data", (chunk) => this.#receive(chunk));
+  constructor(socket: Socket, { access, limits }: IpcOptions, modules: ListenerModules) {
+    super(socket, { transport: "ipc", access, credential: OWNER }, limits, modules);
+    this.#stream = new JsonStream(limits.bodyBytesMax);
+    socket.on("data", (chunk) => this.#read(chunk));
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.#closed());
-  }
-
-  notify(json: string): void {
-    if (this.#isClosed) return;
-    this.#notificationBytes += json.length;
-    if (this.#notificationBytes > this.#options.limits.notificationBufferBytesMax) {
-      this.#cut("notifications");
-      return;
-    }
-    this.#socket.write(`${json}\n`, () => {
-      this.#notificationBytes -= json.length;
-    });
-  }
-
-  onClose(task: () => void): void {
-    if (this.#isClosed) task();
-    else this.#closeTasks.push(task);
+    socket.on("close", () => this.closed());
   }
 
   end(): void {
-    this.#socket.end();
+    this.socket.end();
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
-  #receive(chunk: Buffer): void {
+  protected writeReply({ parts }: Reply, written: () => void): void {
+    this.socket.cork();
+    for (const part of parts) this.socket.write(part);
+    this.socket.write("\n", written);
+    this.socket.uncork();
+  }
+
+  protected framed(messages: readonly string[]): string {
+    return `${messages.join("\n")}\n`;
+  }
+
+  protected isOpen(): boolean {
+    return this.socket.writable;
+  }
+
+  protected pauseReading(): void {
+    this.socket.pause();
+  }
+
+  protected resumeReading(): void {
+    this.socket.resume();
+  }
+
+  protected closeAfterParseError(): void {
+    this.socket.resume();
+    this.end();
+  }
+
+  protected closeFor(): void {
+    this.destroy();
+  }
+
+  #read(chunk: Buffer): void {
     const values = this.#stream.push(chunk);
     if (values === undefined) {
-      this.#cut("message");
+      this.cut("message");
       return;
     }
-    for (const value of values) this.#dispatch(value);
-    this.#holdBack();
-  }
-
-  #dispatch(value: Buffer): void {
-    const context = new RequestContext(this.#caller);
-    const reply = this.#modules.dispatcher.dispatch(value, context);
-    if (!(reply instanceof Promise)) {
-      this.#reply(reply, context);
-      return;
-    }
-    this.#running.add(context);
-    void reply.then((done) => {
-      this.#running.delete(context);
-      this.#reply(done, context);
-      this.#holdBack();
-    });
-  }
-
-  #reply(reply: Reply | undefined, context: RequestContext): void {
-    if (this.#isClosed) return;
-    if (reply) {
-      this.#socket.cork();
-      for (const part of reply.parts) this.#socket.write(part);
-      this.#socket.write("\n", () => this.#holdBack());
-      this.#socket.uncork();
-    }
-    context.replied();
-    if (reply?.isParseError) {
-      this.end();
-      return;
-    }
-    if (this.#socket.writableLength > this.#options.limits.socketSendBufferBytesMax) {
-      this.#cut("sendBuffer");
-    }
-  }
-
-  /** Reads on only while the client reads too and not too many of its calls are open. */
-  #holdBack(): void {
-    if (this.#isClosed) return;
-    const { limits } = this.#options;
-    const isBusy =
-      this.#running.size >= limits.socketCallsMax ||
-      this.#socket.writableLength > limits.socketPauseBytes;
-    if (isBusy === this.#socket.isPaused()) return;
-    if (isBusy) this.#socket.pause();
-    else this.#socket.resume();
-  }
-
-  #cut(reason: string): void {
-    this.#modules.observer.refused("ipc", reason);
-    this.destroy();
-    this.#closed();
-  }
-
-  #closed(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const context of this.#running) context.abort();
-    for (const task of this.#closeTasks.splice(0)) task();
+    for (const value of values) this.received(value);
+    this.progressed(this.#stream.message, this.#stream.heldBytes);
   }
 }
 

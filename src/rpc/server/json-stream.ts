@@ -1,14 +1,16 @@
+import { MessageBuffer } from "./message-buffer.ts";
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
  * Cuts a stream of JSON values, one after the other with or without white space between, into its objects and arrays.
- * Bytes between them that begin neither are handed over up to the next line end, to be refused as what they are.
+ * Bytes between them that begin neither are handed over up to the next line end, to be rejected as what they are.
  */
 export class JsonStream {
   readonly #bytesMax: number;
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
+  readonly #pending = new MessageBuffer();
+  #values = 0;
   #depth = 0;
   #inString = false;
   #isEscaped = false;
@@ -19,10 +21,20 @@ export class JsonStream {
     this.#bytesMax = bytesMax;
   }
 
-  /** The values that `chunk` completes; undefined when one is too large: the stream cannot be followed further. */
+  /** The number of the incomplete value, undefined between values. */
+  get message(): number | undefined {
+    return this.#pending.length === 0 ? undefined : this.#values;
+  }
+
+  /** Memory of the incomplete value. */
+  get heldBytes(): number {
+    return this.#pending.heldBytes;
+  }
+
+  /** The values that `chunk` completes; undefined when one is too large: nothing after it can be read. */
   push(chunk: Buffer): readonly Buffer[] | undefined {
     const values: Buffer[] = [];
-    let start = this.#pendingBytes > 0 ? 0 : -1;
+    let start = this.#pending.length > 0 ? 0 : -1;
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
       if (this.#inString) {
@@ -50,20 +62,17 @@ export class JsonStream {
       values.push(this.#take(chunk.subarray(start, at + 1)));
       start = -1;
     }
-    if (start >= 0) {
-      this.#pending.push(chunk.subarray(start));
-      this.#pendingBytes += chunk.length - start;
-    }
+    if (start >= 0) this.#pending.push(chunk.subarray(start));
     const isTooLarge =
-      this.#pendingBytes > this.#bytesMax || values.some(({ length }) => length > this.#bytesMax);
+      this.#pending.length > this.#bytesMax || values.some(({ length }) => length > this.#bytesMax);
     return isTooLarge ? undefined : values;
   }
 
   #take(last: Buffer): Buffer {
-    const value = this.#pending.length === 0 ? last : Buffer.concat([...this.#pending, last]);
-    this.#pending = [];
-    this.#pendingBytes = 0;
+    this.#values++;
     this.#depth = 0;
-    return value;
+    if (this.#pending.length === 0) return last;
+    this.#pending.push(last);
+    return this.#pending.take();
   }
 }

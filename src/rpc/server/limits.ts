@@ -19,7 +19,8 @@ export const DEFAULT_RPC_LIMITS = {
   wsConnectionsMax: 10_000,
   ipcConnectionsMax: 100,
   httpHeadersTimeoutMs: 10_000,
-  httpBodyTimeoutMs: 30_000,
+  /** From the first byte of an HTTP body, a WebSocket or an IPC message to its last. */
+  messageTimeoutMs: 30_000,
   httpReplyTimeoutMs: 30_000,
   httpIdleTimeoutMs: 120_000,
   /** The calls of one HTTP request together; just below the reply timeout, so that the answer still gets out. */
@@ -27,12 +28,19 @@ export const DEFAULT_RPC_LIMITS = {
   wsPingIntervalMs: 30_000,
   /** Calls of one connection that run at the same time; beyond it nothing more is read from the socket. */
   socketCallsMax: 128,
-  /** Heavy calls of all connections that wait for their turn: what a hundred clients send in one packet each. */
+  /** Heavy calls of all connections that wait for their turn: a packet of calls from each of a hundred clients. */
   callQueueMax: 10_000,
-  /** Unsent bytes from which on nothing more is read from a WebSocket or IPC connection. */
+  /** Unsent bytes above which nothing more is read from a WebSocket or IPC connection. */
   socketPauseBytes: 1024 * 1024,
   /** Unsent bytes of answers at which a connection is cut. */
   socketSendBufferBytesMax: 32 * 1024 * 1024,
   /** Unsent bytes of notifications at which a subscriber is cut: it does not read. */
   notificationBufferBytesMax: 1024 * 1024,
+  /**
+   * Requests of all connections while they are received or wait for their answers, text and parsed values: fifty of the largest
+   * bodies, or a quarter of a million usual calls.
+   */
+  inputBytesMax: 256 * 1024 * 1024,
+  /** What the clients of all connections have not read: five of the largest batch answers. */
+  outputBytesMax: 128 * 1024 * 1024,
 } as const;

@@ -8,6 +8,7 @@ import { setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { OWNER } from "../auth/credential.ts";
+import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { callHttp, sendHttp } from "../testing/rpc-client.ts";
 import { TEST_REGISTRY } from "../testing/test-methods.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -114,7 +115,7 @@ test("HTTP sends results that are bytes and batches as one body", async () => {
   assert.equal(headers["content-length"], String(text.length));
 });
 
-test("HTTP: GET on / is 200 and empty; other methods, paths and ports are refused with JSON", async () => {
+test("HTTP: GET on / is 200 and empty; other methods, paths and ports are rejected with JSON", async () => {
   const { http, ws } = await start();
   const get = await sendHttp(http, undefined, {}, "GET");
   assert.deepEqual([get.status, get.text], [200, ""]);
@@ -156,7 +157,7 @@ test("HTTP: a body over the limit is 413, announced or chunked", async () => {
   assert.equal(chunked.status, 413);
 });
 
-test("HTTP: a client that expects 100-continue gets its refusal before it sends its body", async () => {
+test("HTTP: a client that expects 100-continue gets its rejection before it sends its body", async () => {
   const { http } = await start({ limits: { bodyBytesMax: 1000 } });
   const head = (length: number) =>
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
@@ -196,7 +197,7 @@ test("HTTP: the Host header is an IP literal or a listed name", async () => {
   }
 });
 
-test("HTTP: two Host headers, or a target that names another host, are refused", async () => {
+test("HTTP: two Host headers, or a target that names another host, are rejected", async () => {
   const { http } = await start();
   const rest = `Content-Type: application/json\r\nConnection: close\r\nContent-Length: ${echo.length}\r\n\r\n${echo}`;
   assert.match(
@@ -307,6 +308,59 @@ test("HTTP: requests smuggled by two lengths, or not HTTP at all, end with 400",
   assert.match(await sendRaw(http, "\u0016\u0003\u0001 hello\r\n\r\n"), /^HTTP\/1.1 400 /);
 });
 
+test("HTTP: complete requests before junk on a connection are answered, then it ends with 400", async () => {
+  const { http } = await start();
+  const call = (id: number) => {
+    const body = `{"jsonrpc":"2.0","id":${id},"method":"test_add","params":["0x1","0x2"]}`;
+    return `POST / HTTP/1.1\r\nHost: localhost\r\nX-Not-Plain: 1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const text = await sendRaw(http, `${call(1)}${call(2)}\u0016\u0003 junk\r\n\r\n`);
+  const statuses = [...text.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status);
+  assert.deepEqual(statuses, ["200", "200", "400"]);
+  assert.match(text, /"id":1,"result":"0x3"[\s\S]*"id":2,"result":"0x3"/);
+});
+
+test("WebSocket and IPC: calls before text that is no JSON are answered before the connection ends", async () => {
+  const { ws, ipc } = await start();
+  const add = '{"jsonrpc":"2.0","id":1,"method":"test_add","params":["0x1","0x2"]}';
+  const socket = await openWs(ws);
+  const codes = closeCode(socket);
+  const answers = nextMessages(socket, 2);
+  socket.send(add);
+  socket.send("hello");
+  const texts = (await answers).map((text) => JSON.parse(text));
+  assert.deepEqual(texts.map(({ id }) => id).sort(), [1, null].sort());
+  assert.equal(await codes, 1003);
+  const stream = connect(ipc);
+  stream.write(`${add}hello\n`);
+  let received = "";
+  for await (const chunk of stream) received += chunk;
+  assert.match(received, /"result":"0x3"/);
+  assert.match(received, /-32700/);
+});
+
+test("WebSocket and IPC: a message that is not finished in time ends the connection, idle ones stay", async () => {
+  const rejected: string[] = [];
+  const observer = {
+    ...SILENT_OBSERVER,
+    rejected: (transport: string, reason: string) => void rejected.push(`${transport} ${reason}`),
+  };
+  const { ws, ipc } = await start({ limits: { messageTimeoutMs: 50 }, modules: { observer } });
+  const idle = await openWs(ws);
+  const slow = await openWs(ws);
+  const code = closeCode(slow);
+  slow.send("[", { fin: false });
+  assert.equal(await code, 1008);
+  const stream = connect(ipc);
+  stream.on("error", () => {});
+  stream.write("[");
+  await new Promise((resolve) => stream.once("close", resolve));
+  assert.deepEqual(rejected, ["ws timeout", "ipc timeout"]);
+  idle.send(echo);
+  assert.equal(await nextMessage(idle), echoed);
+  idle.terminate();
+});
+
 test("WebSocket answers on its own port and on the HTTP port", async () => {
   const { http, ws } = await start();
   for (const url of [http, ws]) {
@@ -392,9 +446,14 @@ test("WebSocket: a message over the limit closes with 1009, no JSON with 1003 af
   const closed = closeCode(bad);
   assert.equal(JSON.parse(await nextMessage(bad)).error.code, -32700);
   assert.equal(await closed, 1003);
+});
+
+test("WebSocket: a binary frame is read as the text in it", async () => {
+  const { ws } = await start();
   const binary = await openWs(ws);
   binary.send(Buffer.from(echo));
-  assert.equal(await closeCode(binary), 1003);
+  assert.equal(await nextMessage(binary), echoed);
+  binary.terminate();
 });
 
 test("WebSocket: a subscriber that does not read is cut", async () => {
@@ -443,7 +502,7 @@ test("IPC: a message over the limit ends the connection", async () => {
   await new Promise((resolve) => socket.once("close", resolve));
 });
 
-test("IPC: a stale socket is replaced, a living one is not, a long path is refused", async () => {
+test("IPC: a stale socket is replaced, a living one is not, a long path is rejected", async () => {
   const stale = join(home, "stale.ipc");
   writeFileSync(stale, "");
   const options = { ipc: { path: stale } };

@@ -3,20 +3,17 @@ import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { createAccessPolicy, type MethodRules } from "./access.ts";
-import {
-  type HttpModules,
-  type Listener,
-  type ListenerOptions,
-  listenHttp,
-  type TlsMaterial,
-} from "./http.ts";
+import { type HttpModules, listenHttp } from "./http-listener.ts";
+import { endWithRejection } from "./http-rejection.ts";
 import { listenIpc } from "./ipc.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
+import type { Listener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
+import { MemoryBudget } from "./memory-budget.ts";
 import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "./origin.ts";
-import { createWsAcceptor, refuseUpgrade, type WsAcceptor } from "./ws.ts";
+import { createWsAcceptor, type WsAcceptor } from "./ws.ts";
 
 export type RpcServerOptions = {
-  /** Each absent one does not listen. HTTP takes WebSocket upgrades too. */
+  /** An absent one does not listen. The HTTP port accepts WebSocket upgrades too. */
   readonly http?: EndpointOptions;
   readonly ws?: EndpointOptions;
   readonly ipc?: { readonly path: string };
@@ -25,7 +22,7 @@ export type RpcServerOptions = {
   readonly limits?: Partial<RpcLimits>;
   /** Speaks TLS on every TCP port. */
   readonly tls?: TlsMaterial;
-  /** Answer plain calls without node:http; true if not given. */
+  /** Answer plain calls without node:http; true if absent. */
   readonly fastHttp?: boolean;
 };
 
@@ -64,10 +61,10 @@ export type RpcServer = {
 
 export type TcpKind = "http" | "ws";
 
-/** A TCP listener and whoever takes its WebSocket upgrades, if somebody does. */
+/** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
 type TcpListener = {
   readonly listener: Listener;
-  readonly options: ListenerOptions;
+  readonly options: TcpListenerOptions;
   acceptor: WsAcceptor | undefined;
 };
 
@@ -86,13 +83,17 @@ export async function startRpcServer<Modules>(
   const listenerModules = {
     dispatcher,
     observer,
+    budgets: {
+      input: new MemoryBudget(limits.inputBytesMax, (bytes) => observer.memory("input", bytes)),
+      output: new MemoryBudget(limits.outputBytesMax, (bytes) => observer.memory("output", bytes)),
+    },
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
   const tcp: { http?: TcpListener; ws?: TcpListener } = {};
   let ipc: Listener | undefined;
 
   async function open(kind: TcpKind, endpoint: EndpointOptions): Promise<string> {
-    const listenerOptions: ListenerOptions = {
+    const listenerOptions: TcpListenerOptions = {
       host: endpoint.host,
       port: endpoint.port,
       access: createAccessPolicy(endpoint, modules.registry.keys()),
@@ -107,7 +108,7 @@ export async function startRpcServer<Modules>(
       acceptUpgrade(request, socket, head) {
         const acceptor = tcp[kind]?.acceptor;
         if (acceptor) acceptor.acceptUpgrade(request, socket, head);
-        else refuseUpgrade(socket, { status: 404, reason: "upgrade", message: "not found" });
+        else endWithRejection(socket, { status: 404, reason: "upgrade", message: "not found" });
       },
       servesCalls: kind === "http",
       ...(modules.otherRequest && { otherRequest: modules.otherRequest }),

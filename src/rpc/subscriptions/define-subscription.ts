@@ -9,17 +9,17 @@ import {
   type Params,
 } from "../dispatch/method.ts";
 import type { ParamCodec } from "../params/codec.ts";
-import { boolean, string } from "../params/codec.ts";
+import { boolean, jsonKind, string, typeFault } from "../params/codec.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
-/** The declaration of what `NS_subscribe` takes under one name. */
+/** The declaration of one subscription of `NS_subscribe`. */
 export type SubscriptionSpec<P extends ParamCodecs, Modules> = {
   /** the first parameter */
   readonly name: string;
   /** what follows it, in wire order */
   readonly params: P;
-  /** Tells `subscriber` of the subject from now on; gives back how to stop that. */
+  /** Registers `subscriber` with the feed of the subject; returns how to remove it. */
   start(params: Params<P>, modules: Modules, subscriber: Subscriber): () => void;
 };
 
@@ -34,7 +34,7 @@ export type Subscription<Modules> = {
 export function defineSubscription<const P extends ParamCodecs, Modules>(
   spec: SubscriptionSpec<P, Modules>,
 ): Subscription<Modules> {
-  // The name counts as a parameter where a refusal gives an index or a number.
+  // The name counts as a parameter where an error gives an index or a number.
   const codecs: NamedCodecs = [["name", subscriptionName], ...Object.entries(spec.params)];
   return {
     name: spec.name,
@@ -46,6 +46,16 @@ export function defineSubscription<const P extends ParamCodecs, Modules>(
 }
 
 const subscriptionName: ParamCodec<string> = { decode: string.decode };
+
+/** Named as geth names its type in errors. Over HTTP no id is known, which is what geth answers there too. */
+const subscriptionId: ParamCodec<string> = {
+  schema: string.schema ?? {},
+  decode(value, field) {
+    if (typeof value !== "string" && value !== null)
+      throw typeFault(jsonKind(value), "rpc.ID", field);
+    return string.decode(value, field);
+  },
+};
 
 type SubscribingModules = { readonly sessions: { readonly subscriptions: Subscriptions } };
 
@@ -74,9 +84,8 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
 
   const unsubscribe = defineMethod({
     name: `${namespace}_unsubscribe`,
-    params: { id: string },
+    params: { id: subscriptionId },
     result: boolean,
-    needsConnection: true,
     handle({ id }, { sessions }: Modules, { connection }) {
       sessions.subscriptions.close(id, connection);
       return true;

@@ -1,43 +1,36 @@
-import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import { absentMembers } from "../json/header-json.ts";
-import { receiptText } from "../json/receipt-json.ts";
 import { syncProgressText } from "../json/sync-json.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { plainText } from "../json/write.ts";
 import type { ChainEvents, PendingTransaction } from "../ports/chain-view.ts";
 import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
-import { minedReceipts } from "../ports/mined.ts";
 import type { NodePort, SyncProgress } from "../ports/node.ts";
-import { LogFeed } from "./log-feed.ts";
+import { Audience } from "./audience.ts";
+import type { LogFeed } from "./log-feed.ts";
 import type { Notifier } from "./notifier.ts";
+import { latin1, ReceiptFeed } from "./receipt-feed.ts";
 import type { Subscriber } from "./subscriber.ts";
 
 /** How much of a new block a subscriber of `newHeads` wants. */
 export type HeadForm = "header" | "hashes" | "full";
 
-type ReceiptsEntry = {
-  readonly subscriber: Subscriber;
-  /** undefined: all of each block */
-  readonly hashes: ReadonlySet<Hash> | undefined;
-};
-
 /** geth looks as often. */
 const SYNC_CHECK_MS = 60_000;
 
-/** Publishes events of chain and pool to the subscribers of `eth`; the JSON of a notification is encoded once for all of them. */
+/** Sends the events of chain and pool to the subscribers of `eth`; an event is encoded once for all of them. */
 export class EthFeeds {
   readonly #blockJson: BlockJsonCache;
   readonly #node: Pick<NodePort, "info">;
   readonly #notifier: Notifier;
-  readonly #heads = { header: newSet(), hashes: newSet(), full: newSet() };
-  readonly #pending = { hash: newSet(), full: newSet() };
-  readonly #receipts = new Set<ReceiptsEntry>();
-  readonly #syncing = newSet();
+  readonly #heads = { header: new Audience(), hashes: new Audience(), full: new Audience() };
+  readonly #pending = { hash: new Audience(), full: new Audience() };
+  readonly #syncing = new Audience();
   #syncCheck: NodeJS.Timeout | undefined;
   #lastSync = "";
   readonly logs: LogFeed;
+  readonly receipts: ReceiptFeed;
   readonly #stop: () => void;
 
   constructor(modules: {
@@ -45,48 +38,50 @@ export class EthFeeds {
     readonly blockJson: BlockJsonCache;
     readonly node: Pick<NodePort, "info">;
     readonly notifier: Notifier;
+    readonly logs: LogFeed;
   }) {
     this.#blockJson = modules.blockJson;
     this.#node = modules.node;
     this.#notifier = modules.notifier;
-    this.logs = new LogFeed(modules.notifier);
+    this.logs = modules.logs;
+    this.receipts = new ReceiptFeed(modules);
     this.#stop = modules.chain.subscribe({
-      onBlock: (executed) => this.#publishBlock(executed),
+      onBlock: (executed) => this.#emitBlock(executed),
       onRemoved: (removed) => {
         for (const executed of removed) this.logs.publish(executed, true);
       },
-      onPending: (transactions) => this.#publishPending(transactions),
+      onPending: (transactions) => this.#emitPending(transactions),
     });
   }
 
   addHeads(subscriber: Subscriber, form: HeadForm): () => void {
-    return add(this.#heads[form], subscriber);
+    return this.#heads[form].add(subscriber);
   }
 
   addPending(subscriber: Subscriber, isFull: boolean): () => void {
-    return add(this.#pending[isFull ? "full" : "hash"], subscriber);
-  }
-
-  addReceipts(subscriber: Subscriber, hashes: readonly Hash[]): () => void {
-    const entry = { subscriber, hashes: hashes.length === 0 ? undefined : new Set(hashes) };
-    this.#receipts.add(entry);
-    return () => this.#receipts.delete(entry);
+    return this.#pending[isFull ? "full" : "hash"].add(subscriber);
   }
 
   /** Sends the present state at once, and every change. */
   addSyncing(subscriber: Subscriber): () => void {
+    let remove: (() => void) | undefined;
     let isOver = false;
-    void andThen(this.#publishSyncing(), () => {
+    void andThen(this.#emitSyncing(), () => {
       if (isOver) return;
       subscriber.notify(this.#lastSync);
-      this.#syncing.add(subscriber);
+      remove = this.#syncing.add(subscriber);
     });
     this.#syncCheck ??= setInterval(() => void this.#checkSync(), SYNC_CHECK_MS).unref();
     return () => {
       isOver = true;
-      this.#syncing.delete(subscriber);
+      remove?.();
       if (this.#syncing.size === 0) this.#stopSyncCheck();
     };
+  }
+
+  /** Characters of events that wait to be sent. */
+  get waitingBytes(): number {
+    return this.#notifier.waitingChars;
   }
 
   /** Unsubscribes from the chain. */
@@ -95,42 +90,22 @@ export class EthFeeds {
     this.#stopSyncCheck();
   }
 
-  #publishBlock(executed: ExecutedBlock): void {
+  #emitBlock(executed: ExecutedBlock): void {
     if (this.#heads.header.size > 0) {
       const { header } = executed.block;
       const text = latin1(this.#blockJson.get(executed, "header"));
       this.#notifier.publish(this.#heads.header, `${text.slice(0, -1)}${absentMembers(header)}}`);
     }
     for (const form of ["hashes", "full"] as const) {
-      const subscribers = this.#heads[form];
-      if (subscribers.size === 0) continue;
-      this.#notifier.publish(subscribers, latin1(this.#blockJson.get(executed, form)));
+      const audience = this.#heads[form];
+      if (audience.size === 0) continue;
+      this.#notifier.publish(audience, latin1(this.#blockJson.get(executed, form)));
     }
     this.logs.publish(executed);
-    this.#publishReceipts(executed);
+    this.receipts.publish(executed);
   }
 
-  #publishReceipts(executed: ExecutedBlock): void {
-    const { transactions } = executed.block;
-    if (transactions.length === 0 || this.#receipts.size === 0) return;
-    const all: Subscriber[] = [];
-    const receipts = minedReceipts(executed);
-    for (const { subscriber, hashes } of this.#receipts) {
-      if (hashes === undefined) {
-        all.push(subscriber);
-        continue;
-      }
-      const texts = transactions.flatMap(({ hash }, index) =>
-        hashes.has(hash) ? [receiptText(receipts[index]!)] : [],
-      );
-      if (texts.length > 0) this.#notifier.publish([subscriber], `[${texts.join(",")}]`);
-    }
-    if (all.length > 0) {
-      this.#notifier.publish(all, latin1(this.#blockJson.get(executed, "receipts")));
-    }
-  }
-
-  #publishPending(transactions: readonly PendingTransaction[]): void {
+  #emitPending(transactions: readonly PendingTransaction[]): void {
     const { hash, full } = this.#pending;
     for (const { tx, sender } of transactions) {
       if (hash.size > 0) this.#notifier.publish(hash, plainText(tx.hash));
@@ -138,7 +113,7 @@ export class EthFeeds {
     }
   }
 
-  #publishSyncing(): MaybePromise<void> {
+  #emitSyncing(): MaybePromise<void> {
     return andThen(this.#node.info(), ({ syncProgress }) => {
       const text = syncText(syncProgress);
       if (text === this.#lastSync) return;
@@ -149,7 +124,7 @@ export class EthFeeds {
 
   async #checkSync(): Promise<void> {
     try {
-      await this.#publishSyncing();
+      await this.#emitSyncing();
     } catch {
       // Nobody asked: the next check tries again, and a call that asks gets the error.
     }
@@ -161,21 +136,8 @@ export class EthFeeds {
   }
 }
 
-function newSet(): Set<Subscriber> {
-  return new Set();
-}
-
-function add(subscribers: Set<Subscriber>, subscriber: Subscriber): () => void {
-  subscribers.add(subscriber);
-  return () => subscribers.delete(subscriber);
-}
-
 function syncText(progress: SyncProgress | undefined): string {
   return progress === undefined
     ? "false"
     : `{"syncing":true,"status":${syncProgressText(progress)}}`;
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

@@ -1,17 +1,20 @@
 import type { Connection } from "../dispatch/context.ts";
 
+/** Notifications before the answer with the id is sent: a batch with other calls may delay it. */
+const HELD_MAX = 1000;
+
 /** One subscription of one connection. */
 export class Subscriber {
   readonly id: string;
-  readonly #connection: Connection;
+  readonly connection: Connection;
   readonly #head: string;
-  /** Notices that came before the client could know the id; undefined once it can. */
+  /** Results that came before the client could know the id; undefined once it can. */
   #held: string[] | undefined = [];
   #isActive = true;
 
   constructor(namespace: string, id: string, connection: Connection) {
     this.id = id;
-    this.#connection = connection;
+    this.connection = connection;
     this.#head = `{"jsonrpc":"2.0","method":"${namespace}_subscription","params":{"subscription":"${id}","result":`;
   }
 
@@ -19,14 +22,22 @@ export class Subscriber {
     return this.#isActive;
   }
 
-  /** Sends one notice with the JSON text `result`; does nothing once the subscription is over. */
-  notify(result: string): void {
-    if (!this.#isActive) return;
-    if (this.#held !== undefined) this.#held.push(result);
-    else this.#connection.notify(`${this.#head}${result}}}`);
+  /** The message with the JSON text `result`, undefined when none is to be sent: the subscription is over or not released yet. */
+  message(result: string): string | undefined {
+    if (!this.#isActive) return undefined;
+    if (this.#held === undefined) return `${this.#head}${result}}}`;
+    this.#held.push(result);
+    if (this.#held.length > HELD_MAX) this.connection.overrun();
+    return undefined;
   }
 
-  /** The id is on its way to the client: what was held back follows. */
+  /** Sends one notification at once. */
+  notify(result: string): void {
+    const message = this.message(result);
+    if (message !== undefined) this.connection.notify([message]);
+  }
+
+  /** The id is on its way to the client: the held notifications follow. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -35,6 +46,6 @@ export class Subscriber {
 
   end(): void {
     this.#isActive = false;
-    this.#held = [];
+    this.#held = undefined;
   }
 }

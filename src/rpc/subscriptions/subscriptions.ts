@@ -9,25 +9,30 @@ import { Subscriber } from "./subscriber.ts";
 
 type Entry = { readonly subscriber: Subscriber; readonly stop: () => void };
 
+export type SubscriptionsOptions = {
+  readonly maxPerConnection: number;
+  /** Of all connections together. */
+  readonly max: number;
+};
+
 /** The subscriptions of every connection, in all namespaces. An id means something to its own connection only. */
 export class Subscriptions {
-  readonly #maxPerConnection: number;
+  readonly #options: SubscriptionsOptions;
   readonly #byConnection = new Map<Connection, Map<string, Entry>>();
+  #size = 0;
 
-  constructor(options: { readonly maxPerConnection: number }) {
-    this.#maxPerConnection = options.maxPerConnection;
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
   }
 
   /** Of all connections. */
   get size(): number {
-    let size = 0;
-    for (const entries of this.#byConnection.values()) size += entries.size;
-    return size;
+    return this.#size;
   }
 
   /**
-   * Begins a subscription of the caller and gives back its id. It ends when the caller says so or is gone.
-   * @param start makes the subscriber hear of its subject from now on; gives back how to stop that
+   * Begins a subscription of the caller and returns its id. It ends on the caller's request or with its connection.
+   * @param start registers the subscriber with its feed; returns how to remove it
    * @throws NotificationsUnsupportedError, TooManyError
    */
   open(
@@ -38,14 +43,21 @@ export class Subscriptions {
     const { connection } = context;
     if (connection === undefined) throw new NotificationsUnsupportedError();
     const entries = this.#entriesOf(connection);
-    if (entries.size >= this.#maxPerConnection) {
-      throw new TooManyError(`too many subscriptions: ${this.#maxPerConnection}`);
+    const { max, maxPerConnection } = this.#options;
+    if (entries.size >= maxPerConnection) {
+      throw new TooManyError(`too many subscriptions: ${maxPerConnection}`);
+    }
+    if (this.#size >= max) {
+      throw new TooManyError(`too many subscriptions of all connections: ${max}`);
     }
     const subscriber = new Subscriber(namespace, randomId(), connection);
     const entry = { subscriber, stop: start(subscriber) };
-    entries.set(subscriber.id, entry);
     // The caller was gone before its call was run.
     if (this.#byConnection.get(connection) !== entries) end(entry);
+    else {
+      entries.set(subscriber.id, entry);
+      this.#size++;
+    }
     context.afterReply(() => subscriber.release());
     return subscriber.id;
   }
@@ -56,6 +68,7 @@ export class Subscriptions {
     const entry = entries?.get(id);
     if (entry === undefined) throw new SubscriptionNotFoundError();
     entries!.delete(id);
+    this.#size--;
     end(entry);
   }
 
@@ -66,6 +79,7 @@ export class Subscriptions {
     this.#byConnection.set(connection, entries);
     connection.onClose(() => {
       this.#byConnection.delete(connection);
+      this.#size -= entries.size;
       for (const entry of entries.values()) end(entry);
       entries.clear();
     });

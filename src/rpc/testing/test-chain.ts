@@ -2,7 +2,7 @@ import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
-import { PayloadAttributesError } from "../../consensus/built-block.ts";
+import { PayloadAttributesError } from "../../consensus/block-tester.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";
@@ -37,6 +37,7 @@ import type { NodeInfo, NodePort } from "../ports/node.ts";
 import type { RpcSettings, Sessions } from "../ports/rpc-ports.ts";
 import type { ToolsPort } from "../ports/tools.ts";
 import { EthFeeds } from "../subscriptions/eth-feeds.ts";
+import { LogFeed } from "../subscriptions/log-feed.ts";
 import { Notifier } from "../subscriptions/notifier.ts";
 import { Subscriptions } from "../subscriptions/subscriptions.ts";
 import { createTestEvents, settlingEmitter, type TestEmitter } from "./test-events.ts";
@@ -173,6 +174,7 @@ function sessionsOf(
 ): Sessions {
   const blockJson = new BlockJsonCache({ bytesMax: 1 << 20, nullPowFields: false });
   const notifier = new Notifier({
+    queueCharsMax: 1_000_000,
     defer: (work) => work(),
     onError(error) {
       throw error;
@@ -183,8 +185,11 @@ function sessionsOf(
       { max: 10_000, maxPerConnection: 1000, idleMs: 300_000, logLimits, ...filterOptions },
       { chain, now },
     ),
-    subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax }),
-    feeds: new EthFeeds({ chain, node, blockJson, notifier }),
+    subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),
+    feeds: new EthFeeds({
+      ...{ chain, node, blockJson, notifier },
+      logs: new LogFeed({ termsMax: 1000 }, notifier),
+    }),
     blockJson,
     sendLock: new KeyedLock(),
     hashrates: new HashrateRegistry(now),

@@ -65,8 +65,12 @@ export class TestConnection implements Connection {
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 
-  notify(json: string): void {
-    this.notices.push(JSON.parse(json));
+  notify(messages: readonly string[]): void {
+    for (const message of messages) this.notices.push(JSON.parse(message));
+  }
+
+  overrun(): void {
+    this.close();
   }
 
   onClose(task: () => void): void {

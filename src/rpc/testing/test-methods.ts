@@ -72,8 +72,9 @@ export const TEST_METHODS = [
     needsConnection: true,
     handle({ count, text }, _modules, context) {
       context.afterReply(() => {
-        for (let i = 0n; i < count; i++)
-          context.connection?.notify(JSON.stringify({ notice: text }));
+        for (let i = 0n; i < count; i++) {
+          context.connection?.notify([JSON.stringify({ notice: text })]);
+        }
       });
       return "done";
     },

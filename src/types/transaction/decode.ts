@@ -1,6 +1,6 @@
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { decodeRlp, type RlpItem } from "../../primitives/rlp.ts";
-import { StructReader } from "../rlp-struct.ts";
+import { decodeRlp, type RlpItem, rlpItemEnd } from "../../primitives/rlp.ts";
+import { InvalidEncodingError, StructReader } from "../rlp-struct.ts";
 import { accessListCodec } from "./access-list.ts";
 import { blobCodec } from "./blob.ts";
 import { readSignature, type WireSignature } from "./codec.ts";
@@ -22,9 +22,22 @@ import type { BlobSidecar, Transaction } from "./transaction.ts";
  */
 export function decodeTransaction(bytes: Uint8Array): Transaction {
   const type = transactionType(bytes);
-  const item = decodeRlp(type === 0 ? bytes : bytes.subarray(1));
+  const body = type === 0 ? bytes : bytes.subarray(1);
+  // That it is a list comes first, whatever is wrong inside.
+  if (body[0]! < 0xc0 && rlpItemEnd(body, 0) <= body.length) {
+    throw new InvalidEncodingError("RLP_EXPECTED_LIST", CODEC_NAMES[type], "");
+  }
+  const item = decodeRlp(body);
   return { ...readTransaction(type, item), hash: keccak256Hash(bytes), raw: bytes };
 }
+
+const CODEC_NAMES = {
+  0: legacyCodec.name,
+  1: accessListCodec.name,
+  2: feeMarketCodec.name,
+  3: blobCodec.name,
+  4: setCodeCodec.name,
+} as const;
 
 /** 4096 field elements of 32 bytes (EIP-4844) */
 const BLOB_LENGTH = 131_072;
@@ -62,7 +75,8 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
  */
 function transactionType(bytes: Uint8Array): Transaction["type"] {
   const first = bytes[0];
-  if (first !== undefined && first >= 0xc0) return 0;
+  // From 0x80 on it is RLP of whatever kind, which the legacy form then accepts or not.
+  if (first !== undefined && first >= 0x80) return 0;
   if (first === undefined || bytes.length === 1) throw new TransactionTooShortError();
   if (first >= 1 && first <= 4) return first as Transaction["type"];
   throw new TransactionTypeNotSupportedError(first);

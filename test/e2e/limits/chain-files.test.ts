@@ -130,7 +130,7 @@ test("an import that fails ends with 1 and one line", async () => {
 test("import of another chain, or of a fork of this one, changes nothing", async () => {
   const other = newHome(GENESIS_TIME + 1);
   const stranger = await importBytes(other, "stranger.rlp", Buffer.concat(encoded(1, 10)));
-  assert.deepEqual([stranger.error?.code, stranger.head], ["IMPORT_BLOCK_REFUSED", 0]);
+  assert.deepEqual([stranger.error?.code, stranger.head], ["IMPORT_BLOCK_REJECTED", 0]);
 
   const home = newHome(GENESIS_TIME);
   const good = await importBytes(home, "ten.rlp", Buffer.concat(encoded(1, 10)));

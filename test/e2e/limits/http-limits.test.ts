@@ -4,7 +4,12 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp, sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { request } from "../../support/clients.ts";
-import { assertRefusalCounted, metricOf, refusals, WITH_METRICS } from "../../support/metrics.ts";
+import {
+  assertRejectionCounted,
+  metricOf,
+  rejections,
+  WITH_METRICS,
+} from "../../support/metrics.ts";
 import { openRaw, rawPost } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -30,7 +35,7 @@ before(async () => {
 after(() => node.stop());
 
 const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRefusalCounted(node, "http", reason, work);
+  assertRejectionCounted(node, "http", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
@@ -84,11 +89,11 @@ test("a client that does not read its answer is cut, and the answer given up", (
         params: [{ to: TARGET }, "latest", { [TARGET]: { code: "0x620ffff05ff3" } }],
       })),
     );
-    const cutBefore = await refusals(node, "http", "slowReader");
+    const cutBefore = await rejections(node, "http", "slowReader");
     const { socket, closed } = await openRaw(node.url);
     socket.pause();
     socket.write(rawPost(batch));
-    while ((await refusals(node, "http", "slowReader")) === cutBefore) await setTimeout(50);
+    while ((await rejections(node, "http", "slowReader")) === cutBefore) await setTimeout(50);
     socket.resume();
     const text = await closed;
     const length = Number(/content-length: (\d+)/.exec(text)?.[1]);
@@ -173,6 +178,27 @@ test("requests that two servers could read in two ways are refused and the conne
     );
     assert.doesNotMatch(await h2c.closed, / 101 /);
   }));
+
+test("a body in chunks of one byte is cut off after some thousands", () =>
+  assertCounted("chunks", async () => {
+    const { socket, closed } = await openRaw(node.url);
+    socket.write(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    socket.write("1\r\n \r\n".repeat(5000));
+    await closed;
+    await assertServes();
+  }));
+
+test("an upgrade on a connection that has ended already does not stop the node", async () => {
+  const { socket, closed } = await openRaw(node.url);
+  socket.end(
+    "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" +
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
+  await closed;
+  await assertServes();
+});
 
 test("a body in a thousand chunks is one body", async () => {
   const padded = `${" ".repeat(2000)}${CHAIN_ID}`;

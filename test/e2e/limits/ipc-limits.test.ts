@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
-import { assertRefusalCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -30,7 +30,7 @@ before(async () => {
 after(() => node.stop());
 
 const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRefusalCounted(node, "ipc", reason, work);
+  assertRejectionCounted(node, "ipc", reason, work);
 
 const open = () => metricOf(node, "rpc_connections", 'transport="ipc"');
 

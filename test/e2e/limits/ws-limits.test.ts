@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
-import { assertRefusalCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -37,7 +37,7 @@ before(async () => {
 after(() => node.stop());
 
 const assertCounted = (reason: string, work: () => Promise<void>) =>
-  assertRefusalCounted(node, "ws", reason, work);
+  assertRejectionCounted(node, "ws", reason, work);
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");

@@ -7,6 +7,7 @@ import {
   KECCAK_WORD_GAS,
   NEW_ACCOUNT_GAS,
   SELFDESTRUCT_REFUND,
+  WARM_ACCESS_GAS,
 } from "../../../params/gas.ts";
 import { i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
@@ -48,6 +49,12 @@ export function defineCalls(
   const returnIfOut = (f: FunctionBuilder, gasLeft: Local) =>
     f.if(i64.ltS(gasLeft, 0n), () => f.return(i64.of(gasLeft)));
 
+  /** The gas for an access is not there, which geth words in its own way; a deadline that passed stays the reason. */
+  const outInAccess = (f: FunctionBuilder) =>
+    f.if(i32.eqz(i32.load(globals.halt)), () =>
+      f.do(i32.store(globals.halt, haltCode.outOfGasInAccess)),
+    );
+
   /** What is lent out in slices comes together before it is divided. */
   const takeReserve = (f: FunctionBuilder, gasLeft: Local) => {
     f.set(gasLeft, i64.add(gasLeft, i64.load(globals.reserve)));
@@ -85,8 +92,12 @@ export function defineCalls(
       f.if(i64.eq(end, -1n), () => failWith(f, haltCode.gasUintOverflow));
 
       const target = f.i32(call(access.account, i32.add(sp, WORD)));
+      const before = f.i64(i64.add(gasLeft, i64.load(globals.reserve)));
       f.set(gasLeft, call(access.touchAccount, gasLeft, target));
-      returnIfOut(f, gasLeft);
+      f.if(i64.ltS(gasLeft, 0n), () => {
+        if (rules.eip2929) f.if(i64.geU(before, WARM_ACCESS_GAS), () => outInAccess(f));
+        f.return(i64.of(gasLeft));
+      });
       const transfers = f.i32(hasValue ? i32.eqz(isZeroWord(sp, 2 * WORD)) : 0);
       if (name === "call") {
         f.if(i32.and(transfers, i32.load(frame.isStatic)), () =>
@@ -98,7 +109,10 @@ export function defineCalls(
         f.if(i32.and(i32.load(target, record.flags), flag.delegated), () => {
           f.set(codeAccount, call(imports.delegate, target));
           f.set(gasLeft, call(access.touchAccount, gasLeft, codeAccount));
-          returnIfOut(f, gasLeft);
+          f.if(i64.ltS(gasLeft, 0n), () => {
+            outInAccess(f);
+            f.return(i64.of(gasLeft));
+          });
         });
       }
       f.if(transfers, () => {
@@ -188,7 +202,10 @@ export function defineCalls(
     const target = f.i32(call(access.account, sp!));
     f.do(i32.store(request.target, target));
     f.set(gasLeft, call(access.touchBeneficiary, gasLeft, target));
-    returnIfOut(f, gasLeft);
+    f.if(i64.ltS(gasLeft, 0n), () => {
+      outInAccess(f);
+      f.return(i64.of(gasLeft));
+    });
     const account = f.i32(i32.load(frame.account));
     if (rules.eip150) {
       const isNew: Operand = rules.eip158

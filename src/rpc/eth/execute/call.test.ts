@@ -55,7 +55,7 @@ overBothTransports((createTestModules) => {
       code: new Uint8Array(),
       state: new Map([[TOPIC, 0n]]),
     });
-    assert.deepEqual(seen.blockOverrides, { number: 9 });
+    assert.deepEqual(seen.blockOverrides, { number: 9n });
   });
 
   test("eth_call takes null for a call of nothing on the latest block", async () => {

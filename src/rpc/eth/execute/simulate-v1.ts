@@ -26,7 +26,12 @@ const simulationOptions = object(
   "simOpts",
   {
     blockStateCalls: array(
-      object("simBlock", { blockOverrides, stateOverrides, calls: array(callArguments) }),
+      object(
+        "simBlock",
+        { blockOverrides, stateOverrides, calls: array(callArguments, "[]ethapi.TransactionArgs") },
+        "ethapi.simBlock",
+        "fields",
+      ),
       "[]ethapi.simBlock",
     ),
     traceTransfers: boolean,
@@ -34,6 +39,7 @@ const simulationOptions = object(
     returnFullTransactions: boolean,
   },
   "ethapi.simOpts",
+  "fields",
 );
 
 /**

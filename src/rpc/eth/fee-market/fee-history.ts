@@ -11,17 +11,20 @@ const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
 /** A count as JSON number, decimal or hex string: geth takes all three here and nowhere else. */
 const decimalOrHex: ParamCodec<number> = {
   decode(value) {
-    const text = typeof value === "number" ? String(value) : value;
-    if (typeof text === "string" && /^(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})$/.test(text)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    if (text === "") return 0;
+    if (/^(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})$/.test(text) && BigInt(text) < 2n ** 64n) {
       return Number(BigInt(text));
     }
-    throw new InvalidValueError(`invalid hex or decimal integer ${JSON.stringify(String(value))}`);
+    throw new InvalidValueError(`invalid hex or decimal integer ${JSON.stringify(text)}`);
   },
 };
 
 const percentiles: ParamCodec<readonly number[]> = {
   decode(value) {
-    if (Array.isArray(value) && value.every((item) => typeof item === "number")) return value;
+    // Go reads null as 0.
+    const numbers = Array.isArray(value) ? value.map((item) => item ?? 0) : undefined;
+    if (numbers?.every((item) => typeof item === "number")) return numbers;
     throw new InvalidValueError("json: cannot unmarshal value into Go value of type []float64");
   },
 };

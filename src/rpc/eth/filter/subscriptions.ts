@@ -65,7 +65,7 @@ const transactionReceipts = defineSubscription({
   start({ query }, { sessions }: SubscriptionModules, subscriber) {
     const hashes = query?.transactionHashes ?? [];
     if (hashes.length > RECEIPT_HASHES_MAX) throw new SubscriptionArgumentError();
-    return sessions.feeds.addReceipts(subscriber, hashes);
+    return sessions.feeds.receipts.add(subscriber, hashes);
   },
 });
 

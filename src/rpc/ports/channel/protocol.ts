@@ -114,6 +114,7 @@ export const REMOTE_METHODS = {
   },
   node: {
     info: CALL,
+    devChain: CALL,
     dataDirectory: CALL,
     adminInfo: CALL,
     peers: CALL,

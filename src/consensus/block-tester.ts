@@ -1,87 +1,91 @@
 import type { Chain } from "../chain/chain.ts";
 import { NodeError } from "../errors.ts";
-import { nextGasLimit, type SealedBlock } from "../execution/block/build-block.ts";
+import {
+  type BlockBuilder,
+  nextGasLimit,
+  type PayloadAttributes,
+  type SealedBlock,
+} from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
-import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { Withdrawal } from "../types/block.ts";
 import {
   type DecodedPooledTransaction,
   decodePooledTransaction,
 } from "../types/transaction/decode.ts";
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
+import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
-import { PACKING_LIMITS, packTransactions } from "./pack-transactions.ts";
+import { PACKING_LIMITS } from "./pack-transactions.ts";
+import type { SetAside } from "./set-aside.ts";
 
-/** The block somebody wants built on the head. */
-export type PayloadAttributes = {
-  /** The head, where the caller says on what to build. */
+/** A block to build on the head. */
+export type PayloadRequest = Omit<PayloadAttributes, "gasLimit"> & {
+  /** Must be the head when present. */
   readonly parentHash?: Hash;
-  readonly timestamp: number;
-  readonly prevRandao: Hash;
-  readonly feeRecipient: Address;
-  readonly withdrawals?: readonly Withdrawal[];
-  readonly parentBeaconBlockRoot?: Hash;
   readonly targetGasLimit?: bigint;
   /** In network form, exactly these in this order; undefined: the best of the pool. */
   readonly transactions?: readonly Uint8Array[];
-  readonly extraData?: Uint8Array;
 };
 
 export type BuiltBlock = {
   readonly sealed: SealedBlock;
-  /** What the fee recipient gets for gas, in wei. */
+  /** The fee recipient's priority fees, in wei. */
   readonly value: bigint;
-  /** Of its blob transactions, where they are at hand. */
+  /** Of its blob transactions, where request or pool have them. */
   readonly sidecars: readonly BlobSidecar[];
 };
 
-/** The attributes contradicts the head or the rules. The message is geth's. */
+/** The attributes contradict the head or the rules. The message is geth's. */
 export class PayloadAttributesError extends NodeError {
   readonly code = "BLOCK_PAYLOAD_ATTRIBUTES";
 }
 
-/** Builds the blocks that tests ask for by name (`testing_*`). */
+/** Builds the blocks of the `testing_*` methods. */
 export type BlockTester = {
-  /** Builds a block and keeps nothing. @throws PayloadAttributesError, and what the first unfit transaction breaks */
-  build(attributes: PayloadAttributes): BuiltBlock;
+  /**
+   * Builds a block and stores nothing.
+   * @throws PayloadAttributesError, InvalidBlockError, and the rejection of the first transaction that does not fit
+   */
+  build(request: PayloadRequest): BuiltBlock;
   /** Builds a block and makes it the head; its hash. @throws as build */
-  commit(attributes: PayloadAttributes): Hash;
+  commit(request: PayloadRequest): Hash;
 };
 
 export function createBlockTester(
   options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },
-  modules: { readonly chain: Chain; readonly mempool: Mempool; readonly beginBlock: BeginBlock },
+  modules: {
+    readonly chain: Chain;
+    readonly mempool: Mempool;
+    readonly beginBlock: BeginBlock;
+    readonly setAside: SetAside;
+  },
 ): BlockTester {
   const { chain, mempool, beginBlock } = modules;
 
-  function build(attributes: PayloadAttributes): BuiltBlock {
+  function build(request: PayloadRequest): BuiltBlock {
     const { hash, header: head } = chain.head().block;
-    assertFits(attributes, { hash, timestamp: head.timestamp });
-    const { timestamp, prevRandao, feeRecipient, withdrawals, parentBeaconBlockRoot } = attributes;
+    assertFits(request, { hash, timestamp: head.timestamp });
+    const { parentHash: _, targetGasLimit, transactions, ...attributes } = request;
+    const { timestamp, withdrawals } = attributes;
     const point = { number: head.number + 1, timestamp, difficulty: 0n };
     if (withdrawals && !isAtLeast(hardforkAt(chain.config, point), "shanghai")) {
       throw new PayloadAttributesError("unexpected withdrawals before shanghai");
     }
-    const given = attributes.transactions?.map(decodeAt);
-    const builder = beginBlock({
-      ...{ timestamp, prevRandao, coinbase: feeRecipient },
-      gasLimit: nextGasLimit(head.gasLimit, attributes.targetGasLimit ?? options.gasLimitTarget),
-      extraData: attributes.extraData ?? EMPTY_BYTES,
-      ...(withdrawals && { withdrawals }),
-      ...(parentBeaconBlockRoot && { parentBeaconBlockRoot }),
-    });
-    if (given) for (const { tx } of given) builder.add(tx);
-    else {
-      const limits = { ...PACKING_LIMITS, minimumTip: options.minimumTip() };
-      packTransactions(builder, limits, { mempool, config: chain.config });
-    }
-    const sealed = builder.seal();
+    const given = transactions?.map(decodeAt);
+    const gasLimit = nextGasLimit(head.gasLimit, targetGasLimit ?? options.gasLimitTarget);
+    const begin = () => beginBlock({ ...attributes, gasLimit });
+    const sealed = given ? sealOf(begin(), given) : fromPool(begin);
     return { sealed, value: tipsOf(sealed), sidecars: sidecarsOf(sealed, given ?? []) };
+  }
+
+  function fromPool(begin: () => BlockBuilder): SealedBlock {
+    const limits = { ...PACKING_LIMITS, minimumTip: options.minimumTip() };
+    const { config } = chain;
+    return assembleBlock(begin, limits, { mempool, config, setAside: modules.setAside }).sealed;
   }
 
   function sidecarsOf({ executed }: SealedBlock, given: readonly DecodedPooledTransaction[]) {
@@ -94,16 +98,21 @@ export function createBlockTester(
 
   return {
     build,
-    commit(attributes) {
-      const { executed, changes, nodes } = build(attributes).sealed;
+    commit(request) {
+      const { executed, changes, nodes } = build(request).sealed;
       chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
       return executed.block.hash;
     },
   };
 }
 
+function sealOf(builder: BlockBuilder, given: readonly DecodedPooledTransaction[]): SealedBlock {
+  for (const { tx } of given) builder.add(tx);
+  return builder.seal();
+}
+
 function assertFits(
-  { parentHash, timestamp }: PayloadAttributes,
+  { parentHash, timestamp }: PayloadRequest,
   head: { readonly hash: Hash; readonly timestamp: number },
 ): void {
   if (parentHash !== undefined && parentHash !== head.hash) {

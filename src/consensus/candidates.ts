@@ -1,0 +1,56 @@
+import type { SealedBlock } from "../execution/block/build-block.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { BlockInput, Proposal, TxResult } from "./application.ts";
+
+/** A block that was executed and not committed. */
+export type Candidate = {
+  readonly proposal: Proposal;
+  readonly txs: readonly Uint8Array[];
+  readonly sealed: SealedBlock;
+  /** One for each element of `txs`. */
+  readonly results: readonly TxResult[];
+};
+
+/** Rounds of one height whose executed blocks are cached; a height with more executes again. */
+export const CANDIDATES_MAX = 4;
+
+/** The executed blocks of one height, found by what decides their content. */
+export type Candidates = {
+  /** @param parentHash of the head, which a candidate must follow */
+  find(input: BlockInput, parentHash: Hash): Candidate | undefined;
+  add(candidate: Candidate): void;
+  clear(): void;
+  size(): number;
+};
+
+export function createCandidates(): Candidates {
+  let candidates: readonly Candidate[] = [];
+  return {
+    find: (input, parentHash) =>
+      candidates.find(
+        (candidate) =>
+          candidate.sealed.executed.block.header.parentHash === parentHash &&
+          isSameBlock(candidate, input),
+      ),
+    add(candidate) {
+      candidates = [...candidates, candidate].slice(-CANDIDATES_MAX);
+    },
+    clear() {
+      candidates = [];
+    },
+    size: () => candidates.length,
+  };
+}
+
+/** Votes and misbehavior are left out: nothing in the block depends on them. */
+function isSameBlock({ proposal, txs }: Candidate, input: BlockInput): boolean {
+  return (
+    proposal.height === input.height &&
+    proposal.time.seconds === input.time.seconds &&
+    proposal.time.nanos === input.time.nanos &&
+    proposal.proposer === input.proposer &&
+    txs.length === input.txs.length &&
+    txs.every((tx, i) => tx === input.txs[i] || equalBytes(tx, input.txs[i]!))
+  );
+}

@@ -1,0 +1,118 @@
+import { NodeError } from "../errors.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** The wall clock is not plausible: no block is made until it is confirmed or set right. */
+export class ClockJumpError extends NodeError {
+  readonly code = "CLOCK_JUMP";
+}
+
+/** A smaller difference within one check is a clock being disciplined, not set. */
+const JUMP_MS = 15_000;
+/** Blocks made in quick succession run ahead of the clock by as much. */
+const BEHIND_HEAD_MS = 60_000;
+/** 2100-01-01: a later clock is wrong whatever the chain says. */
+const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
+
+export type ClockWatchOptions = {
+  /** A forward jump of more than this stops block production. */
+  readonly forwardJumpMsMax: number;
+  /** The operator has confirmed the clock: nothing stops block production. */
+  readonly isAccepted: boolean;
+};
+
+export type ClockWatchModules = {
+  /** Unix milliseconds. */
+  readonly wallClock: () => number;
+  /** Milliseconds of a clock that nobody sets. On Linux it stops while the machine is suspended. */
+  readonly monotonicClock: () => number;
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, "counter">;
+};
+
+/** Compares the wall clock, which blocks are stamped with, with the monotonic one. */
+export type ClockWatch = {
+  /** Compares the clocks now; to be called every few seconds and before a block is made. */
+  check(): void;
+  /** Why no block may be made; undefined while all is well. Of the last `check`. */
+  problem(): ClockJumpError | undefined;
+  /** Unix milliseconds for the next block. @throws ClockJumpError */
+  now(): number;
+};
+
+/** @param headTimestamp of the head at start, in seconds; undefined for a chain that has only its genesis */
+export function createClockWatch(
+  options: ClockWatchOptions,
+  headTimestamp: number | undefined,
+  { wallClock, monotonicClock, log, metrics }: ClockWatchModules,
+): ClockWatch {
+  const jumps = metrics.counter({
+    name: "clock_jumps_total",
+    help: "Jumps of the wall clock: forward, backward, behind_head (at start), implausible (after 2099).",
+    labels: ["kind"],
+  });
+  /** Wall clock minus monotonic clock when the wall clock was last believed. */
+  let believed = wallClock() - monotonicClock();
+  let problem: ClockJumpError | undefined;
+  let isImplausibilityReported = false;
+
+  function stop(message: string, kind: string, details: Record<string, unknown>): void {
+    if (problem || (kind === "implausible" && isImplausibilityReported)) return;
+    isImplausibilityReported = kind === "implausible";
+    jumps.add(1, { kind });
+    const error = new ClockJumpError(
+      `${message}: set the clock right, or confirm it with --consensus.accept-clock`,
+      details,
+    );
+    if (!options.isAccepted) problem = error;
+    log.error(problem ? "no blocks until the clock is confirmed" : "clock accepted", { error });
+  }
+
+  function believe(offset: number): void {
+    believed = offset;
+    if (problem === undefined) return;
+    problem = undefined;
+    log.info("the clock is right again");
+  }
+
+  function check(): void {
+    const wall = wallClock();
+    const offset = wall - monotonicClock();
+    const jump = offset - believed;
+    const details = { clock: new Date(wall).toISOString(), jumpMs: Math.round(jump) };
+    if (wall >= PLAUSIBLE_MS_MAX) {
+      stop("the clock is after the year 2099", "implausible", details);
+    } else if (jump > options.forwardJumpMsMax) {
+      stop("the clock jumped forward", "forward", details);
+    } else {
+      if (Math.abs(jump) > JUMP_MS) {
+        jumps.add(1, { kind: jump > 0 ? "forward" : "backward" });
+        log.warn("the clock jumped", details);
+      }
+      believe(offset);
+      return;
+    }
+    if (problem === undefined) believed = offset;
+  }
+
+  if (headTimestamp !== undefined) {
+    const ahead = wallClock() - headTimestamp * 1000;
+    const details = { headTimestamp, aheadMs: ahead };
+    if (ahead < -BEHIND_HEAD_MS) {
+      jumps.add(1, { kind: "behind_head" });
+      log.warn("the clock is behind the head, new blocks follow it second by second", details);
+    } else if (ahead > options.forwardJumpMsMax) {
+      log.info("the head is old: the next block closes the gap", details);
+    }
+  }
+  check();
+  return {
+    check,
+    problem: () => problem,
+    now() {
+      check();
+      if (problem) throw problem;
+      return wallClock();
+    },
+  };
+}

@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addressToBytes } from "../primitives/address.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import type { BlockInput } from "./application.ts";
+import { encodeProposerData } from "./proposer-data.ts";
+import {
+  GAS_LIMIT,
+  inputOf,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+  transferOf,
+} from "./testing/test-application.ts";
+
+/** Damaged proposals in all; `FUZZ_RUNS=10000` for the full proof. */
+const RUNS = Number(process.env["FUZZ_RUNS"] ?? 2_000);
+const RUNS_PER_BLOCK = 100;
+
+type Random = (below: number) => number;
+type Damage = (input: BlockInput, random: Random) => BlockInput;
+
+const GAS_STEP = GAS_LIMIT / 1024n;
+
+function withTxs(input: BlockInput, txs: readonly Uint8Array[]): BlockInput {
+  return { ...input, txs };
+}
+
+function withFirst(input: BlockInput, first: Uint8Array): BlockInput {
+  return withTxs(input, [first, ...input.txs.slice(1)]);
+}
+
+/** Proposer data with other fields than the format allows. */
+function rawProposerData(
+  overrides: Readonly<Record<number, RlpItem>>,
+  more: readonly RlpItem[] = [],
+) {
+  const fields: RlpItem[] = [
+    bigintToBytes(1n),
+    addressToBytes(PROPOSER),
+    EMPTY_BYTES,
+    bigintToBytes(GAS_LIMIT),
+    [],
+  ];
+  for (const [index, item] of Object.entries(overrides)) fields[Number(index)] = item;
+  return concatBytes(Uint8Array.of(0xbf), encodeRlp([...fields, ...more]));
+}
+
+function gasLimitOf(gasLimit: bigint): Damage {
+  return (input) =>
+    withFirst(
+      input,
+      encodeProposerData({ feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit }),
+    );
+}
+
+function editTx(edit: (tx: Uint8Array, random: Random) => Uint8Array): Damage {
+  return (input, random) => {
+    const index = 1 + random(input.txs.length - 1);
+    return withTxs(
+      input,
+      input.txs.map((tx, i) => (i === index ? edit(tx, random) : tx)),
+    );
+  };
+}
+
+/** Puts `made(random)` after the block's transactions. */
+function append(made: (height: number, random: Random) => Uint8Array): Damage {
+  return (input, random) => withTxs(input, [...input.txs, made(input.height, random)]);
+}
+
+const DAMAGES: Readonly<Record<string, Damage>> = {
+  "no elements": (input) => withTxs(input, []),
+  "no proposer data": (input) => withTxs(input, input.txs.slice(1)),
+  "proposer data last": (input) => withTxs(input, [...input.txs.slice(1), input.txs[0]!]),
+  "proposer data twice": (input) => withTxs(input, [input.txs[0]!, ...input.txs]),
+  "wrong prefix": (input, random) => {
+    const first = input.txs[0]!.slice();
+    first[0] = random(0xbf);
+    return withFirst(input, first);
+  },
+  "trailing byte": (input) => withFirst(input, concatBytes(input.txs[0]!, Uint8Array.of(0))),
+  "truncated proposer data": (input, random) =>
+    withFirst(input, input.txs[0]!.slice(0, 1 + random(input.txs[0]!.length - 1))),
+  "other version": (input, random) =>
+    withFirst(input, rawProposerData({ 0: bigintToBytes(BigInt(2 + random(200))) })),
+  "short fee recipient": (input, random) =>
+    withFirst(input, rawProposerData({ 1: new Uint8Array(random(20)) })),
+  "long fee recipient": (input) => withFirst(input, rawProposerData({ 1: new Uint8Array(21) })),
+  "long extra data": (input, random) =>
+    withFirst(input, rawProposerData({ 2: new Uint8Array(33 + random(60)) })),
+  "huge proposer data": (input) => withFirst(input, rawProposerData({ 2: new Uint8Array(300) })),
+  "gas limit with leading zero": (input) =>
+    withFirst(
+      input,
+      rawProposerData({ 3: concatBytes(Uint8Array.of(0), bigintToBytes(GAS_LIMIT)) }),
+    ),
+  "gas limit of nine bytes": (input) =>
+    withFirst(input, rawProposerData({ 3: new Uint8Array(9).fill(1) })),
+  "a vote": (input) => withFirst(input, rawProposerData({ 4: [addressToBytes(PROPOSER)] })),
+  "vote as bytes": (input) => withFirst(input, rawProposerData({ 4: EMPTY_BYTES })),
+  "sixth field": (input) => withFirst(input, rawProposerData({}, [EMPTY_BYTES])),
+  "gas limit a step too high": gasLimitOf(GAS_LIMIT + GAS_STEP),
+  "gas limit a step too low": gasLimitOf(GAS_LIMIT - GAS_STEP),
+  "gas limit 0": gasLimitOf(0n),
+  "gas limit 2^63": gasLimitOf(2n ** 63n),
+  "height too low": (input) => ({ ...input, height: input.height - 1 }),
+  "height too high": (input, random) => ({ ...input, height: input.height + 1 + random(1_000) }),
+  "time before the parent": (input, random) => ({
+    ...input,
+    time: { ...input.time, seconds: input.time.seconds - 2 - random(1_000_000) },
+  }),
+  "transactions of one account swapped": (input) =>
+    withTxs(input, [input.txs[0]!, input.txs[2]!, input.txs[1]!, ...input.txs.slice(3)]),
+  "transaction missing": (input) => withTxs(input, [input.txs[0]!, ...input.txs.slice(2)]),
+  "transaction twice": (input, random) =>
+    append(() => input.txs[1 + random(input.txs.length - 1)]!)(input, random),
+  "transaction of the last block": (input, random) =>
+    append((height) => transferOf(0, 2 * height - 3 < 0 ? 0 : 2 * height - 3).raw)(input, random),
+  "bit flipped in a transaction": editTx((tx, random) => {
+    const copy = tx.slice();
+    copy[random(copy.length)]! ^= 1 << random(8);
+    return copy;
+  }),
+  "transaction truncated": editTx((tx, random) => tx.slice(0, random(tx.length))),
+  "transaction with a trailing byte": editTx((tx) => concatBytes(tx, Uint8Array.of(0))),
+  "random bytes for a transaction": editTx((_, random) =>
+    Uint8Array.from({ length: random(200) }, () => random(256)),
+  ),
+  "transaction of another chain": append((height) => transferOf(2, height, { chainId: 1n }).raw),
+  "nonce gap": append((_, random) => transferOf(3, 1 + random(100)).raw),
+  "fee cap below the base fee": append(
+    () => transferOf(3, 0, { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }).raw,
+  ),
+  "tip above the fee cap": append(() => transferOf(3, 0, { maxPriorityFeePerGas: 10n ** 11n }).raw),
+  "more value than the account has": append(() => transferOf(3, 0, { value: 10n ** 24n }).raw),
+  "less than intrinsic gas": append(
+    (_, random) => transferOf(3, 0, { gasLimit: BigInt(random(21_000)) }).raw,
+  ),
+  "more gas than the block has": append(
+    (_, random) => transferOf(3, 0, { gasLimit: GAS_LIMIT + BigInt(random(1_000_000)) }).raw,
+  ),
+};
+
+/** Uniform integers below a bound, the same for the same seed. */
+function seeded(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+test(`${RUNS} damaged proposals are rejected and every valid one is accepted; finalize with and without cache and replay agree`, (t) => {
+  const random = seeded(20_251_203);
+  const [proposer, validator, replayer] = [
+    openTestApplication(),
+    openTestApplication(),
+    openTestApplication(),
+  ];
+  const names = Object.keys(DAMAGES);
+  const counts = new Map<string, number>();
+  let accepted = 0;
+  const decided: BlockInput[] = [];
+  const hashes: string[] = [];
+  for (let run = 0; run < RUNS; ) {
+    const height = decided.length + 1;
+    for (const [from, nonce] of [
+      [0, 2 * height - 2],
+      [0, 2 * height - 1],
+      [1, height - 1],
+    ] as const) {
+      proposer.mempool.add({ tx: transferOf(from, nonce) });
+    }
+    const proposal = proposalOf(height);
+    const txs = proposer.application.prepareProposal({ ...proposal, maxTxBytes: 1_000_000 });
+    assert.equal(txs.length, 4);
+    const input = inputOf(proposal, txs);
+    for (let i = 0; i < RUNS_PER_BLOCK && run < RUNS; i++, run++) {
+      const name = names[run % names.length]!;
+      const damaged = DAMAGES[name]!(input, random);
+      assert.equal(validator.application.processProposal(damaged), false, `${name}, run ${run}`);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    assert.equal(validator.application.processProposal(input), true);
+    accepted++;
+    const results = [proposer, validator].map(({ application }) => {
+      const result = application.finalizeBlock(input);
+      application.commit();
+      return result;
+    });
+    assert.deepEqual(results[1], results[0]);
+    decided.push(input);
+    hashes.push(results[0]!.appHash);
+  }
+  for (const [index, input] of decided.entries()) {
+    assert.equal(replayer.application.finalizeBlock(input).appHash, hashes[index]);
+    replayer.application.commit();
+  }
+  assert.equal(
+    [...counts.values()].reduce((sum, count) => sum + count, 0),
+    RUNS,
+  );
+  assert.deepEqual(validator.failures, []);
+  t.diagnostic(`${RUNS} rejected in ${names.length} kinds, ${accepted} accepted and replayed`);
+});

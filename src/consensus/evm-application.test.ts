@@ -1,0 +1,158 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { NodeError } from "../errors.ts";
+import { createSoloEngine } from "./solo/solo-engine.ts";
+import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
+import {
+  GENESIS_TIME,
+  inputOf,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+  type TestApplication,
+  transferOf,
+} from "./testing/test-application.ts";
+
+function underTest({ application, chain, clock }: TestApplication) {
+  return {
+    application,
+    genesisHash: chain.genesisHash,
+    head: () => chain.head().block.header,
+    advanceClock(milliseconds: number) {
+      clock.now += milliseconds;
+    },
+  };
+}
+
+testApplicationContract("evm application", () => underTest(openTestApplication()));
+
+test("the solo engine drives the application by the rules, also over a failure", () => {
+  const node = openTestApplication();
+  let isDiskFull = false;
+  const application = assertingApplication({
+    ...node.application,
+    commit() {
+      if (isDiskFull) throw new Error("disk full");
+      return node.application.commit();
+    },
+  });
+  const engine = createSoloEngine(
+    {
+      blockTime: "manual",
+      proposer: PROPOSER,
+      onFatal: (error) => assert.fail(String(error)),
+      isTemporary: () => true,
+      onStalled() {},
+    },
+    {
+      application,
+      onExecutable: () => () => {},
+      hasExecutable: () => node.mempool.counts().pending > 0,
+      now: () => ({ seconds: GENESIS_TIME, nanos: 0 }),
+      headTimestamp: () => node.chain.head().block.header.timestamp,
+    },
+  );
+  for (let number = 1; number <= 3; number++) {
+    node.mempool.add({ tx: transferOf(0, number - 1) });
+    isDiskFull = true;
+    assert.throws(() => engine.produceBlock());
+    application.engineLost();
+    isDiskFull = false;
+    assert.equal(engine.produceBlock(), node.chain.head().block.hash);
+    assert.equal(node.chain.head().block.header.timestamp, GENESIS_TIME + number);
+    assert.equal(node.chain.head().block.transactions.length, 1);
+  }
+});
+
+test("a transaction that crashes the executor is set aside, and the rest of the pool makes the block", () => {
+  const poison = transferOf(1, 0, { maxPriorityFeePerGas: 5n * 10n ** 9n });
+  const bug = new TypeError("injected");
+  const node = openTestApplication({
+    executorFault({ hash }) {
+      if (hash === poison.hash) throw bug;
+    },
+  });
+  for (const tx of [transferOf(0, 0), poison, transferOf(1, 1), transferOf(2, 0)]) {
+    node.mempool.add({ tx });
+  }
+  const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+  assert.deepEqual(txs.slice(1), [transferOf(0, 0).raw, transferOf(2, 0).raw]);
+  assert.deepEqual(
+    node.setAside.map(({ transaction, cause }) => [transaction.hash, cause]),
+    [[poison.hash, bug]],
+  );
+  assert.equal(node.mempool.get(poison.hash), undefined);
+  const input = inputOf(proposalOf(1), txs);
+  assert.equal(node.application.processProposal(input), true);
+  node.application.finalizeBlock(input);
+  node.application.commit();
+  assert.deepEqual(node.failures, []);
+});
+
+test("a pool full of transactions that crash the executor gives an empty block in bounded time", () => {
+  const node = openTestApplication({
+    packingMs: 500,
+    executorFault() {
+      throw new RangeError("injected");
+    },
+  });
+  for (let nonce = 0; nonce < 200; nonce++)
+    node.mempool.add({ tx: transferOf(nonce % 4, Math.floor(nonce / 4)) });
+  const start = performance.now();
+  const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+  assert.equal(txs.length, 1);
+  assert.ok(performance.now() - start < 5_000);
+  assert.equal(node.application.processProposal(inputOf(proposalOf(1), txs)), true);
+});
+
+test("a bug met in a proposal of somebody else rejects it and is reported", () => {
+  const proposer = openTestApplication();
+  proposer.mempool.add({ tx: transferOf(0, 0) });
+  const txs = proposer.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+  const bug = new TypeError("injected");
+  const node = openTestApplication({
+    executorFault() {
+      throw bug;
+    },
+  });
+  assert.equal(node.application.processProposal(inputOf(proposalOf(1), txs)), false);
+  assert.deepEqual(node.failures, [bug]);
+  assert.throws(() => node.application.finalizeBlock(inputOf(proposalOf(1), txs)), bug);
+});
+
+test("what was proposed or accepted is not executed again", () => {
+  let executed = 0;
+  const node = openTestApplication({
+    executorFault() {
+      executed++;
+    },
+  });
+  node.mempool.add({ tx: transferOf(0, 0) });
+  const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000_000 });
+  const input = inputOf(
+    proposalOf(1),
+    txs.map((tx) => tx.slice()),
+  );
+  node.application.processProposal(input);
+  node.application.processProposal(input);
+  node.application.finalizeBlock(input);
+  assert.equal(executed, 1);
+});
+
+test("a decided block that cannot follow the head is an error, not a crash of the state", () => {
+  const node = openTestApplication();
+  const [first] = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 1_000 });
+  for (const [code, input] of [
+    ["CONSENSUS_WRONG_HEIGHT", inputOf(proposalOf(2), [first!])],
+    ["INVALID_PROPOSER_DATA", inputOf(proposalOf(1), [])],
+    [
+      "BLOCK_INVALID_BLOCK_TIMESTAMP_OLDER_THAN_PARENT",
+      inputOf(proposalOf(1, { time: { seconds: GENESIS_TIME - 1, nanos: 0 } }), [first!]),
+    ],
+  ] as const) {
+    assert.throws(
+      () => node.application.finalizeBlock(input),
+      (error) => error instanceof NodeError && error.code === code,
+    );
+  }
+});

@@ -1,0 +1,101 @@
+import type { Mempool } from "../mempool/mempool.ts";
+import type { PooledTransaction } from "../mempool/pool.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { encodePooledTransaction } from "../types/transaction/encode.ts";
+
+/** Transactions that wait to be announced: a full pool of small ones. More is dropped, oldest first; it is only gossip. */
+export const ANNOUNCED_MAX = 20_000;
+/** A peer that joined meanwhile, or forgot a transaction, gets the local ones again. */
+export const REANNOUNCE_MS = 30_000;
+
+export type GossipLimits = {
+  /** Bytes together; 0 is no limit. */
+  readonly maxBytes: number;
+  /** Gas limits together; 0 is no limit. */
+  readonly maxGas: bigint;
+};
+
+/** The transactions that peers have not been sent yet. */
+export type GossipList = {
+  /** What fits, oldest first, in network form. Each transaction is returned once; local ones again every 30 s. */
+  take(limits: GossipLimits): Uint8Array[];
+  /** Runs `add`; what it adds to the pool counts as a peer's and is not announced again. */
+  fromPeer<T>(add: () => T): T;
+  size(): number;
+};
+
+/** @param modules.now milliseconds of a clock that never jumps */
+export function createGossipList(
+  mempool: Pick<Mempool, "all" | "get" | "onAdded">,
+  modules: { readonly now: () => number },
+): GossipList {
+  const unannounced = new Set<Hash>();
+  /** When a local transaction was last announced. A Map keeps insertion order, so the oldest is first. */
+  const local = new Map<Hash, number>();
+  let isFromPeer = false;
+
+  function enqueue({ tx: { hash } }: PooledTransaction): void {
+    unannounced.delete(hash);
+    unannounced.add(hash);
+    if (!isFromPeer) local.set(hash, Number.POSITIVE_INFINITY);
+    dropOldest(unannounced);
+    dropOldest(local);
+  }
+
+  /** Puts local transactions back that were announced long ago and still wait. */
+  function reannounce(): void {
+    const due = modules.now() - REANNOUNCE_MS;
+    for (const [hash, announcedAt] of local) {
+      if (mempool.get(hash) === undefined) local.delete(hash);
+      else if (announcedAt <= due) unannounced.add(hash);
+    }
+    dropOldest(unannounced);
+  }
+
+  for (const pooled of mempool.all()) enqueue(pooled);
+  mempool.onAdded((added) => {
+    for (const pooled of added) enqueue(pooled);
+  });
+
+  return {
+    take({ maxBytes, maxGas }) {
+      reannounce();
+      const taken: Uint8Array[] = [];
+      let bytes = 0;
+      let gas = 0n;
+      for (const hash of unannounced) {
+        const pooled = mempool.get(hash);
+        const raw = pooled && encodePooledTransaction(pooled.tx, pooled.sidecar);
+        const exceeds = (size: number, gasLimit: bigint) =>
+          (maxBytes > 0 && size > maxBytes) || (maxGas > 0n && gasLimit > maxGas);
+        if (!pooled || !raw || exceeds(raw.length, pooled.tx.gasLimit)) {
+          unannounced.delete(hash);
+          continue;
+        }
+        if (exceeds(bytes + raw.length, gas + pooled.tx.gasLimit)) continue;
+        bytes += raw.length;
+        gas += pooled.tx.gasLimit;
+        taken.push(raw);
+        unannounced.delete(hash);
+        if (local.has(hash)) local.set(hash, modules.now());
+      }
+      return taken;
+    },
+    fromPeer(add) {
+      isFromPeer = true;
+      try {
+        return add();
+      } finally {
+        isFromPeer = false;
+      }
+    },
+    size: () => unannounced.size,
+  };
+}
+
+function dropOldest(hashes: Set<Hash> | Map<Hash, number>): void {
+  for (const oldest of hashes.keys()) {
+    if (hashes.size <= ANNOUNCED_MAX) return;
+    hashes.delete(oldest);
+  }
+}

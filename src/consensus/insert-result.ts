@@ -1,0 +1,31 @@
+import type { NodeError } from "../errors.ts";
+import { INSERT_CODES, type InsertCode } from "./application.ts";
+
+/**
+ * Pool rejections after which the same bytes can never become valid on this chain. Everything else depends on the head, the
+ * pool, the fork or this machine.
+ */
+const FINAL_CODES: ReadonlySet<string> = new Set([
+  "POOL_KZG_VERIFICATION_FAILED",
+  "POOL_MISSING_SIDECAR",
+  "POOL_OVERSIZED_DATA",
+  "POOL_SIDECAR_MISMATCH",
+  "TX_EC_RECOVERY_FAIL",
+  "TX_GAS_LIMIT_EXCEEDS_MAXIMUM",
+  "TX_INITCODE_SIZE_EXCEEDED",
+  "TX_INTRINSIC_GAS_BELOW_FLOOR_GAS_COST",
+  "TX_INTRINSIC_GAS_TOO_LOW",
+  "TX_INVALID_SENDER",
+  "TX_INVALID_SIGNATURE_VRS",
+  "TX_NONCE_IS_MAX",
+  "TX_NONCE_MISMATCH_TOO_LOW",
+  "TX_PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS",
+  "TX_TYPE_3_TX_ZERO_BLOBS",
+  "TX_TYPE_4_EMPTY_AUTHORIZATION_LIST",
+]);
+
+/** The code of what the pool threw. */
+export function insertCodeOf({ code }: NodeError): InsertCode {
+  if (code === "POOL_ALREADY_KNOWN") return INSERT_CODES.accepted;
+  return FINAL_CODES.has(code) ? INSERT_CODES.invalid : INSERT_CODES.retry;
+}

@@ -1,0 +1,94 @@
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { NodeError } from "../errors.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { bytesToHex } from "../primitives/hex.ts";
+import { replaceFile } from "../storage/replace-file.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
+
+/** One line of the file, for finding the bug. */
+export type QuarantineEntry = {
+  readonly hash: Hash;
+  /** EIP-2718 bytes */
+  readonly raw: string;
+  /** The executor's exception with its stack. */
+  readonly error: string;
+  /** ISO 8601 */
+  readonly time: string;
+};
+
+/** The transaction crashed the executor before and is not taken again. */
+export class QuarantinedTransactionError extends NodeError {
+  readonly code = "POOL_QUARANTINED";
+  constructor(details: { readonly hash: Hash }) {
+    super(`transaction ${details.hash} is quarantined: executing it failed`, details);
+  }
+}
+
+/** Transactions that crashed the executor. They stay out of the pool, also after the next start. */
+export type Quarantine = {
+  /** Adds a transaction; the file is durable when it returns. @throws what the disk throws; `has` is true all the same */
+  add(transaction: Transaction, cause: unknown): void;
+  /** @throws QuarantinedTransactionError */
+  assertAllowed(hash: Hash): void;
+  hashes(): Iterable<Hash>;
+  size(): number;
+};
+
+export type QuarantineOptions = {
+  /** Holds `transactions.jsonl`; made with the first entry. */
+  readonly directory: string;
+  /** Size of the file; the oldest entries make room. */
+  readonly bytesMax: number;
+};
+
+/** @param modules.now Unix milliseconds */
+export function openQuarantine(
+  { directory, bytesMax }: QuarantineOptions,
+  modules: { readonly now: () => number },
+): Quarantine {
+  const path = join(directory, "transactions.jsonl");
+  const hashes = new Set<Hash>(linesOf(path).flatMap(hashOf));
+  return {
+    add({ hash, raw }, cause) {
+      if (hashes.has(hash)) return;
+      hashes.add(hash);
+      const error = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+      const time = new Date(modules.now()).toISOString();
+      const entry: QuarantineEntry = { hash, raw: bytesToHex(raw), error, time };
+      const lines = [...linesOf(path), JSON.stringify(entry)];
+      let bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+      while (bytes > bytesMax && lines.length > 0) {
+        const oldest = lines.shift()!;
+        bytes -= Buffer.byteLength(oldest) + 1;
+        for (const dropped of hashOf(oldest)) hashes.delete(dropped);
+      }
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      replaceFile(path, lines.map((line) => `${line}\n`).join(""), 0o600);
+    },
+    assertAllowed(hash) {
+      if (hashes.has(hash)) throw new QuarantinedTransactionError({ hash });
+    },
+    hashes: () => hashes.keys(),
+    size: () => hashes.size,
+  };
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Empty for a line that is not an entry. */
+function hashOf(line: string): readonly Hash[] {
+  try {
+    const { hash } = JSON.parse(line) as Partial<QuarantineEntry>;
+    return typeof hash === "string" && /^0x[0-9a-f]{64}$/.test(hash) ? [hash as Hash] : [];
+  } catch {
+    return [];
+  }
+}

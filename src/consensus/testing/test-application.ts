@@ -1,0 +1,145 @@
+import { createChain } from "../../chain/chain.ts";
+import { genesisBlock } from "../../chain/genesis-block.ts";
+import { createMemoryBlockStore } from "../../chain/store/open-block-store.ts";
+import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
+import { createEvm } from "../../evm/engine.ts";
+import { Mempool } from "../../mempool/mempool.ts";
+import type { Submission } from "../../mempool/pool.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
+import { parseGenesis } from "../../params/genesis.ts";
+import type { Address } from "../../primitives/address.ts";
+import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { hashFromBigint } from "../../primitives/hash.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { signTransaction } from "../../types/transaction/sign.ts";
+import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
+import type { Application, BlockInput, Proposal } from "../application.ts";
+import { createBlockFactory } from "../block-factory.ts";
+import { createEvmApplication } from "../evm-application.ts";
+import type { ExecutorFailure } from "../set-aside.ts";
+
+export const CHAIN_ID = 1337n;
+export const GENESIS_TIME = 1_700_000_000;
+export const GAS_LIMIT = 30_000_000n;
+/** Reverts whatever it is called with: PUSH0 PUSH0 REVERT. */
+export const REVERTER = `0x${"fe".repeat(20)}` as Address;
+export const PROPOSER = `0x${"aa".repeat(20)}` as Address;
+export const RECIPIENT = `0x${"b0".repeat(20)}` as Address;
+/** Accounts that own a thousand ether each. */
+export const KEYS = [1n, 2n, 3n, 4n].map((n) => bigintToFixedBytes(n, 32));
+export const ACCOUNTS = KEYS.map(addressFromPrivateKey);
+
+/** PUSH0 PUSH0 RETURN: a request contract with an empty queue. */
+const EMPTY_QUEUE = "0x5f5ff3";
+
+export const GENESIS = parseGenesis(
+  JSON.stringify(
+    {
+      config: allForksAtGenesis(CHAIN_ID),
+      timestamp: `0x${GENESIS_TIME.toString(16)}`,
+      gasLimit: `0x${GAS_LIMIT.toString(16)}`,
+      difficulty: "0x0",
+      baseFeePerGas: "0x3b9aca00",
+      alloc: {
+        [WITHDRAWAL_REQUEST_ADDRESS]: { balance: "0x0", code: EMPTY_QUEUE },
+        [CONSOLIDATION_REQUEST_ADDRESS]: { balance: "0x0", code: EMPTY_QUEUE },
+        [REVERTER]: { balance: "0x0", code: "0x5f5ffd" },
+        ...Object.fromEntries(
+          ACCOUNTS.map((address) => [address, { balance: "0x3635c9adc5dea00000" }]),
+        ),
+      },
+    },
+    (_, value) => (typeof value === "bigint" ? Number(value) : value),
+  ),
+);
+
+/** One node without engine and listeners, on a chain in memory. */
+export type TestApplication = ReturnType<typeof openTestApplication>;
+
+/** @param options.executorFault throws inside the executor for the transactions it picks */
+export function openTestApplication(
+  options: { readonly executorFault?: (tx: Transaction) => void; readonly packingMs?: number } = {},
+) {
+  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const stateTrie = createStateTrie(store.trieNodes);
+  const { record, nodes } = genesisBlock(GENESIS, stateTrie);
+  store.append(record, nodes);
+  const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
+  const execution = { config: chain.config, stateTrie, evm: createEvm() };
+  const headOf = () => {
+    const { header } = chain.head().block;
+    return { header, state: chain.stateAt(header.number) };
+  };
+  const clock = { now: 0 };
+  const now = () => clock.now;
+  const mempool = new Mempool({}, { config: chain.config, head: headOf(), now });
+  chain.subscribe(() => mempool.onHead(headOf()));
+  const setAside: ExecutorFailure[] = [];
+  const failures: unknown[] = [];
+  const application: Application = createEvmApplication(
+    {
+      feeRecipient: () => PROPOSER,
+      extraData: EMPTY_BYTES,
+      minimumTip: () => 0n,
+      gasLimitTarget: GAS_LIMIT,
+      // A busy machine must not leave transactions out.
+      packingMs: options.packingMs ?? Number.POSITIVE_INFINITY,
+    },
+    {
+      chain,
+      mempool,
+      submit: (submission: Submission) => mempool.add(submission),
+      beginBlock: createBlockFactory(chain, execution, options.executorFault),
+      setAside(failure) {
+        setAside.push(failure);
+        mempool.remove(failure.transaction.hash, "quarantined");
+      },
+      onFailure: (_, error) => failures.push(error),
+      now,
+      log: SILENT_LOGGER,
+    },
+  );
+  return { application, chain, mempool, setAside, failures, clock };
+}
+
+/** A transfer of 1 wei from the `from`-th account. */
+export function transferOf(
+  from: number,
+  nonce: number,
+  overrides: Partial<FeeMarketTransaction> = {},
+): Transaction {
+  return signTransaction(
+    {
+      type: 2,
+      chainId: CHAIN_ID,
+      nonce: BigInt(nonce),
+      gasLimit: 21_000n,
+      to: RECIPIENT,
+      value: 1n,
+      data: EMPTY_BYTES,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 10n ** 9n,
+      accessList: [],
+      ...overrides,
+    },
+    KEYS[from]!,
+  );
+}
+
+/** What an engine says about block `height`. */
+export function proposalOf(height: number, overrides: Partial<Proposal> = {}): Proposal {
+  return {
+    height,
+    time: { seconds: GENESIS_TIME + height, nanos: 7 },
+    proposer: PROPOSER,
+    lastCommit: { round: 0, votes: [] },
+    misbehavior: [],
+    ...overrides,
+  };
+}
+
+export function inputOf(proposal: Proposal, txs: readonly Uint8Array[]): BlockInput {
+  return { ...proposal, txs, consensusHash: hashFromBigint(BigInt(proposal.height)) };
+}

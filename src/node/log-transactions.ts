@@ -1,0 +1,73 @@
+import type { Hash } from "../primitives/hash.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { ExecutedBlock } from "../types/block.ts";
+import type { ChainCore } from "./compose-chain.ts";
+
+/** Failed transactions of a block whose reason is looked for: each is executed again after all before it in the block. */
+const REASONS_MAX = 5;
+/** A transaction further back in its block is not executed again for its reason. */
+const REASON_INDEX_MAX = 100;
+/** The reason of one transaction may take this long, during which nothing else runs. */
+const REASON_TIMEOUT_MS = 500;
+
+/** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed. */
+export function logTransactions(
+  { chain }: Pick<ChainCore, "chain">,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
+  log: Logger,
+): void {
+  chain.subscribe(({ executed }) => {
+    // After the callers that wait for the block: the line may need an execution.
+    if (log.enabled("info")) setImmediate(() => void logBlock(executed, tracing, log));
+  });
+}
+
+async function logBlock(
+  executed: ExecutedBlock,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
+  log: Logger,
+): Promise<void> {
+  const { block, senders, receipts } = executed;
+  let reasons = 0;
+  for (const [index, tx] of block.transactions.entries()) {
+    const receipt = receipts[index]!;
+    const isFailed = receipt.status === 0;
+    const data = {
+      hash: tx.hash,
+      from: senders[index],
+      ...(tx.to === null ? { created: receipt.contractAddress } : { to: tx.to }),
+      gasUsed: receipt.gasUsed,
+      status: isFailed ? "failed" : "success",
+    };
+    const isExplained = isFailed && index <= REASON_INDEX_MAX && reasons++ < REASONS_MAX;
+    log.info("transaction", {
+      ...data,
+      ...(isExplained && { reason: await reasonOf(tx.hash, tracing) }),
+    });
+  }
+}
+
+/** `execution reverted: not enough`, `out of gas`, or what stood in the way of finding out. */
+async function reasonOf(
+  hash: Hash,
+  tracing: Pick<ExecutionPort, "traceTransaction">,
+): Promise<string> {
+  try {
+    const trace = await tracing.traceTransaction(hash, {
+      tracer: "callTracer",
+      tracerConfig: { onlyTopCall: true },
+      timeoutMs: REASON_TIMEOUT_MS,
+    });
+    const { error, revertReason, output } = JSON.parse(trace) as {
+      error?: string;
+      revertReason?: string;
+      output?: string;
+    };
+    const detail = revertReason ?? output;
+    return detail === undefined ? `${error}` : `${error}: ${detail}`;
+  } catch (error) {
+    // The block is there whatever becomes of its log line.
+    return `unknown (${error instanceof Error ? error.message : String(error)})`;
+  }
+}

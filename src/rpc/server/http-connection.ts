@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { RpcObserver } from "../dispatch/observer.ts";
+import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import type { MemoryBudgets, MemoryShare } from "./memory-budget.ts";
+import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
+
+/** A request that node:http has parsed and its answer; heap objects of some 4 KB besides the body. */
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
+const EXCHANGE_BYTES = 4096;
+
+/** One TCP connection of an HTTP listener: what it holds of the memory budgets, and how it ends. */
+export class HttpConnection {
+  readonly socket: Socket;
+  readonly input: MemoryShare;
+  readonly output: MemoryShare;
+  readonly #observer: RpcObserver;
+  /** Requests without a complete answer, in the order of their arrival. */
+  readonly #exchanges = new Set<Exchange>();
+  /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
+  #faultStatus: number | undefined;
+
+  constructor(socket: Socket, budgets: MemoryBudgets, observer: RpcObserver) {
+    this.socket = socket;
+    this.#observer = observer;
+    this.input = budgets.input.open(() => this.#evicted());
+    this.output = budgets.output.open(() => {
+      observer.rejected("http", "outputMemory");
+      socket.destroy();
+    });
+  }
+
+  /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
+  begin(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
+    const exchange = { request, response };
+    this.#exchanges.add(exchange);
+    this.input.add(EXCHANGE_BYTES);
+    response.once("close", () => {
+      this.#exchanges.delete(exchange);
+      this.input.add(-EXCHANGE_BYTES);
+      if (this.#exchanges.size <= 1 && this.socket.isPaused()) this.socket.resume();
+      this.#endAfterFault();
+    });
+    if (response.socket) serve();
+    else {
+      this.socket.pause();
+      response.once("socket", serve);
+    }
+  }
+
+  /** What node:http emits as `clientError`. */
+  failed(error: NodeJS.ErrnoException): void {
+    if (!this.socket.writable || error.code === "ECONNRESET") {
+      this.socket.destroySoon();
+      return;
+    }
+    // Each read after the first fault is reported again.
+    if (this.#faultStatus !== undefined) return;
+    const { status, reason } = clientFault(error);
+    this.#observer.rejected("http", reason);
+    this.#faultStatus = status;
+    this.#endAfterFault();
+  }
+
+  /** The socket is closed, or another protocol's. */
+  close(): void {
+    this.input.close();
+    this.output.close();
+  }
+
+  #endAfterFault(): void {
+    if (this.#faultStatus === undefined || !this.socket.writable) return;
+    let isAnswering = false;
+    for (const { request, response } of this.#exchanges) {
+      if (request.complete && !response.writableFinished) return;
+      isAnswering ||= response.headersSent && !response.writableFinished;
+    }
+    // In the middle of an answer there is no place for another.
+    if (isAnswering) this.socket.destroySoon();
+    else endWithStatus(this.socket, this.#faultStatus);
+  }
+
+  #evicted(): void {
+    this.#observer.rejected("http", INPUT_MEMORY.reason);
+    this.#reject(INPUT_MEMORY);
+  }
+
+  #reject(rejection: Rejection): void {
+    const [current] = this.#exchanges;
+    if (current === undefined) endWithRejection(this.socket, rejection);
+    else if (current.response.headersSent || !current.response.socket) this.socket.destroy();
+    else sendRejection(current.request, current.response, rejection, false);
+  }
+}

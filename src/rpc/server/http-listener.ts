@@ -1,0 +1,184 @@
+import { constants } from "node:crypto";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createFastHttp, type FastHttp } from "./fast-http.ts";
+import { HttpConnection } from "./http-connection.ts";
+import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
+import type { Listener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
+import { isHostAllowed } from "./origin.ts";
+
+export type HttpModules = HttpRequestModules & {
+  /** Accepts WebSocket upgrades of this port, if they are served here. */
+  readonly acceptUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+};
+
+/** How often a closing server drops connections that have become idle. */
+const IDLE_SWEEP_MS = 20;
+
+/** Serves JSON-RPC over HTTP/1.1. */
+export async function listenHttp(
+  options: TcpListenerOptions,
+  modules: HttpModules,
+): Promise<Listener> {
+  const { limits } = options;
+  const { observer, acceptUpgrade } = modules;
+  /** Of TCP: with TLS also those that are still shaking hands. */
+  const sockets = new Set<Duplex>();
+  const connections = new Map<Duplex, HttpConnection>();
+  const server = createTcpServer(options.tls, {
+    keepAliveTimeout: limits.httpIdleTimeoutMs,
+    headersTimeout: limits.httpHeadersTimeoutMs,
+    requestTimeout: limits.httpHeadersTimeoutMs + limits.messageTimeoutMs,
+    connectionsCheckingInterval: Math.min(2000, limits.httpHeadersTimeoutMs / 2),
+  });
+  const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
+  const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
+  const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const connection = connections.get(request.socket) ?? connect(request.socket);
+    connection.begin(request, response, () => {
+      const isOverLimit = sockets.size > limits.httpConnectionsMax;
+      serveRequest(options, modules, { connection, request, response, isHeld, isOverLimit });
+    });
+  };
+  server.on("request", serve(false));
+  // A client that asks before it sends its body gets its rejection before it sends its body.
+  server.on("checkContinue", serve(true));
+  server.on("connection", (socket) => {
+    // Beyond the limit a connection gets an answer that says so; at twice the limit there is no time for that.
+    if (sockets.size >= 2 * limits.httpConnectionsMax) {
+      observer.rejected("http", "connections");
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    observer.connections("http", sockets.size);
+    socket.once("close", () => forget(socket));
+    // node:http answers all requests that are rejected.
+    if (sockets.size <= limits.httpConnectionsMax) fast?.serve(connect(socket));
+    else fast?.handOver(socket);
+  });
+  server.on("clientError", (error, socket) => {
+    (connections.get(socket) ?? connect(socket as Socket)).failed(error);
+  });
+  /** @param socket the TLS socket where TLS is spoken */
+  function connect(socket: Socket): HttpConnection {
+    const connection = new HttpConnection(socket, modules.budgets, observer);
+    connections.set(socket, connection);
+    socket.once("close", () => forget(socket));
+    return connection;
+  }
+  function forget(socket: Duplex) {
+    connections.get(socket)?.close();
+    connections.delete(socket);
+    if (sockets.delete(socket)) observer.connections("http", sockets.size);
+  }
+  if (acceptUpgrade) {
+    server.on("upgrade", (request, socket, head) => {
+      forget(socket);
+      acceptUpgrade(request, socket, head);
+    });
+  }
+  await listen(server, options);
+  return {
+    url: listenerUrl(
+      server,
+      options.host,
+      `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
+    ),
+    close: (graceMs = 5000) => closeServer(server, fast, graceMs),
+  };
+}
+
+function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): Server {
+  if (tls === undefined) return createServer(options);
+  return createTlsServer({
+    ...options,
+    ...tls,
+    minVersion: "TLSv1.2",
+    // A client could make the server work for each of many handshakes on one connection.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    handshakeTimeout: options.headersTimeout,
+  });
+}
+
+/** Makes plain calls bypass `server`, which goes on to serve every connection that is handed over to it. */
+function putFastHttpBefore(
+  server: Server,
+  { access, allowedHosts, limits }: TcpListenerOptions,
+  { dispatcher, observer }: HttpModules,
+): FastHttp & { readonly handOver: (socket: Socket) => void } {
+  // Removed from its event, node:http's own listener serves the connections it is called with.
+  const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  function handOver(socket: Socket): void {
+    for (const listener of serveHttp) listener.call(server, socket);
+  }
+  const caller = {
+    transport: "http",
+    access,
+    credential: undefined,
+    connection: undefined,
+  } as const;
+  let allowedHost: string | undefined;
+  const fast = createFastHttp(
+    { caller, limits, headersOf: replyHeaders },
+    {
+      dispatcher,
+      admits({ host, contentType }) {
+        if (host !== allowedHost) {
+          if (!isHostAllowed(host, allowedHosts)) return false;
+          allowedHost = host;
+        }
+        return isJson(contentType);
+      },
+      rejected: (reason) => observer.rejected("http", reason),
+      handOver(socket, unread) {
+        handOver(socket);
+        socket.unshift(unread);
+        socket.resume();
+      },
+    },
+  );
+  return { ...fast, handOver };
+}
+
+function listen(server: Server, { host, port }: TcpListenerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function listenerUrl(server: Server, host: string, scheme: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function closeServer(server: Server, fast: FastHttp | undefined, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      fast?.destroyAll();
+    }, graceMs);
+    // A connection whose call ends now stays open for a next one unless it is looked at again.
+    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+    server.close(() => {
+      clearTimeout(timer);
+      clearInterval(sweep);
+      resolve();
+    });
+    server.closeIdleConnections();
+    fast?.endIdle();
+  });
+}

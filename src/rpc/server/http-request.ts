@@ -1,0 +1,287 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { RequestContext } from "../dispatch/context.ts";
+import type { Reply } from "../dispatch/dispatcher.ts";
+import type { RpcObserver } from "../dispatch/observer.ts";
+import type { JsonPart } from "../params/codec.ts";
+import {
+  authenticateRequest,
+  CHALLENGE,
+  credentialOf,
+  rejectionOfCredential,
+  rejectionOfSource,
+} from "./admission.ts";
+import type { HttpConnection } from "./http-connection.ts";
+import { sendRejection } from "./http-rejection.ts";
+import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
+import { MessageBuffer } from "./message-buffer.ts";
+import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
+
+export type HttpRequestModules = ListenerModules & {
+  /** Serves a request that is no call (health, metrics, pages): true when it did. Host and Origin are checked before. */
+  readonly otherRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** False on a port for WebSocket alone. */
+  readonly servesCalls: boolean;
+};
+
+/** One HTTP request of one connection. */
+export type HttpExchange = {
+  readonly connection: HttpConnection;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client waits for 100-continue before it sends its body. */
+  readonly isHeld: boolean;
+  /** More connections than the limit are open. */
+  readonly isOverLimit: boolean;
+};
+
+const CONTENT_TYPES: ReadonlySet<string> = new Set([
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+]);
+
+/**
+ * Chunks of a body, besides one for each 64 bytes: a client that sends single bytes costs 10,000 events a read, and 40 of them
+ * stalled the node for seconds (`npm run bench -- worst-case`).
+ */
+const SMALL_CHUNKS_MAX = 2048;
+const CHUNK_BYTES_MIN = 64;
+
+const METHODS = "POST, GET, HEAD, OPTIONS";
+const PREFLIGHT_MAX_AGE_S = "600";
+
+/** Serves one request. What can be rejected without the body is rejected before it is read. */
+export function serveRequest(
+  options: TcpListenerOptions,
+  modules: HttpRequestModules,
+  exchange: HttpExchange,
+): void {
+  const { request, response, connection, isHeld } = exchange;
+  const { headers, method } = request;
+  const reject = (rejection: Rejection) => {
+    modules.observer.rejected("http", rejection.reason, rejection.subject);
+    sendRejection(request, response, rejection, isHeld);
+  };
+
+  const notAdmitted = exchange.isOverLimit
+    ? TOO_MANY_CONNECTIONS
+    : rejectionOfSource(request, options);
+  if (notAdmitted) {
+    reject(notAdmitted);
+    return;
+  }
+  if (headers.origin !== undefined) allowOrigin(response, headers.origin);
+  if (method === "OPTIONS") {
+    answerPreflight(request, response);
+    return;
+  }
+  if (modules.otherRequest?.(request, response)) return;
+  // Load balancers probe like this.
+  if ((method === "GET" || method === "HEAD") && request.url === "/" && modules.servesCalls) {
+    response.writeHead(200, { "content-length": "0" }).end();
+    return;
+  }
+  const notACall = rejectionOfForm(options, request, modules.servesCalls);
+  if (notACall) {
+    reject(notACall);
+    return;
+  }
+  const authentication = authenticateRequest(request, modules);
+  const unauthentic = rejectionOfCredential(authentication);
+  if (unauthentic) {
+    reject(unauthentic);
+    return;
+  }
+
+  if (isHeld) response.writeContinue();
+  const onTooManyChunks = () => {
+    modules.observer.rejected("http", "chunks");
+    request.socket.destroy();
+  };
+  readBody(request, connection, options.limits.bodyBytesMax, onTooManyChunks, (body) => {
+    if (body === undefined) {
+      reject(bodyTooLarge("more", options.limits.bodyBytesMax));
+      return;
+    }
+    const context = new RequestContext({
+      transport: "http",
+      access: options.access,
+      credential: credentialOf(authentication),
+      connection: undefined,
+    });
+    const reply = modules.dispatcher.dispatch(body, context);
+    if (reply instanceof Promise) {
+      const { inputBytes } = context;
+      connection.input.add(inputBytes);
+      response.once("close", () => context.abort());
+      void reply.then((done) => {
+        connection.input.add(-inputBytes);
+        sendReply(exchange, done, options, modules.observer);
+        context.replied();
+      });
+    } else {
+      sendReply(exchange, reply, options, modules.observer);
+      context.replied();
+    }
+  });
+}
+
+/** What its headers must hold for a request to be a JSON-RPC call. */
+function rejectionOfForm(
+  { limits }: TcpListenerOptions,
+  { headers, method, url }: IncomingMessage,
+  servesCalls: boolean,
+): Rejection | undefined {
+  if (!servesCalls) {
+    return {
+      status: 426,
+      reason: "upgrade",
+      message: "this port serves WebSocket connections only",
+      headers: { upgrade: "websocket" },
+    };
+  }
+  if (url?.split("?", 1)[0] !== "/") return { status: 404, reason: "path", message: "not found" };
+  if (method !== "POST") {
+    return {
+      status: 405,
+      reason: "method",
+      message: "method not allowed",
+      headers: { allow: METHODS },
+    };
+  }
+  const length = Number(headers["content-length"] ?? 0);
+  if (length > limits.bodyBytesMax) return bodyTooLarge(length, limits.bodyBytesMax);
+  if (!isJson(headers["content-type"]) || headers["content-encoding"] !== undefined) {
+    return {
+      status: 415,
+      reason: "contentType",
+      message: "invalid content type, only application/json is supported",
+    };
+  }
+  return undefined;
+}
+
+function bodyTooLarge(length: number | "more", bytesMax: number): Rejection {
+  return {
+    status: 413,
+    reason: "body",
+    message: `content length too large (${length}>${bytesMax})`,
+  };
+}
+
+export function isJson(contentType: string | undefined): boolean {
+  if (contentType === "application/json") return true;
+  return CONTENT_TYPES.has((contentType ?? "").split(";", 1)[0]!.trim().toLowerCase());
+}
+
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("vary", "origin");
+}
+
+function answerPreflight(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("allow", METHODS);
+  if (request.headers.origin !== undefined) {
+    response.setHeader("access-control-allow-methods", "POST, GET");
+    response.setHeader("access-control-allow-headers", "content-type, authorization");
+    response.setHeader("access-control-max-age", PREFLIGHT_MAX_AGE_S);
+    // Chrome asks before a page of the internet may call a private address; the Origin is on the list by now.
+    if (request.headers["access-control-request-private-network"] === "true") {
+      response.setHeader("access-control-allow-private-network", "true");
+    }
+  }
+  response.writeHead(204).end();
+}
+
+/** Hands over the whole body, or undefined once it grows beyond `bytesMax`. An aborted request is dropped. */
+function readBody(
+  request: IncomingMessage,
+  { input }: HttpConnection,
+  bytesMax: number,
+  onTooManyChunks: () => void,
+  done: (body: Buffer | undefined) => void,
+): void {
+  const body = new MessageBuffer();
+  let charged = 0;
+  let chunks = 0;
+  const charge = (bytes: number) => {
+    const change = bytes - charged;
+    charged = bytes;
+    input.add(change);
+  };
+  const stop = () => {
+    request.removeAllListeners("data").removeAllListeners("end");
+    charge(0);
+  };
+  request.on("data", (chunk: Buffer) => {
+    if (body.length + chunk.length > bytesMax) {
+      stop();
+      done(undefined);
+      return;
+    }
+    body.push(chunk);
+    if (++chunks > SMALL_CHUNKS_MAX + body.length / CHUNK_BYTES_MIN) {
+      stop();
+      onTooManyChunks();
+      return;
+    }
+    charge(body.heldBytes);
+  });
+  request.once("end", () => {
+    stop();
+    done(body.take());
+  });
+  request.once("close", stop);
+}
+
+function sendReply(
+  { connection, response }: HttpExchange,
+  reply: Reply | undefined,
+  { limits }: TcpListenerOptions,
+  observer: RpcObserver,
+): void {
+  if (response.destroyed || response.headersSent) return;
+  const parts = reply?.parts ?? [];
+  let length = 0;
+  for (const part of parts) length += byteLength(part);
+  response.writeHead(reply?.isUnauthorized ? 401 : 200, {
+    ...replyHeaders(reply),
+    "content-length": length,
+  });
+  if (parts.length <= 1) response.end(parts[0]);
+  else {
+    response.cork();
+    for (const part of parts) response.write(part);
+    response.end();
+    response.uncork();
+  }
+  // node:http writes at the end of this turn; what the system did not accept then waits for the reader.
+  process.nextTick(watchUnsent, connection, response, limits.httpReplyTimeoutMs, observer);
+}
+
+export function replyHeaders(reply: Reply | undefined): HeaderFields {
+  return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
+}
+
+/** Charges what the client has not read yet, and closes the connection when it does not read in time. */
+function watchUnsent(
+  { output }: HttpConnection,
+  response: ServerResponse,
+  timeoutMs: number,
+  observer: RpcObserver,
+): void {
+  if (response.writableLength === 0 || response.destroyed) return;
+  const timer = setTimeout(() => {
+    observer.rejected("http", "slowReader");
+    response.destroy();
+  }, timeoutMs);
+  response.once("close", () => {
+    clearTimeout(timer);
+    output.set(0);
+  });
+  output.set(response.writableLength);
+}
+
+function byteLength(part: JsonPart): number {
+  return typeof part === "string" ? Buffer.byteLength(part) : part.length;
+}

@@ -1,0 +1,242 @@
+import type { Duplex } from "node:stream";
+import { type Caller, type Connection, RequestContext } from "../dispatch/context.ts";
+import type { Reply } from "../dispatch/dispatcher.ts";
+import type { RpcLimits } from "./limits.ts";
+import type { ListenerModules } from "./listener.ts";
+import type { MemoryShare } from "./memory-budget.ts";
+
+/** Why a connection is closed by the node; the label of the counter. */
+export type CloseReason =
+  | "inputMemory"
+  | "outputMemory"
+  | "sendBuffer"
+  | "notifications"
+  | "timeout"
+  | "message"
+  | "parse";
+
+/**
+ * A connection that carries many messages: WebSocket or IPC. Its calls run at the same time, and its answers are sent as they
+ * become ready. What is received, what runs and what the client has not read is charged to the memory budgets.
+ */
+export abstract class SocketConnection implements Connection {
+  protected readonly socket: Duplex;
+  protected readonly limits: RpcLimits;
+  protected readonly modules: ListenerModules;
+  readonly #caller: Caller;
+  readonly #running = new Set<RequestContext>();
+  /** Messages of one read that have to wait until earlier ones are answered. */
+  readonly #held: Buffer[] = [];
+  readonly #closeTasks: (() => void)[] = [];
+  readonly #input: MemoryShare;
+  readonly #output: MemoryShare;
+  /** Of the message that is not complete yet. */
+  #incompleteBytes = 0;
+  #waitingBytes = 0;
+  /** Sent since nothing was unsent: no fewer than are unsent now. */
+  #notificationBytes = 0;
+  #isReadingPaused = false;
+  #isServingHeld = false;
+  #isEnding = false;
+  #isClosed = false;
+  #deadline: NodeJS.Timeout | undefined;
+  #timedMessage: number | undefined;
+
+  constructor(
+    socket: Duplex,
+    caller: Omit<Caller, "connection">,
+    limits: RpcLimits,
+    modules: ListenerModules,
+  ) {
+    this.socket = socket;
+    this.limits = limits;
+    this.modules = modules;
+    this.#caller = { ...caller, connection: this };
+    this.#input = modules.budgets.input.open(() => this.cut("inputMemory"));
+    this.#output = modules.budgets.output.open(() => this.cut("outputMemory"));
+  }
+
+  /** Writes an answer; `written` runs once the system has accepted it. */
+  protected abstract writeReply(reply: Reply, written: () => void): void;
+  /** All `messages` as they are written to the socket, a character a byte. */
+  protected abstract framed(messages: readonly string[]): string;
+  protected abstract isOpen(): boolean;
+  protected abstract pauseReading(): void;
+  protected abstract resumeReading(): void;
+  /** Closes the connection after what was written to it. */
+  protected abstract closeAfterParseError(): void;
+  /** Closes the connection at once. */
+  protected abstract closeFor(reason: CloseReason): void;
+
+  notify(messages: readonly string[]): void {
+    if (this.#isClosed || !this.isOpen()) return;
+    const text = this.framed(messages);
+    const unsent = this.socket.writableLength;
+    this.#notificationBytes = (unsent === 0 ? 0 : this.#notificationBytes) + text.length;
+    const unsentNotifications = Math.min(this.#notificationBytes, unsent + text.length);
+    if (unsentNotifications > this.limits.notificationBufferBytesMax) {
+      this.cut("notifications");
+      return;
+    }
+    this.socket.write(text, "latin1", this.#written);
+    this.#output.set(this.socket.writableLength);
+  }
+
+  overrun(): void {
+    this.cut("notifications");
+  }
+
+  onClose(task: () => void): void {
+    if (this.#isClosed) task();
+    else this.#closeTasks.push(task);
+  }
+
+  /** A complete message. */
+  protected received(message: Buffer): void {
+    if (this.#isClosed || this.#isEnding) return;
+    if (!this.#isReadingPaused) {
+      this.#dispatch(message);
+      return;
+    }
+    this.#held.push(message);
+    this.#wait(message.length);
+  }
+
+  /**
+   * Called after each read.
+   * @param message number of the incomplete message, undefined when there is none
+   */
+  protected progressed(message: number | undefined, incompleteBytes: number): void {
+    if (this.#isClosed) return;
+    if (incompleteBytes !== this.#incompleteBytes) {
+      this.#incompleteBytes = incompleteBytes;
+      this.#chargeInput();
+    }
+    if (message === this.#timedMessage) return;
+    this.#timedMessage = message;
+    clearTimeout(this.#deadline);
+    this.#deadline = message === undefined ? undefined : this.#startDeadline();
+  }
+
+  /** Counts `reason` and closes the connection. */
+  protected cut(reason: CloseReason): void {
+    if (this.#isClosed) return;
+    this.modules.observer.rejected(this.#caller.transport, reason);
+    this.closeFor(reason);
+    this.closed();
+  }
+
+  /** The connection is closed, or will be without anything more being sent. */
+  protected closed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#deadline);
+    this.#held.length = 0;
+    this.#input.close();
+    this.#output.close();
+    for (const context of this.#running) context.abort();
+    for (const task of this.#closeTasks.splice(0)) task();
+  }
+
+  #startDeadline(): NodeJS.Timeout {
+    return setTimeout(() => {
+      // While reading is paused the client cannot go on sending.
+      if (this.#isReadingPaused) this.#deadline = this.#startDeadline();
+      else this.cut("timeout");
+    }, this.limits.messageTimeoutMs);
+  }
+
+  readonly #written = (): void => {
+    if (this.#isClosed) return;
+    this.#output.set(this.socket.writableLength);
+    this.#holdBack();
+  };
+
+  #dispatch(message: Buffer): void {
+    const context = new RequestContext(this.#caller);
+    const reply = this.modules.dispatcher.dispatch(message, context);
+    if (!(reply instanceof Promise)) {
+      this.#reply(reply, context);
+      return;
+    }
+    const { inputBytes } = context;
+    this.#running.add(context);
+    this.#wait(inputBytes);
+    this.#holdBack();
+    void reply.then((done) => {
+      this.#running.delete(context);
+      this.#wait(-inputBytes);
+      this.#reply(done, context);
+    });
+  }
+
+  #reply(reply: Reply | undefined, context: RequestContext): void {
+    if (this.#isClosed) return;
+    if (reply) {
+      this.writeReply(reply, this.#written);
+      this.#output.set(this.socket.writableLength);
+    }
+    context.replied();
+    if (this.socket.writableLength > this.limits.socketSendBufferBytesMax) {
+      this.cut("sendBuffer");
+      return;
+    }
+    if (reply?.isParseError) this.#isEnding = true;
+    if (this.#isEnding) this.#endWhenAnswered();
+    else this.#holdBack();
+  }
+
+  /** Nothing that follows text which is not JSON can be read; the calls before it still get their answers. */
+  #endWhenAnswered(): void {
+    this.#held.length = 0;
+    if (this.#running.size === 0) this.closeAfterParseError();
+    else if (!this.#isReadingPaused) {
+      this.#isReadingPaused = true;
+      this.pauseReading();
+    }
+  }
+
+  /** Reads on only while the client reads too and not too many of its calls run. */
+  #holdBack(): void {
+    const isBusy = this.#isBusy();
+    if (isBusy === this.#isReadingPaused || this.#isEnding || !this.isOpen()) return;
+    if (isBusy) {
+      this.#isReadingPaused = true;
+      this.pauseReading();
+    } else if (this.#held.length === 0) {
+      this.#isReadingPaused = false;
+      this.resumeReading();
+    } else if (!this.#isServingHeld) this.#serveHeld();
+  }
+
+  protected get isReadingPaused(): boolean {
+    return this.#isReadingPaused;
+  }
+
+  #isBusy(): boolean {
+    return (
+      this.#running.size >= this.limits.socketCallsMax ||
+      this.socket.writableLength > this.limits.socketPauseBytes
+    );
+  }
+
+  #serveHeld(): void {
+    this.#isServingHeld = true;
+    while (this.#held.length > 0 && !this.#isClosed && !this.#isBusy()) {
+      const message = this.#held.shift()!;
+      this.#wait(-message.length);
+      this.#dispatch(message);
+    }
+    this.#isServingHeld = false;
+    this.#holdBack();
+  }
+
+  #wait(bytes: number): void {
+    this.#waitingBytes += bytes;
+    this.#chargeInput();
+  }
+
+  #chargeInput(): void {
+    this.#input.set(this.#waitingBytes + this.#incompleteBytes);
+  }
+}

@@ -1,0 +1,54 @@
+import { type ErrorClass, errorClassOf } from "../errors.ts";
+import type { LogData, Logger } from "./logger.ts";
+import type { Metrics } from "./metrics.ts";
+
+/**
+ * Where failures go that no caller waits for, and those a caller cannot act on.
+ *
+ * | class      | log                | metric                                             | process   |
+ * | ---------- | ------------------ | -------------------------------------------------- | --------- |
+ * | `caller`   | debug              | `evmint_failures_total{class="caller",where="…"}`   | goes on   |
+ * | `operator` | error, with cause  | `evmint_failures_total{class="operator",where="…"}` | goes on   |
+ * | `internal` | error, with stack  | `evmint_failures_total{class="internal",where="…"}` | goes on   |
+ *
+ * Only an exception that reaches the event loop ends the process (`node/crash-policy.ts`), so everything that a timer or an event
+ * starts runs inside `guard`.
+ */
+export type Failures = {
+  /** Logs and counts `error`. @param where a constant name */
+  report(where: string, error: unknown, data?: LogData): ErrorClass;
+  /** `work` as a callback that never throws: a failure of it, or of the promise it returns, is reported. */
+  guard<Args extends readonly unknown[]>(
+    where: string,
+    work: (...args: Args) => unknown,
+  ): (...args: Args) => void;
+};
+
+export function createFailures(log: Logger, metrics: Pick<Metrics, "counter">): Failures {
+  const total = metrics.counter({
+    name: "failures_total",
+    help: "Failures by class (caller, operator, internal) and place.",
+    labels: ["class", "where"],
+  });
+  function report(where: string, error: unknown, data: LogData = {}): ErrorClass {
+    const kind = errorClassOf(error);
+    total.add(1, { class: kind, where });
+    const line = { where, class: kind, ...data, error };
+    if (kind === "caller") log.debug("rejected", line);
+    else log.error(kind === "operator" ? "operation failed" : "internal error", line);
+    return kind;
+  }
+  return {
+    report,
+    guard:
+      (where, work) =>
+      (...args) => {
+        try {
+          const result = work(...args);
+          if (result instanceof Promise) result.catch((error) => report(where, error));
+        } catch (error) {
+          report(where, error);
+        }
+      },
+  };
+}

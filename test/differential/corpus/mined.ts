@@ -1,0 +1,16 @@
+import { TRACERS } from "./calls.ts";
+import type { ChainFacts, DifferentialCase } from "./request.ts";
+
+/** Traces of every transaction and block of the chain. */
+export function* minedCases({ blocks }: ChainFacts): Generator<DifferentialCase> {
+  for (const { number, hash, transactions } of blocks) {
+    const name = `mined block ${Number(number)}`;
+    for (const config of TRACERS) {
+      for (const tx of transactions) {
+        yield { name, method: "debug_traceTransaction", params: [tx, config] };
+      }
+      yield { name, method: "debug_traceBlockByNumber", params: [number, config] };
+    }
+    yield { name, method: "debug_traceBlockByHash", params: [hash, { tracer: "callTracer" }] };
+  }
+}

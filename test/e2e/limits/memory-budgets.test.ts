@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { request } from "../../support/clients.ts";
+import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+/** The sums over all connections and transports: of unread input, of unsent output, of subscriptions. */
+
+const INPUT_BYTES = 1 << 20;
+const OUTPUT_BYTES = 8 << 20;
+
+let node: TestNode;
+before(async () => {
+  node = await startTestNode({
+    dev: true,
+    settings: {
+      "json-rpc.input-memory-limit": String(INPUT_BYTES),
+      "json-rpc.output-memory-limit": String(OUTPUT_BYTES),
+      "json-rpc.total-subscriptions-limit": "5",
+      "json-rpc.subscription-terms-limit": "10",
+      ...WITH_METRICS,
+    },
+  });
+});
+after(() => node.stop());
+
+const UPGRADE =
+  "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+  "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+const POST =
+  "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n";
+
+async function openFrames(): Promise<RawSocket> {
+  const raw = await openRaw(node.wsUrl.replace("ws:", "http:"));
+  raw.socket.write(UPGRADE);
+  await raw.until("\r\n\r\n");
+  return raw;
+}
+
+/** A masked frame with a mask of zeros. */
+function frame(firstByte: number, payload: string): Buffer {
+  const head = Buffer.alloc(14);
+  head[0] = firstByte;
+  head[1] = 0xff;
+  head.writeBigUInt64BE(BigInt(payload.length), 2);
+  return Buffer.concat([head, Buffer.from(payload)]);
+}
+
+const inputBytes = () => metricOf(node, "rpc_memory_bytes", 'budget="input"');
+
+async function untilFree(): Promise<void> {
+  while ((await inputBytes()) > 100_000) await new Promise(setImmediate);
+}
+
+/** Opens a connection that holds `bytes` of a message it does not finish. */
+const HOLDERS: Readonly<Record<string, (bytes: number) => Promise<RawSocket>>> = {
+  http: async (bytes) => {
+    const raw = await openRaw(node.url);
+    raw.socket.write(POST + "[".padEnd(bytes));
+    return raw;
+  },
+  "ws, one frame": async (bytes) => {
+    const raw = await openFrames();
+    raw.socket.write(frame(0x81, "x".repeat(bytes + 1)).subarray(0, -1));
+    return raw;
+  },
+  "ws, fragments": async (bytes) => {
+    const raw = await openFrames();
+    raw.socket.write(frame(0x01, "x".repeat(bytes / 2)));
+    raw.socket.write(frame(0x00, "x".repeat(bytes / 2)));
+    return raw;
+  },
+  ipc: async (bytes) => {
+    const raw = await openRaw(node.ipcPath);
+    raw.socket.write(`["${"x".repeat(bytes)}`);
+    return raw;
+  },
+};
+
+for (const [name, hold] of Object.entries(HOLDERS)) {
+  test(`unfinished messages over ${name}: the largest is rejected when all together are too many`, () =>
+    assertRejectionCounted(node, name.split(",")[0]!, "inputMemory", async () => {
+      await untilFree();
+      const largest = await hold(400_000);
+      while ((await inputBytes()) < 400_000) await new Promise(setImmediate);
+      const others = [];
+      for (let i = 0; i < 4; i++) others.push(await hold(200_000));
+      const text = await largest.closed;
+      if (name === "http") assert.match(text, /^HTTP\/1.1 503 [\s\S]*-32005/);
+      if (name.startsWith("ws")) assert.ok(text.includes("\u0003\u00f5"), "closed with 1013");
+      assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
+      assert.ok((await inputBytes()) <= INPUT_BYTES);
+      for (const { socket } of others) socket.destroy();
+    }));
+}
+
+test("a small honest request that waits survives a crowd of large ones", async () => {
+  await untilFree();
+  const honest = await openRaw(node.url);
+  const body = request("eth_chainId");
+  honest.socket.write(
+    `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  );
+  const crowd = await Promise.all(Array.from({ length: 12 }, () => HOLDERS["http"]!(200_000)));
+  await Promise.race(crowd.map(({ closed }) => closed));
+  honest.socket.write(body.slice(10));
+  await honest.until("0x7a69");
+  for (const { socket } of [honest, ...crowd]) socket.destroy();
+});
+
+test("unsent output: the slowest readers are cut when all together are too slow", () =>
+  assertRejectionCounted(node, "http", "outputMemory", async () => {
+    const target = `0x${"aa".repeat(20)}`;
+    const megabyte = request("eth_call", [
+      { to: target },
+      "latest",
+      { [target]: { code: "0x620ffff05ff3" } },
+    ]);
+    const batch = `[${Array(6).fill(megabyte).join(",")}]`;
+    const readers = [];
+    for (let i = 0; i < 4; i++) {
+      const raw = await openRaw(node.url);
+      raw.socket.pause();
+      raw.socket.write(
+        `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${batch.length}\r\n\r\n${batch}`,
+      );
+      readers.push(raw);
+    }
+    while (
+      (await metricOf(node, "rpc_rejected_total", 'transport="http",reason="outputMemory"')) === 0
+    ) {
+      await new Promise(setImmediate);
+    }
+    assert.ok((await metricOf(node, "rpc_memory_bytes", 'budget="output"')) <= OUTPUT_BYTES);
+    for (const { socket } of readers) socket.destroy();
+  }));
+
+test("subscriptions of all connections together are limited, and so are the terms of their filters", async () => {
+  const ask = async (params: readonly unknown[]) => {
+    const raw = await openFrames();
+    raw.socket.write(frame(0x81, request("eth_subscribe", params)));
+    return { ...raw, text: await raw.until("jsonrpc") };
+  };
+  const hash = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
+  const topics = (count: number) => [Array.from({ length: count }, (_, i) => hash(i))];
+  const first = await ask(["logs", { topics: topics(8) }]);
+  assert.match(first.text, /"result"/);
+  const wide = await ask(["logs", { topics: topics(3) }]);
+  assert.match(wide.text, /-32005/);
+  const same = await ask(["logs", { topics: topics(8) }]);
+  assert.match(same.text, /"result"/, "an equal filter is shared");
+  const open = [first, wide, same];
+  for (let i = 0; i < 3; i++) open.push(await ask(["newHeads"]));
+  assert.equal(await metricOf(node, "rpc_subscriptions"), 5);
+  const beyond = await ask(["newHeads"]);
+  assert.match(beyond.text, /-32005/);
+  first.socket.destroy();
+  while ((await metricOf(node, "rpc_subscriptions")) === 5) await new Promise(setImmediate);
+  const next = await ask(["newHeads"]);
+  assert.match(next.text, /"result"/);
+  for (const { socket } of [...open, beyond, next]) socket.destroy();
+});

@@ -5,16 +5,20 @@ import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { callLimitsOf } from "./adapters/call-limits.ts";
 import { createChainView } from "./adapters/chain-view.ts";
-import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
+import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
@@ -28,31 +32,30 @@ export type NodeModules = {
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  /** undefined: calls run on this thread */
+  readonly threads: ExecutionThreads | undefined;
 };
 
-/** The ports of the JSON-RPC methods, all in this thread. */
+/** The ports of the JSON-RPC methods, all in this thread but the executions of `modules.threads`. */
 export function createRpcPorts(
   config: Config,
   log: Logger,
   core: ChainCore,
   modules: NodeModules,
 ): RpcPorts {
-  const { jsonRpc } = config;
   const { chain, suggestTip } = createChainView(config, log, core);
-  const callLimits = {
-    gasCap: jsonRpc.callGasMax,
-    timeoutMs: jsonRpc.callTimeoutMs,
-    memoryBytesMax: jsonRpc.callMemoryBytesMax,
-    returnBytesMax: jsonRpc.returnBytesMax,
-    trace: {
-      timeoutMs: jsonRpc.traceTimeoutMs,
-      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
-      bytesMax: jsonRpc.traceBytesMax,
-    },
-  };
+  const limits = callLimitsOf(config);
+  const { threads } = modules;
+  const execution: ExecutionPort =
+    threads === undefined
+      ? createExecutionPort(limits, core, suggestTip)
+      : {
+          ...createThreadedExecution(limits, core, { suggestTip, threads }),
+          ...createBlockMethods(core.blockTester),
+        };
   const remote: RemotePorts = {
     chain,
-    execution: createExecutionPort(callLimits, core, suggestTip),
+    execution,
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },

@@ -15,6 +15,7 @@ import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
@@ -90,8 +91,9 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
+  const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb },
+    ...{ keys, admin, dappDb, threads },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -109,11 +111,13 @@ export async function startListeners(
     },
     () => feeds.waitingBytes,
   );
-  const closeModules = () => {
+  const closeModules = async () => {
     feeds.close();
     filters.close();
     keys.close();
     dappDb.close();
+    // They read the store, which is closed next.
+    await threads?.close();
   };
   server = await startRpcServer(
     {
@@ -132,8 +136,8 @@ export async function startListeners(
       authenticate,
       otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
-  ).catch((error) => {
-    closeModules();
+  ).catch(async (error) => {
+    await closeModules();
     throw error;
   });
   isListening = true;
@@ -148,7 +152,7 @@ export async function startListeners(
         await server?.close(STOP_GRACE_MS);
         provider.close();
       } finally {
-        closeModules();
+        await closeModules();
       }
     },
   };

@@ -141,6 +141,11 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
+  /** Counts rollbacks since the store was opened. */
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   get trieNodes(): TrieNodeReader {
     return this.#index.trieNodes;
   }

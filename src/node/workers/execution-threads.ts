@@ -74,6 +74,19 @@ export class ExecutionThreads {
     return this.#threads.size - this.#idle.length;
   }
 
+  /** A request would not have to wait for a thread to start. */
+  get isReady(): boolean {
+    for (const { isReady } of this.#threads) if (isReady) return true;
+    return false;
+  }
+
+  /** Starts a thread if there is none. */
+  warmUp(): void {
+    if (this.#threads.size > 0) return;
+    const thread = this.#startThread();
+    if (thread !== undefined) this.#rest(thread);
+  }
+
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -83,6 +96,7 @@ export class ExecutionThreads {
    * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
    */
   run(work: ExecutionWork): Promise<unknown> {
+    if (this.#waiting.length >= this.#options.waitingMax) this.#dropAborted();
     if (this.#waiting.length >= this.#options.waitingMax) {
       throw new TooManyError("too many calls are waiting, try again later");
     }
@@ -106,19 +120,18 @@ export class ExecutionThreads {
   }
 
   #assign(): void {
-    for (;;) {
-      this.#dropAborted();
-      if (this.#waiting.length === 0) return;
+    this.#dropAborted();
+    while (this.#waiting.length > 0) {
       const thread = this.#idle.pop() ?? this.#startThread();
       if (thread === undefined) return;
       this.#start(thread, this.#waiting.shift()!);
     }
   }
 
-  /** Requests at the front that nobody waits for any more. */
   #dropAborted(): void {
-    while (this.#waiting[0]?.work.cancel?.isAborted) {
-      this.#waiting.shift()!.reject(new RequestTimeoutError());
+    for (const task of this.#waiting.splice(0)) {
+      if (task.work.cancel?.isAborted) task.reject(new RequestTimeoutError());
+      else this.#waiting.push(task);
     }
   }
 

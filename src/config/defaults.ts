@@ -67,6 +67,8 @@ export const DEFAULTS = {
   rpcTraceTimeoutMsMax: 60_000,
   /** V8's strings end at some 500 million characters, and an answer is copied once on its way out. */
   rpcTraceBytesMax: 128 * 2 ** 20,
+  /** reth's; each block is executed again. */
+  rpcTraceFilterBlocksMax: 100,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

@@ -8,11 +8,13 @@ import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
+import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
+import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
@@ -29,6 +31,7 @@ export type NodeModules = {
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
+  readonly runtime: RuntimePort;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -56,8 +59,10 @@ export function createRpcPorts(
   const remote: RemotePorts = {
     chain,
     execution,
+    inspection: createInspectionPort(limits, core),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
+    runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, core, modules.methods);
@@ -105,6 +110,7 @@ function rpcSettings(
       workMax: jsonRpc.logsWorkMax,
       termsMax: jsonRpc.filterTermsMax,
     },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     submissionRules,
     chainName: chain.name,
     methods,

@@ -19,6 +19,7 @@ import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
+import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth, type Readiness } from "./health.ts";
@@ -72,9 +73,11 @@ export async function startListeners(
       }
     },
   });
+  const files = createCallerFiles(config);
+  const runtime = createRuntimePort({ log, files });
   const admin = createNodeAdmin(config, {
     core,
-    files: createCallerFiles(config),
+    files,
     server: () => server,
     endpoints,
     known,
@@ -93,7 +96,7 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, threads },
+    ...{ keys, admin, dappDb, runtime, threads },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -138,6 +141,7 @@ export async function startListeners(
     },
   ).catch(async (error) => {
     await closeModules();
+    await runtime.close();
     throw error;
   });
   isListening = true;
@@ -151,6 +155,7 @@ export async function startListeners(
       try {
         await server?.close(STOP_GRACE_MS);
         provider.close();
+        await runtime.close();
       } finally {
         await closeModules();
       }

@@ -5,6 +5,7 @@ import { fourByteTracer } from "./four-byte-tracer.ts";
 import { keccakPreimageTracer } from "./keccak-preimage-tracer.ts";
 import { createMuxTracer } from "./mux-tracer.ts";
 import { noopTracer } from "./noop-tracer.ts";
+import { parityTracer } from "./parity/parity-tracer.ts";
 import { prestateTracer } from "./prestate-tracer.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";
 
@@ -15,6 +16,7 @@ const TRACERS: Readonly<Record<string, TracerFactory>> = {
   prestateTracer,
   "4byteTracer": fourByteTracer,
   noopTracer,
+  parityTracer,
   keccak256PreimageTracer: keccakPreimageTracer,
   muxTracer: createMuxTracer(tracerNamed),
 };

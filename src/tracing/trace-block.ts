@@ -3,7 +3,6 @@ import { precompilesAt } from "../evm/precompiles/index.ts";
 import { type BlockHashes, blockContextOf } from "../execution/block/block-context.ts";
 import type { GasPool } from "../execution/block/gas-pool.ts";
 import { storeAncestry } from "../execution/block/system-calls.ts";
-import { InvalidTransactionError } from "../execution/errors.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../execution/transaction/message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
@@ -13,7 +12,7 @@ import { replayChanges } from "../state/replay-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import { TracingFailedError } from "./errors.ts";
+import { orTracingFailed } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -63,7 +62,9 @@ export function beginReplay(
     state,
     skip() {
       const message = nextMessage();
-      const { logs } = orFail(() => applyMessage(message, { evm, block: context, state, gasPool }));
+      const { logs } = orTracingFailed(() =>
+        applyMessage(message, { evm, block: context, state, gasPool }),
+      );
       logsBefore += logs.length;
       index++;
     },
@@ -80,7 +81,7 @@ export function beginReplay(
         state: state.asReader(),
       };
       const { text, result, changes } = traceMessage(traced, options, (tracer, child) =>
-        orFail(() =>
+        orTracingFailed(() =>
           applyMessage(
             message,
             { evm, block: tracedContext, state: child, gasPool },
@@ -104,18 +105,4 @@ export function traceBlock(
 ): readonly string[] {
   const replay = beginReplay(target, modules);
   return target.block.transactions.map(() => replay.trace(options));
-}
-
-/** A block that was executed once can be executed again, unless it never was. */
-function orFail<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (cause) {
-    if (!(cause instanceof InvalidTransactionError)) throw cause;
-    throw new TracingFailedError(
-      `tracing failed: ${cause.message}`,
-      { reason: cause.code },
-      { cause },
-    );
-  }
 }

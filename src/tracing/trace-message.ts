@@ -46,15 +46,26 @@ export function traceMessage(
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
   if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
-  const text = tracer.result({ result, after: state.asReader() });
+  // Made only for those that look: an account whose storage was replaced lists every slot it had.
+  let known: StateChanges | undefined;
+  const changes = () => {
+    known ??= state.changes();
+    return known;
+  };
+  const text = tracer.result({
+    result,
+    after: state.asReader(),
+    get changes() {
+      return changes();
+    },
+  });
   // What the tracer counted as it went along is part of the text.
   if (text.length > counted.taken()) budget.take(text.length - counted.taken());
   return {
     text,
     result,
-    // Made only for callers that look: an account whose storage was replaced lists every slot it had.
     get changes() {
-      return state.changes();
+      return changes();
     },
   };
 }

@@ -17,7 +17,10 @@ import {
 } from "./log-block-store.ts";
 import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
 
-type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "followableIn" | "onClosed">;
+type StoreOptions = Omit<
+  LogBlockStoreOptions,
+  "log" | "index" | "followableIn" | "onDamage" | "onClosed"
+>;
 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
@@ -33,6 +36,7 @@ export type DiskBlockStoreOptions = StoreOptions & {
 const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
   "STORE_CORRUPT_INDEX",
   "STORE_CORRUPT_ROW",
+  "STORE_MISSING_ROW",
   "STORE_INDEX_MISMATCH",
   "STORE_MALFORMED_BYTES",
 ]);
@@ -146,6 +150,7 @@ function openWithLock(
       ...(!isWritable && { freeBytes: () => 0 }),
       index,
       ...(openIndex === openLmdbKv && { followableIn: options.directory }),
+      onDamage,
       onClosed() {
         if (!isDamaged && isWritable) writesOnFullDisk(() => files.closed());
         lock.release();

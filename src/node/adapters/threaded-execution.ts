@@ -45,6 +45,8 @@ const CAN_TRY: Readonly<Record<ReadName, (args: readonly unknown[], reader: Read
     isLightBlock(typeof at === "number" ? at : reader.numberOf(at as Hash), reader),
   traceRawBlock: never,
   traceCall: unlessReplayed,
+  traceCalls: always,
+  traceRawTransaction: always,
 };
 
 /** `ExecutionReads` that leaves the chain's thread free: what takes long runs in `threads`. */

@@ -23,14 +23,7 @@ export function createTraceMethods(
 ): TraceMethods {
   const blockHash = (number: number) => reader.hashAt(number);
 
-  const optionsOf = (request: TraceRequest): TraceOptions => ({
-    ...request,
-    budget: createTraceBudget({
-      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
-      charsMax: trace.bytesMax,
-    }),
-    memoryBytesMax,
-  });
+  const optionsOf = traceOptionsFrom({ memoryBytesMax, trace });
 
   function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {
     const { number } = block.header;
@@ -112,6 +105,21 @@ export function createTraceMethods(
       return traceCall(args, target, { ...execution, config }, options);
     },
   };
+}
+
+/** The options of one traced request, with a budget of its own. */
+export function traceOptionsFrom({
+  memoryBytesMax,
+  trace,
+}: Pick<CallLimits, "memoryBytesMax" | "trace">): (request: TraceRequest) => TraceOptions {
+  return (request) => ({
+    ...request,
+    budget: createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    }),
+    memoryBytesMax,
+  });
 }
 
 function decode(rlp: Uint8Array): Block {

@@ -136,9 +136,15 @@ test("CallQueue runs four calls of one caller elsewhere at a time, in order, and
   }
   for (const end of ends.splice(0)) end();
   const expected = Array.from({ length: 60 }, (_, i) => (i % 5 === 0 ? "rejected" : "fulfilled"));
-  assert.deepEqual((await outcomes).map(({ status }) => status), expected);
+  assert.deepEqual(
+    (await outcomes).map(({ status }) => status),
+    expected,
+  );
   assert.equal(most, 4);
   for (const [at, order] of started.entries()) {
-    assert.deepEqual(order, Array.from({ length: 20 }, (_, i) => 3 * i + at));
+    assert.deepEqual(
+      order,
+      Array.from({ length: 20 }, (_, i) => 3 * i + at),
+    );
   }
 });

@@ -86,6 +86,23 @@ export interface ExecutionPort {
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
     cancel?: CancelToken,
   ): MaybePromise<string>;
+  /** Traces of calls, JSON text each; every call sees the effects of those before it. */
+  traceCalls(
+    calls: readonly TracedCall[],
+    at: BlockSelector,
+    request: TraceRequest,
+    cancel?: CancelToken,
+  ): MaybePromise<readonly string[]>;
+  /**
+   * As `traceCall`, of a signed transaction under all rules of a transaction.
+   * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
+   */
+  traceRawTransaction(
+    raw: Uint8Array,
+    at: BlockSelector,
+    request: TraceRequest,
+    cancel?: CancelToken,
+  ): MaybePromise<string>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
@@ -121,6 +138,9 @@ export type TraceRequest = StructLogConfig & {
   readonly timeoutMs?: number;
   readonly configOverrides?: ConfigOverrides;
 };
+
+/** A call with the configuration of its tracer. */
+export type TracedCall = { readonly args: CallArguments; readonly tracerConfig: TracerConfig };
 
 export type TransactionTrace = { readonly txHash: Hash /** JSON text */; readonly result: string };
 

@@ -9,8 +9,8 @@ import { callLimitsOf } from "./call-limits.ts";
 /** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
 const HEAP_MEGABYTES_MAX = 512;
 const IDLE_MS = 5 * 60_000;
-/** Deadlines are noticed within some 20 ms; a second is for a machine that has too much to do. */
-const GRACE_MS = 1_000;
+/** Executions notice their deadline within some 20 ms of their processor's time, of which a crowded machine gives them little. */
+const GRACE_MS = 5_000;
 
 /** The threads that execute calls beside the chain's, as many as the configuration says; undefined where there are none. */
 export function createExecutionThreads(

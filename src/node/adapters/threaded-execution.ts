@@ -16,6 +16,8 @@ import { createExecutionReads, type ExecutionCore } from "./execution-port.ts";
  * (balanceOf: 53 µs), sooner than another thread could answer.
  */
 const FIRST_TRY_MS = 2;
+/** The same while every other thread has a call: a short one should not wait for those that are cut after seconds. */
+const FIRST_TRY_BUSY_MS = 10;
 /** The same while no other thread runs: one takes some 300 ms to start. */
 const FIRST_TRY_ALONE_MS = 50;
 /** A thread starts after so much time in calls longer than FIRST_TRY_MS: more than the first ones of a new process, not yet compiled. */
@@ -68,12 +70,16 @@ export function createThreadedExecution(
       suggestTip,
     );
   const tries = triesOf(FIRST_TRY_MS);
+  const triesBusy = triesOf(FIRST_TRY_BUSY_MS);
   const triesAlone = triesOf(FIRST_TRY_ALONE_MS);
   /** In calls on this thread while no other runs. */
   let slowMs = 0;
 
   function tryHere(method: ReadName, args: readonly unknown[]): unknown {
-    if (threads.isReady) return (tries[method] as AnyRead)(...args);
+    if (threads.isReady) {
+      const reads = threads.isSaturated ? triesBusy : tries;
+      return (reads[method] as AnyRead)(...args);
+    }
     const start = performance.now();
     try {
       return (triesAlone[method] as AnyRead)(...args);

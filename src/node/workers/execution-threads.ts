@@ -80,6 +80,11 @@ export class ExecutionThreads {
     return false;
   }
 
+  /** A request would have to wait for another to end. */
+  get isSaturated(): boolean {
+    return this.busy >= this.#options.count;
+  }
+
   /** Starts a thread if there is none. */
   warmUp(): void {
     if (this.#threads.size > 0) return;

@@ -106,12 +106,32 @@ test("loadConfig refuses an unknown key in each source and names the nearest", (
   }
   assert.throws(() => load({}, "[wholly.different]\nx = 1"), {
     code: "CONFIG_UNKNOWN_KEY",
-    details: { key: "wholly.different.x", source: appTomlPath(home), nearest: undefined },
+    details: { key: "wholly.different.x", source: `${appTomlPath(home)}:2:5`, nearest: undefined },
   });
   load({ environment: { EVMINT_HOME: "x", EVMINT_FIXTURES: "y", OTHER: "z" } });
   const service = { EVMINT_SERVICE_HOST: "10.0.0.1", EVMINT_PORT: "tcp://10.0.0.1:8545" };
   load({ environment: { ...service, EVMINT_SERVICE_PORT_RPC: "8545", EVMINT_PORT_8545_TCP: "x" } });
   assert.throws(() => load({ environment: { EVMINT_PORTS: "1" } }), { code: "CONFIG_UNKNOWN_KEY" });
+});
+
+test("a value of the wrong kind in app.toml is named with its line and column, whatever the setting", () => {
+  const wrong = "[[1]]";
+  for (const { key } of OPTIONS) {
+    const text = setInAppToml(renderAppToml(), key, wrong);
+    const lines = text.split("\n");
+    const line = lines.findIndex((each) => each.endsWith(wrong));
+    const origin = `${appTomlPath(home)}:${line + 1}:${lines[line]!.indexOf(wrong) + 1}`;
+    assert.throws(() => load({}, text), { code: "CONFIG_INVALID", details: { key, origin } });
+  }
+  for (const [text, place] of [
+    ['json-rpc.batch-limit = "x"', ":1:24"],
+    ['\n  "json-rpc" . batch-limit="x"', ""],
+    ['[json-rpc] # RPC\n\tbatch-limit   =  "x" # many', ":2:19"],
+    ['json-rpc = { batch-limit = "x" }', ""],
+  ] as const) {
+    const details = { key: "json-rpc.batch-limit", origin: `${appTomlPath(home)}${place}` };
+    assert.throws(() => load({}, text), { code: "CONFIG_INVALID", details });
+  }
 });
 
 test("loadConfig refuses a value of the wrong kind, and a file that is not TOML", () => {
@@ -156,7 +176,8 @@ test("a loaded configuration cannot be changed", () => {
 });
 
 test("every key is spelt as a flag can be, and each environment name is one key's", () => {
-  for (const { key } of OPTIONS) assert.match(key, /^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/);
+  for (const { key } of OPTIONS)
+    assert.match(key, /^[a-z]+(-[a-z0-9]+)*(\.[a-z][a-z0-9]*(-[a-z]+)*)?$/);
   assert.equal(new Set(OPTIONS.map(({ key }) => environmentName(key))).size, OPTIONS.length);
   assert.equal(environmentName("json-rpc.address"), "EVMINT_JSON_RPC_ADDRESS");
 });
@@ -173,7 +194,7 @@ test("a new app.toml shows every default, and reads back as the defaults when th
   assert.equal(asWritten.config.jsonRpc.wsAddress.host, "127.0.0.1");
   const inForce = text
     .replace(/^(enable|ws-address) = .*$/gm, "")
-    .replace(/^# ([a-z-]+ = )/gm, "$1");
+    .replace(/^# ([a-z0-9-]+ = )/gm, "$1");
   const { config, origins } = load({}, inForce);
   assert.deepEqual(config, defaults);
   for (const { key } of OPTIONS) assert.equal(origins.get(key)?.kind, "file", key);

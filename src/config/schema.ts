@@ -2,6 +2,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
+import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
@@ -120,7 +121,7 @@ export const SCHEMA = {
     }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
-        "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries refuse that.",
+        "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries reject such blocks.",
     }),
     allowInsecureUnlock: option("json-rpc.allow-insecure-unlock", boolean, false, {
       description: "Let accounts be unlocked although a listener is not on loopback.",
@@ -163,13 +164,16 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
+      description: "Most transactions in a page of an ots method.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
       description: "Take legacy transactions without a chain id (EIP-155) from callers.",
     }),
     blockCacheBytes: option("json-rpc.block-cache-size", byteSize, DEFAULTS.rpcBlockCacheBytes, {
-      description: "Memory for blocks and receipts kept as JSON.",
+      description: "Memory for blocks and receipts cached as JSON.",
     }),
     txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
       description: "Highest fee of one transaction sent through this node; 0 is no cap.",
@@ -192,6 +196,12 @@ export const SCHEMA = {
     filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
       description: "Filters of all callers.",
     }),
+    totalFilterTermsMax: option(
+      "json-rpc.total-filter-terms-limit",
+      integer(1),
+      DEFAULTS.rpcTotalFilterTermsMax,
+      { description: "Addresses and topics in the log filters of all callers." },
+    ),
     connectionFiltersMax: option(
       "json-rpc.connection-filters-limit",
       integer(1),
@@ -253,7 +263,8 @@ export const SCHEMA = {
       byteSize,
       DEFAULT_RPC_LIMITS.batchResponseBytesMax,
       {
-        description: "Size of the answer to one batch; calls behind it get an error.",
+        description:
+          "Size of the answer to one batch; the calls after the one that exceeds it get an error.",
       },
     ),
     jsonDepthMax: option("json-rpc.depth-limit", integer(8), DEFAULT_RPC_LIMITS.jsonDepthMax, {
@@ -326,7 +337,7 @@ export const SCHEMA = {
       duration,
       DEFAULT_RPC_LIMITS.httpIdleTimeoutMs,
       {
-        description: "How long an unused HTTP connection is kept open.",
+        description: "How long an unused HTTP connection stays open.",
       },
     ),
     httpCallTimeoutMs: option(
@@ -410,8 +421,9 @@ export const SCHEMA = {
     }),
   },
   consensus: {
-    engine: option("consensus.engine", oneOf(["solo"]), "solo", {
-      description: "Who decides blocks: solo is one validator in this process.",
+    engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
+      description:
+        "Decides blocks: solo is one validator in this process, cometbft a network of validators.",
     }),
     blockTime: option(
       "consensus.block-time",
@@ -444,6 +456,7 @@ export const SCHEMA = {
       description: "Bytes for the extraData field of blocks this node proposes.",
     }),
   },
+  cometbft: COMETBFT_SETTINGS,
   /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {

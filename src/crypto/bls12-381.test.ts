@@ -120,17 +120,17 @@ test("blsPairingIsOne is true exactly when the products of the scalars sum to ze
   );
 });
 
-test("points outside of the subgroup are refused where EIP-2537 asks for it", () => {
+test("points outside of the subgroup are rejected where EIP-2537 asks for it", () => {
   const p = encodeG1(g1OutsideTheSubgroup());
   const q = encodeG2(g2OutsideTheSubgroup());
   assert.equal(blsG1Msm(concatBytes(p, word(0n))), "g1Subgroup");
   assert.equal(blsG2Msm(concatBytes(q, word(0n))), "g2Subgroup");
   assert.equal(blsPairingIsOne(concatBytes(p, encodeG2(G2.BASE))), "g1Subgroup");
-  // Refused even where the pairing partner is infinity.
+  // Rejected even where the pairing partner is infinity.
   assert.equal(blsPairingIsOne(concatBytes(new Uint8Array(128), q)), "g2Subgroup");
 });
 
-test("a field element not below the modulus, or with bytes before it, is refused", () => {
+test("a field element not below the modulus, or with bytes before it, is rejected", () => {
   const padded = element(1n);
   padded[15] = 1;
   const modulus = element(P);
@@ -144,7 +144,7 @@ test("a field element not below the modulus, or with bytes before it, is refused
   );
 });
 
-test("a point beside the curve is refused", () => {
+test("a point beside the curve is rejected", () => {
   const beside = concatBytes(element(1n), element(1n));
   assert.equal(blsG1Add(concatBytes(encodeG1(G1.BASE), beside)), "curve");
   assert.equal(blsG1Msm(concatBytes(element(0n), element(1n), word(0n))), "curve");
@@ -178,3 +178,29 @@ function g2OutsideTheSubgroup(): G2Point {
     }
   }
 }
+
+test("blsPairingIsOne multiplies more pairs than share one Miller loop", () => {
+  const scalars = Array.from({ length: 35 }, (_, i) => BigInt(i + 1) ** 5n);
+  const sum = scalars.reduce((total, scalar) => total + scalar, 0n);
+  const pairs = scalars.map((scalar) => concatBytes(encodeG1(g1(scalar)), encodeG2(G2.BASE)));
+  const last = (scalar: bigint) => concatBytes(encodeG1(g1(ORDER - scalar)), encodeG2(G2.BASE));
+  assert.equal(blsPairingIsOne(concatBytes(...pairs, last(sum))), true);
+  assert.equal(blsPairingIsOne(concatBytes(...pairs, last(sum + 1n))), false);
+  assert.equal(blsPairingIsOne(concatBytes(...pairs)), false);
+});
+
+test("blsPairingIsOne calls the checkpoint within each Miller loop, and ends with what it throws", () => {
+  const pair = concatBytes(encodeG1(G1.BASE), encodeG2(G2.BASE));
+  let calls = 0;
+  blsPairingIsOne(pair, () => calls++);
+  assert.ok(calls > 64, `${calls} calls`);
+  const stop = new Error("stop");
+  let left = 40;
+  const stopAfter = () => {
+    if (--left === 0) throw stop;
+  };
+  assert.throws(() => blsPairingIsOne(pair, stopAfter), stop);
+  // The memory that the next pairing finds is no obstacle to it.
+  const opposite = concatBytes(encodeG1(G1.BASE.negate() as G1Point), encodeG2(G2.BASE));
+  assert.equal(blsPairingIsOne(concatBytes(pair, opposite)), true);
+});

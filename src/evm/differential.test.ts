@@ -10,8 +10,8 @@ import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { BlockContext, Evm, ExecuteOptions } from "./evm.ts";
-import { type Opcode, opcodesOf } from "./opcodes.ts";
-import type { FrameEnd, Step } from "./tracer.ts";
+import { ACCESS_OPCODES, type Opcode, opcodesOf } from "./opcodes.ts";
+import type { AccessStep, FrameEnd, Step } from "./tracer.ts";
 
 /** Random programs on our engine and on @ethereumjs/evm: outcome, gas, output, logs and state must be the same. */
 
@@ -26,7 +26,7 @@ const EOA = `0x${"ee".repeat(20)}` as Address;
 const CREATED = "0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address;
 const GAS = 200_000n;
 
-/** Forks whose rules differ in some opcode or price. */
+/** Forks whose rules differ in some opcode or gas cost. */
 const FORKS = HARDFORKS.filter((fork) => fork !== "paris");
 
 /** Numbers that sit on the edges of limbs, sizes and signs. */
@@ -182,7 +182,7 @@ test("a random program ends the same, with the same halt, when gas is charged pe
   );
 });
 
-/** CALL and its kin; the library's cost leaves out the gas they hand on. */
+/** CALL and its kin; the library's cost leaves out the gas they forward. */
 const HANDS_GAS_ON = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 
 function stepsOf(...args: Parameters<typeof run>) {
@@ -190,7 +190,7 @@ function stepsOf(...args: Parameters<typeof run>) {
   const [evm, fork, codes, isCreation] = args;
   let hasHalted = false;
   const onStep = ({ depth, pc, opcode, gas, gasCost, stack, memory }: Step) => {
-    // The library leaves out the STOP behind the last byte, which go-ethereum tells.
+    // The library leaves out the STOP after the last byte, which go-ethereum reports.
     if (opcode === 0x00) return;
     const fields = [depth, pc, opcode, gas, stack().slice(-4).join(), memory().length];
     steps.push({ step: fields.join(" "), cost: HANDS_GAS_ON.has(opcode) ? undefined : gasCost });
@@ -206,7 +206,7 @@ test("a random program takes the same steps as in @ethereumjs/evm", () => {
   fc.assert(
     fc.property(...cases, (fork, codes, isCreation) => {
       const mine = stepsOf(ours, fork, codes, isCreation);
-      // Of steps at which a frame halts the library tells some and prices them otherwise.
+      // Of steps at which a frame halts the library reports some, with other costs.
       fc.pre(!mine.hasHalted);
       const theirs = stepsOf(library, fork, codes, isCreation);
       assert.equal(
@@ -218,5 +218,44 @@ test("a random program takes the same steps as in @ethereumjs/evm", () => {
       });
     }),
     { numRuns: runs / 2 },
+  );
+});
+
+test("the hook before accesses sees each access that the hook before every opcode sees, with the same operands", () => {
+  const accessesOf = (name: "onStep" | "onAccessStep", ...args: Parameters<typeof run>) => {
+    const seen: string[] = [];
+    const [engine, fork, codes, isCreation] = args;
+    const add = (step: Step | AccessStep, top: readonly bigint[]) => {
+      // Of an opcode that the fork does not have only one of the hooks knows the halt.
+      if (opcodesOf(fork)[step.opcode] === undefined) return;
+      seen.push([step.opcode, step.address, step.halt?.kind, ...top].join(" "));
+    };
+    const tracer =
+      name === "onStep"
+        ? {
+            onStep: (step: Step) => {
+              if (ACCESS_OPCODES.has(step.opcode)) add(step, step.stack().reverse().slice(0, 2));
+            },
+          }
+        : {
+            onAccessStep: (step: AccessStep) => {
+              const count = Math.min(step.stackHeight, 2);
+              add(
+                step,
+                Array.from({ length: count }, (_, n) => step.operand(n)),
+              );
+            },
+          };
+    const outcome = text(run(engine, fork, codes, isCreation, { tracer }));
+    return { seen, outcome };
+  };
+  fc.assert(
+    fc.property(...cases, (fork, codes, isCreation) => {
+      assert.deepEqual(
+        accessesOf("onAccessStep", ours, fork, codes, isCreation),
+        accessesOf("onStep", ours, fork, codes, isCreation),
+      );
+    }),
+    { numRuns: runs },
   );
 });

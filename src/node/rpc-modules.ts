@@ -1,3 +1,4 @@
+import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
 import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
@@ -12,6 +13,7 @@ import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
+import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
@@ -22,6 +24,8 @@ import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
+/** Blocks whose pace stands for that of the network. */
+const PACE_BLOCKS = 100;
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
 
@@ -32,6 +36,7 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -59,7 +64,7 @@ export function createRpcPorts(
   const remote: RemotePorts = {
     chain,
     execution,
-    inspection: createInspectionPort(limits, core),
+    inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
     runtime: modules.runtime,
@@ -71,22 +76,26 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient }: ChainCore,
+  { chain, feeRecipient, engine }: ChainCore,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
   const version = clientVersion();
+  const startingBlock = chain.head().block.header.number;
   return {
-    info: () => ({
-      clientVersion: version,
-      networkId: chain.config.chainId,
-      protocolVersion: ETH_PROTOCOL_VERSION,
-      peerCount: 0,
-      isListening: isListening(),
-      coinbase: feeRecipient.value,
-      // One validator, in this process: there is no chain to catch up with.
-      isValidator: true,
-      syncProgress: undefined,
-    }),
+    info: () => {
+      const network = engine.network?.status();
+      return {
+        clientVersion: version,
+        networkId: chain.config.chainId,
+        protocolVersion: ETH_PROTOCOL_VERSION,
+        peerCount: network?.peerCount ?? 0,
+        isListening: network?.isListening ?? isListening(),
+        coinbase: feeRecipient.value,
+        // The solo engine is the one validator and has no chain to catch up with.
+        isValidator: network?.isValidator ?? true,
+        syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
+      };
+    },
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: consensus.blockTime === "instant",
@@ -111,8 +120,26 @@ function rpcSettings(
       termsMax: jsonRpc.filterTermsMax,
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
+    otsPageSizeMax: jsonRpc.otsPageSizeMax,
     submissionRules,
     chainName: chain.name,
     methods,
+  };
+}
+
+/** CometBFT does not tell how far its peers are: the rest is estimated from the age of the head and the pace of the last blocks. */
+function syncProgressOf(
+  { head, headerAt }: Pick<Chain, "head" | "headerAt">,
+  startingBlock: number,
+) {
+  const { number, timestamp } = head().block.header;
+  const first = Math.max(0, number - PACE_BLOCKS);
+  const seconds = timestamp - (headerAt(first)?.timestamp ?? timestamp);
+  const secondsPerBlock = number > first && seconds > 0 ? seconds / (number - first) : 1;
+  const ageSeconds = Math.max(0, Date.now() / 1000 - timestamp);
+  return {
+    startingBlock,
+    currentBlock: number,
+    highestBlock: number + Math.max(1, Math.floor(ageSeconds / secondsPerBlock)),
   };
 }

@@ -96,7 +96,7 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, threads },
+    ...{ keys, admin, dappDb, runtime, files, threads },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,

@@ -8,13 +8,15 @@ import { TracingTimeoutError } from "./errors.ts";
 import { tracerNamed } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import type { TracedTransaction, TracerConfig } from "./transaction-tracer.ts";
+import type { TracedTransaction, TracerConfig, TracerFactory } from "./transaction-tracer.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
   /** Absent: the struct logger */
   readonly tracer?: string;
   readonly tracerConfig?: TracerConfig;
+  /** In place of a tracer with a name. */
+  readonly factory?: TracerFactory;
   /** Shared by everything that one request traces. */
   readonly budget: TraceBudget;
   readonly memoryBytesMax?: number;
@@ -37,12 +39,12 @@ export function traceMessage(
   options: TraceOptions,
   run: RunTraced,
 ): { readonly text: string; readonly result: MessageResult; readonly changes: StateChanges } {
-  const { tracer: name, tracerConfig = {}, budget } = options;
+  const { tracer: name, factory, tracerConfig = {}, budget } = options;
   budget.assertInTime();
   const counted = countedBudget(budget);
   const seen = { ...traced, budget: counted };
-  const tracer =
-    name !== undefined ? tracerNamed(name)(tracerConfig, seen) : createStructLogger(options, seen);
+  const create = factory ?? (name === undefined ? undefined : tracerNamed(name));
+  const tracer = create ? create(tracerConfig, seen) : createStructLogger(options, seen);
   const state = createWorldState(traced.state);
   const result = run(tracer.hooks, state);
   if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);

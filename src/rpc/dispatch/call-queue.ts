@@ -9,13 +9,13 @@ const CALLER_RUNNING_MAX = 4;
 export type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
-  /** Told of every change in how many wait. */
+  /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
 };
 
-/** Who a call is for. */
+/** The caller of a call. */
 export type CallOwner = {
-  /** Calls with the same one wait in one line; without one, a call is a line of its own. */
+  /** Calls of one connection wait in one queue; a call without a connection has a queue of its own. */
   readonly connection: object | undefined;
   /** Nobody waits for the answer any more. */
   readonly isAborted: boolean;
@@ -43,8 +43,8 @@ export class CallQueue {
   }
 
   /**
-   * The result of `work`: at once, or after it was its turn.
-   * @throws TooManyError; RequestTimeoutError when the caller gave up before
+   * The result of `work`: at once, or after it has had its turn.
+   * @throws TooManyError; RequestTimeoutError when the caller was gone before its turn
    */
   run<T>(owner: CallOwner, work: () => T | Promise<T>): T | Promise<T> {
     const caller = owner.connection ?? owner;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { errorClassOf } from "../../errors.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../params/codec.ts";
@@ -20,6 +19,7 @@ import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, readMessage } from "./message.ts";
 import { type Method, namespaceOf, type Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
+import { SharedSlices } from "./shared-slices.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -43,8 +43,6 @@ type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
 
 /** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
 const TEXT_BYTES_MAX = 8 << 10;
-/** A batch yields to other work after running this long. */
-const BATCH_SLICE_MS = 10;
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
@@ -58,6 +56,7 @@ export function createDispatcher<Modules>(
     waitingMax: limits.callQueueMax,
     onWaiting: (count) => observer.waiting(count),
   });
+  const batchSlices = new SharedSlices();
 
   function dispatch(body: Buffer, context: RequestContext) {
     if (skipBlanks(body, 0) === body.length) return undefined;
@@ -70,6 +69,7 @@ export function createDispatcher<Modules>(
       value = JSON.parse(body.toString("utf8", 0, scan.end));
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
+      observer.rejected(context.transport, isParseError ? "parse" : "json");
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
       const { parts } = errorAnswer("null", isParseError ? new ParseError(text) : error);
@@ -110,6 +110,7 @@ export function createDispatcher<Modules>(
     }
     const messages = values.map((value, index) => read(value, ids[index], context));
     if (values.length > limits.batchItemsMax) {
+      observer.rejected(context.transport, "batch");
       const firstCall = messages.find((message) => message.kind === "call");
       const { parts } = errorAnswer(
         firstCall?.id ?? "null",
@@ -120,24 +121,25 @@ export function createDispatcher<Modules>(
 
     const parts: JsonPart[] = [];
     const deadline = performance.now() + callTimeoutMs(context);
-    let sliceEnd = performance.now() + BATCH_SLICE_MS;
     let size = 0;
+    let isTooLarge = false;
+    await batchSlices.enter();
     for (const message of messages) {
+      if (batchSlices.isOver()) await batchSlices.next();
       const now = performance.now();
-      if (now > sliceEnd) {
-        await setImmediate();
-        sliceEnd = performance.now() + BATCH_SLICE_MS;
-      }
-      const answer =
-        size > limits.batchResponseBytesMax
-          ? unrun(message, new ResponseTooLargeError())
-          : now > deadline || context.isAborted
-            ? unrun(message, new RequestTimeoutError())
-            : answerTo(message, context, deadline - now);
+      const answer = isTooLarge
+        ? unrun(message, new ResponseTooLargeError())
+        : now > deadline || context.isAborted
+          ? unrun(message, new RequestTimeoutError())
+          : answerTo(message, context, deadline - now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
       if (done === undefined) continue;
       size += done.size;
+      if (size > limits.batchResponseBytesMax && !isTooLarge) {
+        isTooLarge = true;
+        observer.rejected(context.transport, "batchResponse");
+      }
       append(parts, parts.length === 0 ? "[" : ",");
       for (const part of done.parts) append(parts, part);
     }
@@ -160,7 +162,10 @@ export function createDispatcher<Modules>(
     timeoutMs: number,
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
-    if (message.kind === "invalid") return errorAnswer(message.id, new InvalidRequestError());
+    if (message.kind === "invalid") {
+      observer.rejected(context.transport, "request");
+      return errorAnswer(message.id, new InvalidRequestError());
+    }
     const startMs = performance.now();
     const { method: name, params } = message;
     const id = message.kind === "call" ? message.id : undefined;

@@ -11,9 +11,8 @@ import type { BlobTransaction } from "./transaction.ts";
 export const blobCodec = {
   name: "types.BlobTx",
   readFields: (reader) => ({
-    type: 3,
-    ...readFeeMarketFields(reader, false),
-    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256),
+    ...readFeeMarketFields(reader, 3),
+    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256, "*uint256.Int"),
     blobVersionedHashes: reader.hashes("BlobHashes"),
   }),
   fieldItems: (fields) => [

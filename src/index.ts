@@ -34,7 +34,12 @@ export type EvmintNode = {
 };
 
 /** No port, no socket: a program that embeds a node talks to `provider`. */
-const NO_LISTENERS = { "json-rpc.enable": "false", "ipc.enable": "false" };
+const EMBEDDED = {
+  "json-rpc.enable": "false",
+  "ipc.enable": "false",
+  // Its own program is the only caller, and answers come in the order of the calls.
+  "json-rpc.workers": "0",
+};
 
 const OPTION_NAMES = [
   "home",
@@ -52,7 +57,7 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
   const { settings = {}, log = SILENT_LOGGER } = options;
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
   const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-"));
-  const flags = { ...NO_LISTENERS, ...settings };
+  const flags = { ...EMBEDDED, ...settings };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
   const node = await startNode(config, log);
   return {

@@ -5,6 +5,7 @@ import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { TrieNode } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
+import { createChainReader, knownBlock } from "./chain-reader.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 
@@ -41,9 +42,7 @@ export function createChain(modules: {
   let head = known(store.head());
 
   function known(number: number | undefined): ExecutedBlock {
-    const executed = number === undefined ? undefined : store.block(number);
-    invariant(executed, `block ${number} must be in the store`);
-    return executed;
+    return knownBlock(store, number);
   }
 
   /** The block is on disk: a listener that throws must not stop the others, or the caller of `commit`. */
@@ -58,27 +57,8 @@ export function createChain(modules: {
   }
 
   return {
-    config,
-    genesisHash,
+    ...createChainReader({ config, genesisHash, store, stateTrie, head: () => head }),
     stateTrie,
-    head: () => head,
-    blockByNumber: (number) => store.block(number),
-    headerAt: (number) => store.headerAt(number),
-    hashAt: (number) => store.hashAt(number),
-    transactionAt: (number, index) => store.transactionAt(number, index),
-    numberOf: (hash) => store.numberOf(hash),
-    transactionPosition: (hash) => store.transaction(hash),
-    blockByHash: (hash) => {
-      const number = store.numberOf(hash);
-      return number === undefined ? undefined : store.block(number);
-    },
-    transaction: (hash) => {
-      const found = store.transaction(hash);
-      return found && { executed: known(found.number), index: found.index };
-    },
-    stateAt: (number) => store.stateAt(number),
-    proofAt: (number, address, slots) =>
-      stateTrie.prove(stateRootOf(known(number)), address, slots),
     consensusDataOf: (number) => store.consensusData(number),
     commit(record, nodes) {
       invariant(
@@ -107,8 +87,4 @@ export function createChain(modules: {
       return () => rollbackListeners.delete(listener);
     },
   };
-}
-
-function stateRootOf(executed: ExecutedBlock): Hash {
-  return executed.block.header.stateRoot;
 }

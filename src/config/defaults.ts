@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 
 /**
@@ -20,6 +21,11 @@ export const DEFAULTS = {
   /** Pages of a front end being developed, on any port of this machine, besides the wallets everyone gets. */
   corsOriginsDev: [...DEFAULT_ALLOWED_ORIGINS, "http://localhost:*", "http://127.0.0.1:*"],
 
+  /**
+   * Threads that execute what strangers ask for: one for each core but the chain's own, and no more than share the bandwidth of one
+   * memory bus with profit; each takes some 60 MB once it works.
+   */
+  rpcWorkers: Math.min(8, Math.max(1, availableParallelism() - 1)),
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */

@@ -126,6 +126,10 @@ export const SCHEMA = {
     allowInsecureUnlock: option("json-rpc.allow-insecure-unlock", boolean, false, {
       description: "Let accounts be unlocked although a listener is not on loopback.",
     }),
+    workers: option("json-rpc.workers", integer(0, 64), DEFAULTS.rpcWorkers, {
+      description:
+        "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
+    }),
     callGasMax: option("json-rpc.gas-cap", gas, DEFAULTS.rpcCallGasMax, {
       description: "Gas one eth_call or eth_estimateGas may use; 0 is no cap.",
     }),

@@ -6,19 +6,23 @@ import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { callLimitsOf } from "./adapters/call-limits.ts";
 import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
-import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
+import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Blocks whose pace stands for that of the network. */
 const PACE_BLOCKS = 100;
@@ -36,33 +40,31 @@ export type NodeModules = {
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  /** undefined: calls run on this thread */
+  readonly threads: ExecutionThreads | undefined;
 };
 
-/** The ports of the JSON-RPC methods, all in this thread. */
+/** The ports of the JSON-RPC methods, all in this thread but the executions of `modules.threads`. */
 export function createRpcPorts(
   config: Config,
   log: Logger,
   core: ChainCore,
   modules: NodeModules,
 ): RpcPorts {
-  const { jsonRpc } = config;
   const { chain, suggestTip } = createChainView(config, log, core);
-  const callLimits = {
-    gasCap: jsonRpc.callGasMax,
-    timeoutMs: jsonRpc.callTimeoutMs,
-    memoryBytesMax: jsonRpc.callMemoryBytesMax,
-    returnBytesMax: jsonRpc.returnBytesMax,
-    trace: {
-      timeoutMs: jsonRpc.traceTimeoutMs,
-      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
-      bytesMax: jsonRpc.traceBytesMax,
-    },
-  };
-  const execution = createExecutionPort(callLimits, core, suggestTip);
+  const limits = callLimitsOf(config);
+  const { threads } = modules;
+  const execution: ExecutionPort =
+    threads === undefined
+      ? createExecutionPort(limits, core, suggestTip)
+      : {
+          ...createThreadedExecution(limits, core, { suggestTip, threads }),
+          ...createBlockMethods(core.blockTester),
+        };
   const remote: RemotePorts = {
     chain,
     execution,
-    inspection: createInspectionPort(callLimits, { core, execution, files: modules.files }),
+    inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
     runtime: modules.runtime,

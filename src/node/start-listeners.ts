@@ -15,6 +15,7 @@ import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
@@ -93,8 +94,9 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
+  const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files },
+    ...{ keys, admin, dappDb, runtime, files, threads },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -112,11 +114,13 @@ export async function startListeners(
     },
     () => feeds.waitingBytes,
   );
-  const closeModules = () => {
+  const closeModules = async () => {
     feeds.close();
     filters.close();
     keys.close();
     dappDb.close();
+    // They read the store, which is closed next.
+    await threads?.close();
   };
   server = await startRpcServer(
     {
@@ -136,7 +140,7 @@ export async function startListeners(
       otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
   ).catch(async (error) => {
-    closeModules();
+    await closeModules();
     await runtime.close();
     throw error;
   });
@@ -153,7 +157,7 @@ export async function startListeners(
         provider.close();
         await runtime.close();
       } finally {
-        closeModules();
+        await closeModules();
       }
     },
   };

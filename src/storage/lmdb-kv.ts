@@ -33,6 +33,17 @@ export function openDurableLmdbKv(directory: string): Kv {
   return new LmdbKv(directory, { noSync: false, useWritemap: false });
 }
 
+/** A store that another thread of this process has open. It cannot be written to. */
+export type KvFollower = Kv & {
+  /** Later reads see everything that was committed before this call. */
+  refresh(): void;
+};
+
+/** The index in `directory` for another thread than the one that called `openLmdbKv`. */
+export function openLmdbFollower(directory: string): KvFollower {
+  return new LmdbKv(directory, { noSync: true, useWritemap: true, readOnly: true });
+}
+
 /** LMDB's native code is not installed: npm takes it for optional. */
 export class NativeStoreMissingError extends NodeError {
   readonly code = "STORE_NATIVE_MISSING";
@@ -61,15 +72,21 @@ class LmdbKv implements Kv, KvWriter {
   readonly #db: Database<Buffer, Uint8Array>;
   readonly #dataFile: string;
   readonly #onDamage: (error: Error) => void;
+  readonly #isReadOnly: boolean;
   #writing = false;
   #closed = false;
 
   constructor(
     directory: string,
-    durability: { readonly noSync: boolean; readonly useWritemap: boolean },
+    durability: {
+      readonly noSync: boolean;
+      readonly useWritemap: boolean;
+      readonly readOnly?: boolean;
+    },
     onDamage: (error: Error) => void = () => {},
   ) {
     this.#onDamage = onDamage;
+    this.#isReadOnly = durability.readOnly === true;
     this.#dataFile = join(directory, "data.mdb");
     assertIsLmdb(this.#dataFile);
     const { open } = loadLmdb();
@@ -118,6 +135,7 @@ class LmdbKv implements Kv, KvWriter {
   transaction<T>(work: (writer: KvWriter) => T): T {
     invariant(!this.#closed, "the store must be open");
     invariant(!this.#writing, "transactions must not be nested");
+    invariant(!this.#isReadOnly, "a follower must not write");
     this.#writing = true;
     try {
       return this.#translatingErrors(() => this.#db.transactionSync(() => work(this)));
@@ -162,6 +180,10 @@ class LmdbKv implements Kv, KvWriter {
     return error;
   }
 
+  refresh(): void {
+    this.#db.resetReadTxn();
+  }
+
   /** The writable map shares its pages with the file, so a sync of the file writes what commits left in it. */
   sync(): void {
     const file = openSync(this.#dataFile, "r+");
@@ -174,7 +196,7 @@ class LmdbKv implements Kv, KvWriter {
 
   close(): void {
     if (this.#closed) return;
-    this.sync();
+    if (!this.#isReadOnly) this.sync();
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
     void this.#db.close();

@@ -52,6 +52,14 @@ export function openLogDirectory(path: string): LogDirectory {
   };
 }
 
+/** The files of the log in the directory at `path`, which another thread or process writes. Writing to them fails. */
+export function openLogDirectoryReadOnly(path: string): Pick<LogDirectory, "list" | "open"> {
+  return {
+    list: () => readdirSync(path).sort(),
+    open: (name) => new DiskFile(openSync(join(path, name), "r")),
+  };
+}
+
 /** Makes the entries of a directory durable. Windows has no such call and needs none. */
 export function syncDirectory(path: string): void {
   if (process.platform === "win32") return;

@@ -53,6 +53,11 @@ export function versionsUpTo(list: readonly number[], number: number): PostingLi
   return list.slice(0, indexAfter(list, number));
 }
 
+/** `list` without what is older than block `number`. */
+export function versionsFrom(list: readonly number[], number: number): PostingList {
+  return list.slice(indexAfter(list, number - 1));
+}
+
 /** `list` followed by those of `newer` that are newer than its last. */
 export function appendVersions(list: readonly number[], newer: readonly number[]): PostingList {
   return list.concat(newer.slice(indexAfter(newer, list.at(-2) ?? -1)));

@@ -9,6 +9,7 @@ import {
   type PostingList,
   type Version,
   versionAt,
+  versionsFrom,
   versionsUpTo,
 } from "./posting-list.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
@@ -136,6 +137,17 @@ export class VersionedTable {
     if (list === undefined) this.#recent.set(text, [number, position]);
     else list.push(number, position);
     this.#recentVersions++;
+  }
+
+  /** Drops what was remembered of blocks before `number`: the rows are complete up to there. */
+  forgetBefore(number: number): void {
+    for (const [text, list] of this.#recent) {
+      const kept = versionsFrom(list, number);
+      if (kept.length === list.length) continue;
+      this.#recentVersions -= (list.length - kept.length) / 2;
+      if (kept.length === 0) this.#recent.delete(text);
+      else this.#recent.set(text, kept);
+    }
   }
 
   /** Turns to merging everything remembered so far; the merge before must be through. */

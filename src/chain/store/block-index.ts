@@ -258,8 +258,21 @@ export class BlockIndex {
     this.#hasFormat = true;
     this.logs.remember(executed);
     this.trieNodes.remember(nodes);
+    this.rememberVersions(number, position, rows);
+  }
+
+  /** The part of `remember` that a reader in another thread needs, where the writer has written the rows. */
+  rememberVersions(number: number, position: number, rows: ChangeRows): void {
     for (const row of rows.accounts) this.accounts.remember(number, placed(row, position));
     for (const row of rows.slots) this.slots.remember(number, placed(row, position));
+  }
+
+  /** Drops what a reader remembered of blocks that the writer has merged: all before block `number`. */
+  forgetMerged(number: number): void {
+    this.accounts.forgetBefore(number);
+    this.slots.forgetBefore(number);
+    this.trieNodes.reset();
+    this.#mergedBlocks = number;
   }
 
   /**

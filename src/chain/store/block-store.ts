@@ -58,3 +58,9 @@ export interface BlockStore {
   rollbackTo(number: number): void;
   close(): void;
 }
+
+/** What of a store can be read by a thread that does not write it. */
+export type ReadableBlockStore = Omit<
+  BlockStore,
+  "append" | "rollbackTo" | "changes" | "consensusData"
+>;

@@ -14,23 +14,29 @@ export type CreateTrie = (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
 export class ComputedTrieNodes {
   readonly #createTrie: CreateTrie;
   readonly #recordOf: (number: number) => BlockRecord | undefined;
-  /** The state that was last asked for. */
-  #last: { readonly root: Hash; readonly nodes: TrieNodeReader } | undefined;
+  /** The nodes of blocks `first` to `last`, which has this hash. */
+  #computed:
+    | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
+    | undefined;
 
   constructor(createTrie: CreateTrie, recordOf: (number: number) => BlockRecord | undefined) {
     this.#createTrie = createTrie;
     this.#recordOf = recordOf;
   }
 
-  /** `checkpoint`, which knows the nodes before block `first`, with those of `first` to `last`; the last result is cached. */
+  /**
+   * `checkpoint`, which knows the nodes before block `first`, with those of `first` to `last`. The last result stays in memory, and
+   * a later block costs only the blocks since.
+   */
   over(checkpoint: TrieNodeReader, first: number, last: number): TrieNodeReader {
-    const root = this.#known(last).block.header.stateRoot;
-    if (this.#last?.root !== root) {
-      const nodes = new TrieNodeOverlay(checkpoint);
-      this.compute(first, last, nodes, (created) => nodes.add(created));
-      this.#last = { root, nodes };
-    }
-    return this.#last.nodes;
+    const known = this.#computed;
+    const isOfChain =
+      known?.first === first && this.#recordOf(known.last)?.block.hash === known.hash;
+    if (isOfChain && last <= known.last) return known.nodes;
+    const nodes = isOfChain ? known.nodes : new TrieNodeOverlay(checkpoint);
+    this.compute(isOfChain ? known.last + 1 : first, last, nodes, (made) => nodes.add(made));
+    this.#computed = { first, last, hash: this.#known(last).block.hash, nodes };
+    return nodes;
   }
 
   /**

@@ -6,7 +6,7 @@ import { isLmdbRowIntact } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 
-const FOLDER = "index";
+export const INDEX_FOLDER = "index";
 const DATA_FILE = "data.mdb";
 /** LMDB's table of readers, which means nothing once its processes are gone. */
 const LMDB_LOCK_FILE = "lock.mdb";
@@ -27,7 +27,7 @@ export type IndexProgress = (progress: { readonly done: number; readonly total: 
 
 /** What is wrong in the file of the index in a data directory that nobody has open, and where; undefined when nothing is. */
 export function findIndexFault(directory: string, onProgress?: IndexProgress): string | undefined {
-  return findLmdbFault(join(directory, FOLDER, DATA_FILE), {
+  return findLmdbFault(join(directory, INDEX_FOLDER, DATA_FILE), {
     isRowIntact: isLmdbRowIntact,
     ...(onProgress && { onProgress }),
   });
@@ -42,7 +42,7 @@ export class IndexFiles {
   }
 
   get folder(): string {
-    return join(this.#directory, FOLDER);
+    return join(this.#directory, INDEX_FOLDER);
   }
 
   /**

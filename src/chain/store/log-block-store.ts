@@ -33,6 +33,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
+import { type FollowedStore, PublishedHead } from "./published-head.ts";
 import {
   BlockPrunedError,
   DiskFullError,
@@ -71,6 +72,8 @@ export type LogBlockStoreOptions = {
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
   readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** The directory where threads of this process can open log and index too. */
+  readonly followableIn?: string;
   /** Called with each error that says the index is damaged, before it is thrown. */
   readonly onDamage?: (error: Error) => void;
   /** Called once everything is closed. */
@@ -106,6 +109,10 @@ export class LogBlockStore implements BlockStore {
   readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
+  #epoch = 0;
+  readonly #published = new PublishedHead();
+  /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
+  readonly followable: FollowedStore | undefined;
   /** Blocks that opening had to put into the index. */
   readonly replayedBlocks: number;
 
@@ -120,6 +127,9 @@ export class LogBlockStore implements BlockStore {
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
+    const { followableIn: directory } = options;
+    this.followable =
+      directory === undefined ? undefined : { directory, head: this.#published.buffer };
     this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
@@ -150,10 +160,16 @@ export class LogBlockStore implements BlockStore {
         },
       });
       this.#scheduleAddresses();
+      this.#publish();
     } catch (error) {
       this.#log.close();
       throw error;
     }
+  }
+
+  /** Counts rollbacks since the store was opened. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
   get trieNodes(): TrieNodeReader {
@@ -216,6 +232,7 @@ export class LogBlockStore implements BlockStore {
     this.#base ??= number;
     this.#headState.apply(record.changes);
     this.#blocks.addHead(record, payload.length);
+    this.#publish();
     this.#scheduleMerge();
     this.#scheduleAddresses();
     this.#failPoint("append:end");
@@ -316,6 +333,8 @@ export class LogBlockStore implements BlockStore {
     });
     this.#blocks.forgetAfter(number);
     this.#head = last;
+    this.#epoch++;
+    this.#publish();
     const { trieNodes, mergedBlocks } = this.#index;
     const first = Math.max(this.#base ?? 0, mergedBlocks);
     this.#orPoison(() =>
@@ -451,6 +470,15 @@ export class LogBlockStore implements BlockStore {
     if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
       throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
     }
+  }
+
+  #publish(): void {
+    this.#published.publish({
+      epoch: this.#epoch,
+      number: this.#head?.number ?? -1,
+      end: this.#head?.end ?? 0,
+      mergedBlocks: this.#index.mergedBlocks,
+    });
   }
 
   #assertUsable(): void {

@@ -17,7 +17,10 @@ import {
 } from "./log-block-store.ts";
 import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
 
-type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onDamage" | "onClosed">;
+type StoreOptions = Omit<
+  LogBlockStoreOptions,
+  "log" | "index" | "followableIn" | "onDamage" | "onClosed"
+>;
 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
@@ -146,6 +149,7 @@ function openWithLock(
       ...diskOptions(options),
       ...(!isWritable && { freeBytes: () => 0 }),
       index,
+      ...(openIndex === openLmdbKv && { followableIn: options.directory }),
       onDamage,
       onClosed() {
         if (!isDamaged && isWritable) writesOnFullDisk(() => files.closed());

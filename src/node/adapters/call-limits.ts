@@ -1,3 +1,5 @@
+import type { Config } from "../../config/config.ts";
+
 /** Limits of calls and traces that leave no block. */
 export type CallLimits = {
   /** Units one call may use; 0: no limit */
@@ -14,3 +16,17 @@ export type CallLimits = {
     readonly bytesMax: number;
   };
 };
+
+export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {
+  return {
+    gasCap: jsonRpc.callGasMax,
+    timeoutMs: jsonRpc.callTimeoutMs,
+    memoryBytesMax: jsonRpc.callMemoryBytesMax,
+    returnBytesMax: jsonRpc.returnBytesMax,
+    trace: {
+      timeoutMs: jsonRpc.traceTimeoutMs,
+      timeoutMsMax: jsonRpc.traceTimeoutMsMax,
+      bytesMax: jsonRpc.traceBytesMax,
+    },
+  };
+}

@@ -6,7 +6,7 @@ import { callMany } from "../../execution/call/call-many.ts";
 import { createAccessList } from "../../execution/call/create-access-list.ts";
 import { estimateGas } from "../../execution/call/estimate-gas.ts";
 import { simulate } from "../../execution/simulate/simulate.ts";
-import type { CallOverrides, ExecutionPort } from "../../rpc/ports/execution.ts";
+import type { CallOverrides, ExecutionPort, ExecutionReads } from "../../rpc/ports/execution.ts";
 import { type ResolvedState, resolveState } from "../../rpc/ports/local/resolve.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
@@ -20,9 +20,24 @@ import { createTraceMethods } from "./trace-methods.ts";
 /** `ExecutionPort` on this thread, over the chain of `core`. */
 export function createExecutionPort(
   limits: CallLimits,
-  { reader, execution, blockTester }: Pick<ChainCore, "reader" | "execution" | "blockTester">,
+  core: ExecutionCore & Pick<ChainCore, "blockTester">,
   suggestTip: () => bigint,
 ): ExecutionPort {
+  return {
+    ...createExecutionReads(limits, core, suggestTip),
+    ...createBlockMethods(core.blockTester),
+  };
+}
+
+/** What executions run on and with. */
+export type ExecutionCore = Pick<ChainCore, "reader" | "execution">;
+
+/** All that needs no writer of the chain, on this thread. */
+export function createExecutionReads(
+  limits: CallLimits,
+  { reader, execution }: ExecutionCore,
+  suggestTip: () => bigint,
+): ExecutionReads {
   const blockHash = (number: number) => reader.hashAt(number);
   /** Of the block of the last call, which mostly is the head again. */
   let last: { readonly header: Header; readonly context: BlockContext } | undefined;
@@ -93,11 +108,13 @@ export function createExecutionPort(
     },
     ...createTraceMethods(limits, { reader, execution }),
     ...createParityTraceMethods(limits, { reader, execution }),
-    ...buildMethods(blockTester),
   };
 }
 
-function buildMethods(tester: BlockTester): Pick<ExecutionPort, "buildBlock" | "commitBlock"> {
+/** The methods that build blocks, in the chain's thread. */
+export function createBlockMethods(
+  tester: BlockTester,
+): Pick<ExecutionPort, "buildBlock" | "commitBlock"> {
   return {
     buildBlock(attributes) {
       const { sealed, value, sidecars } = tester.build(attributes);

@@ -18,5 +18,6 @@ export const traceBlockByHash = defineMethod({
   handle: (
     { blockHash, config },
     { execution }: { execution: Pick<ExecutionPort, "traceBlock"> },
-  ) => andThen(execution.traceBlock(blockHash, config), tracesText),
+    context,
+  ) => andThen(execution.traceBlock(blockHash, config, context), tracesText),
 });

@@ -27,12 +27,17 @@ export const traceBlockByNumber = defineMethod({
       chain: Pick<ChainView, "head">;
       execution: Pick<ExecutionPort, "traceBlock">;
     },
+    context,
   ) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
-    if (typeof block === "number") return tracesText(await execution.traceBlock(block, config));
-    const number = block === "earliest" ? 0 : (await chain.head()).header.number;
-    return tracesText(await execution.traceBlock(number, config));
+    const number =
+      typeof block === "number"
+        ? block
+        : block === "earliest"
+          ? 0
+          : (await chain.head()).header.number;
+    return tracesText(await execution.traceBlock(number, config, context));
   },
 });

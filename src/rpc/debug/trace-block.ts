@@ -15,6 +15,9 @@ export const traceBlock = defineMethod({
   params: { rlp: data, config: optional(traceConfig, {}) },
   result: rawJson,
   heavy: true,
-  handle: ({ rlp, config }, { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> }) =>
-    andThen(execution.traceRawBlock(rlp, config), tracesText),
+  handle: (
+    { rlp, config },
+    { execution }: { execution: Pick<ExecutionPort, "traceRawBlock"> },
+    context,
+  ) => andThen(execution.traceRawBlock(rlp, config, context), tracesText),
 });

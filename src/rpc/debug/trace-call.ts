@@ -23,10 +23,11 @@ export const traceCall = defineMethod({
   handle(
     { request, block, config },
     { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
+    context,
   ) {
     if (block === "pending") {
       throw new NotTraceableError("tracing on top of pending is not supported");
     }
-    return execution.traceCall(request, block, config);
+    return execution.traceCall(request, block, config, context);
   },
 });

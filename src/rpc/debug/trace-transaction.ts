@@ -17,5 +17,6 @@ export const traceTransaction = defineMethod({
   handle: (
     { transactionHash, config },
     { execution }: { execution: Pick<ExecutionPort, "traceTransaction"> },
-  ) => execution.traceTransaction(transactionHash, config),
+    context,
+  ) => execution.traceTransaction(transactionHash, config, context),
 });

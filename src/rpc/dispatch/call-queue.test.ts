@@ -103,3 +103,48 @@ test("CallQueue starts one work a round when what it does cannot be seen", async
   await Promise.all(works);
   assert.deepEqual(order, [1, 2, 3]);
 });
+
+test("CallQueue runs four calls of one caller elsewhere at a time, in order, and any number of others", async () => {
+  const { queue } = createQueue(1_000);
+  const callers = [{}, {}, {}];
+  const running = [0, 0, 0];
+  const started: number[][] = [[], [], []];
+  const ends: (() => void)[] = [];
+  let most = 0;
+  const answers: (number | Promise<number>)[] = [];
+  for (let i = 0; i < 60; i++) {
+    const at = i % 3;
+    const call = () => {
+      started[at]!.push(i);
+      running[at]!++;
+      most = Math.max(most, running[at]!);
+      return new Promise<number>((resolve, reject) => {
+        ends.push(() => {
+          running[at]!--;
+          if (i % 5 === 0) reject(new TypeError("no"));
+          else resolve(i);
+        });
+      });
+    };
+    answers.push(queue.run(owner(callers[at]), call));
+  }
+  const outcomes = Promise.allSettled(answers);
+  for (let turns = 0; turns < 100_000 && started.flat().length < 60; turns++) {
+    await setImmediate();
+    // From the last to the first, so that the order of ends is not that of starts.
+    if (turns % 3 === 0) ends.pop()?.();
+  }
+  for (const end of ends.splice(0)) end();
+  const expected = Array.from({ length: 60 }, (_, i) => (i % 5 === 0 ? "rejected" : "fulfilled"));
+  assert.deepEqual(
+    (await outcomes).map(({ status }) => status),
+    expected,
+  );
+  assert.equal(most, 4);
+  for (const [at, order] of started.entries()) {
+    assert.deepEqual(
+      order,
+      Array.from({ length: 20 }, (_, i) => 3 * i + at),
+    );
+  }
+});

@@ -3,6 +3,9 @@ import { RequestTimeoutError, TooManyError } from "./errors.ts";
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
 const SLICE_MS = 10;
 
+/** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
+const CALLER_RUNNING_MAX = 4;
+
 export type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
@@ -21,12 +24,16 @@ export type CallOwner = {
 /**
  * Lets the calls that run a caller's code share this thread with all else. A call runs at once as long as those before it took
  * little time; then it waits until timers and sockets had their turn. Those that wait run in turn by caller, so that one who asks
- * for a thousand calls delays another's by one.
+ * for a thousand calls delays another's by one. Of calls that go on in another thread each caller has a few at a time.
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** Callers with waiting calls, the next one first. */
+  /** Callers with something waiting that may run, the next one first. */
   readonly #lanes = new Map<object, (() => void)[]>();
+  /** Callers with something waiting until one of their calls elsewhere ends. */
+  readonly #blocked = new Map<object, (() => void)[]>();
+  /** Calls that have not ended when `work` returned, by caller. */
+  readonly #running = new Map<object, number>();
   #waiting = 0;
   #spentMs = 0;
   #isTurnScheduled = false;
@@ -40,9 +47,9 @@ export class CallQueue {
    * @throws TooManyError; RequestTimeoutError when the caller was gone before its turn
    */
   run<T>(owner: CallOwner, work: () => T | Promise<T>): T | Promise<T> {
-    if (!this.#isTurnScheduled) return this.#timed(work);
-    const key = owner.connection ?? owner;
-    const lane = this.#lanes.get(key);
+    const caller = owner.connection ?? owner;
+    const isBlocked = this.#isBlocked(caller);
+    if (!this.#isTurnScheduled && !isBlocked) return this.#timed(caller, work);
     if (this.#waiting >= this.#options.waitingMax) {
       throw new TooManyError("too many calls are waiting, try again later");
     }
@@ -50,28 +57,52 @@ export class CallQueue {
       const task = () => {
         try {
           if (owner.isAborted) throw new RequestTimeoutError();
-          resolve(this.#timed(work));
+          resolve(this.#timed(caller, work));
         } catch (error) {
           reject(error);
         }
       };
+      const lane = this.#lanes.get(caller) ?? this.#blocked.get(caller);
       if (lane) lane.push(task);
-      else this.#lanes.set(key, [task]);
+      else if (isBlocked) this.#blocked.set(caller, [task]);
+      else this.#lanes.set(caller, [task]);
       this.#count(1);
     });
   }
 
-  #timed<T>(work: () => T | Promise<T>): T | Promise<T> {
+  #timed<T>(caller: object, work: () => T | Promise<T>): T | Promise<T> {
     const start = performance.now();
     try {
       const result = work();
-      // The time it takes after its first await cannot be measured here.
-      if (result instanceof Promise) this.#spentMs = SLICE_MS;
+      if (result instanceof Promise) {
+        // What it does on this thread after its first pause cannot be seen from here.
+        this.#spentMs = SLICE_MS;
+        this.#track(caller, result);
+      }
       return result;
     } finally {
       this.#spentMs += performance.now() - start;
       if (this.#spentMs >= SLICE_MS) this.#scheduleTurn();
     }
+  }
+
+  #track(caller: object, result: Promise<unknown>): void {
+    this.#running.set(caller, (this.#running.get(caller) ?? 0) + 1);
+    const end = () => {
+      const left = this.#running.get(caller)! - 1;
+      if (left > 0) this.#running.set(caller, left);
+      else this.#running.delete(caller);
+      const lane = this.#blocked.get(caller);
+      if (lane === undefined) return;
+      this.#blocked.delete(caller);
+      this.#lanes.set(caller, lane);
+      this.#scheduleTurn();
+    };
+    result.then(end, end);
+  }
+
+  #isBlocked(caller: object): boolean {
+    return (this.#running.get(caller) ?? 0) >= CALLER_RUNNING_MAX;
   }
 
   #scheduleTurn(): void {
@@ -83,20 +114,19 @@ export class CallQueue {
   #turn(): void {
     this.#isTurnScheduled = false;
     this.#spentMs = 0;
-    while (this.#waiting > 0 && !this.#isTurnScheduled) {
-      const task = this.#next();
+    while (this.#lanes.size > 0 && !this.#isTurnScheduled) {
+      const [caller, tasks] = this.#lanes.entries().next().value as [object, (() => void)[]];
+      this.#lanes.delete(caller);
+      if (this.#isBlocked(caller)) {
+        this.#blocked.set(caller, tasks);
+        continue;
+      }
+      const task = tasks.shift()!;
+      // After all others.
+      if (tasks.length > 0) this.#lanes.set(caller, tasks);
       this.#count(-1);
       task();
     }
-  }
-
-  /** Of the caller at the front, which then goes to the end. */
-  #next(): () => void {
-    const [lane, tasks] = this.#lanes.entries().next().value as [object, (() => void)[]];
-    this.#lanes.delete(lane);
-    const task = tasks.shift()!;
-    if (tasks.length > 0) this.#lanes.set(lane, tasks);
-    return task;
   }
 
   #count(change: number): void {

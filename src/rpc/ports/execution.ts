@@ -12,27 +12,36 @@ import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
 import type { Block } from "../../types/block.ts";
 import type { AccessList, BlobSidecar } from "../../types/transaction/transaction.ts";
 import type { BlockSelector } from "../params/block-selector.ts";
+import type { CancelToken } from "./cancel-token.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /**
  * Runs messages, blocks and tracers on states of the chain; nothing is stored but by `commitBlock`. It runs where the state is, because
  * an EVM cannot wait for a slot. Rejections carry geth's texts. Plain data only, as `ChainView`.
  *
- * Each method that takes `at` throws UnknownBlockError, BlockNotCanonicalError or PendingUnavailableError for the selector.
+ * Each method that takes `at` throws UnknownBlockError, BlockNotCanonicalError or PendingUnavailableError for the selector. Where another
+ * thread executes, each also throws ExecutionAbortedError, TooManyError, and RequestTimeoutError when `cancel` is aborted before it began.
  */
 export interface ExecutionPort {
   /** Return data. @throws ExecutionRevertedError, ExecutionFailedError, InvalidTransactionError */
-  call(args: CallArguments, at: BlockSelector, overrides: CallOverrides): MaybePromise<Uint8Array>;
+  call(
+    args: CallArguments,
+    at: BlockSelector,
+    overrides: CallOverrides,
+    cancel?: CancelToken,
+  ): MaybePromise<Uint8Array>;
   /** Gas units with which the call succeeds. @throws as `call` */
   estimateGas(
     args: CallArguments,
     at: BlockSelector,
     overrides: CallOverrides,
+    cancel?: CancelToken,
   ): MaybePromise<bigint>;
   createAccessList(
     args: CallArguments,
     at: BlockSelector,
     overrides: CallOverrides,
+    cancel?: CancelToken,
   ): MaybePromise<AccessListResult>;
   /**
    * Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle.
@@ -45,29 +54,44 @@ export interface ExecutionPort {
       readonly stateOverrides?: StateOverrides | undefined;
       readonly txIndex?: number | undefined;
     },
+    cancel?: CancelToken,
   ): MaybePromise<readonly (readonly CallOutcome[])[]>;
   /** The blocks after `at`, in order. @throws SimulationError and the overrides' rejections */
-  simulate(request: SimulationRequest, at: BlockSelector): MaybePromise<readonly SimulatedBlock[]>;
+  simulate(
+    request: SimulationRequest,
+    at: BlockSelector,
+    cancel?: CancelToken,
+  ): MaybePromise<readonly SimulatedBlock[]>;
   /** JSON text of the trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
-  traceTransaction(hash: Hash, request: TraceRequest): MaybePromise<string>;
+  traceTransaction(hash: Hash, request: TraceRequest, cancel?: CancelToken): MaybePromise<string>;
   /**
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
-  traceBlock(at: number | Hash, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  traceBlock(
+    at: number | Hash,
+    request: TraceRequest,
+    cancel?: CancelToken,
+  ): MaybePromise<readonly TransactionTrace[]>;
   /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
-  traceRawBlock(rlp: Uint8Array, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  traceRawBlock(
+    rlp: Uint8Array,
+    request: TraceRequest,
+    cancel?: CancelToken,
+  ): MaybePromise<readonly TransactionTrace[]>;
   /** @param request.txIndex as in `callMany` */
   traceCall(
     args: CallArguments,
     at: BlockSelector,
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+    cancel?: CancelToken,
   ): MaybePromise<string>;
   /** Traces of calls, JSON text each; every call sees the effects of those before it. */
   traceCalls(
     calls: readonly TracedCall[],
     at: BlockSelector,
     request: TraceRequest,
+    cancel?: CancelToken,
   ): MaybePromise<readonly string[]>;
   /**
    * As `traceCall`, of a signed transaction under all rules of a transaction.
@@ -77,12 +101,16 @@ export interface ExecutionPort {
     raw: Uint8Array,
     at: BlockSelector,
     request: TraceRequest,
+    cancel?: CancelToken,
   ): MaybePromise<string>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
   commitBlock(request: PayloadRequest): MaybePromise<Hash>;
 }
+
+/** The part that reads the chain and changes nothing: what any thread with a view of the store can do. */
+export type ExecutionReads = Omit<ExecutionPort, "buildBlock" | "commitBlock">;
 
 export type CallOverrides = {
   readonly stateOverrides?: StateOverrides | undefined;

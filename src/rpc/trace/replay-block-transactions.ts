@@ -21,12 +21,13 @@ export const replayBlockTransactions = defineMethod({
       chain,
       execution,
     }: { chain: Pick<ChainView, "block">; execution: Pick<ExecutionPort, "traceBlock"> },
+    context,
   ) {
     const executed = await chain.block(block === "pending" ? "latest" : block);
     if (!executed) return "null";
     const { hash, transactions } = executed.block;
     if (transactions.length === 0) return "[]";
-    const traces = await execution.traceBlock(hash, replayRequest(types));
+    const traces = await execution.traceBlock(hash, replayRequest(types), context);
     const texts = traces.map(
       ({ txHash, result }) => `${result.slice(0, -1)},"transactionHash":"${txHash}"}`,
     );

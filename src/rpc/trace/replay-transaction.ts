@@ -24,10 +24,11 @@ export const replayTransaction = defineMethod({
       chain: Pick<ChainView, "transaction">;
       execution: Pick<ExecutionPort, "traceTransaction">;
     },
+    context,
   ) {
     if (!(await chain.transaction(transactionHash))) {
       throw new NotTraceableError("transaction not found");
     }
-    return execution.traceTransaction(transactionHash, replayRequest(types));
+    return execution.traceTransaction(transactionHash, replayRequest(types), context);
   },
 });

@@ -28,7 +28,12 @@ export const traceCallMany = defineMethod({
   params: { calls: array(callWithTypes), block: optional(blockSelector, "latest") },
   result: rawJson,
   heavy: true,
-  async handle({ calls, block }, { execution }: { execution: Pick<ExecutionPort, "traceCalls"> }) {
-    return `[${(await execution.traceCalls(calls, block, replayRequest([]))).join(",")}]`;
+  async handle(
+    { calls, block },
+    { execution }: { execution: Pick<ExecutionPort, "traceCalls"> },
+    context,
+  ) {
+    const traces = await execution.traceCalls(calls, block, replayRequest([]), context);
+    return `[${traces.join(",")}]`;
   },
 });

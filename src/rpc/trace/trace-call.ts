@@ -24,8 +24,12 @@ export const traceCall = defineMethod({
   handle: (
     { request, types, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "traceCall"> },
+    context,
   ) =>
-    execution.traceCall(request, block, {
-      ...{ ...replayRequest(types), stateOverrides, blockOverrides },
-    }),
+    execution.traceCall(
+      request,
+      block,
+      { ...replayRequest(types), stateOverrides, blockOverrides },
+      context,
+    ),
 });

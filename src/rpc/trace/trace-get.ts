@@ -23,9 +23,10 @@ export const traceGet = defineMethod({
       chain: Pick<ChainView, "transaction">;
       execution: Pick<ExecutionPort, "traceTransaction">;
     },
+    context,
   ) {
     if (!(await chain.transaction(transactionHash))) return "null";
-    const text = await execution.traceTransaction(transactionHash, LOCALIZED);
+    const text = await execution.traceTransaction(transactionHash, LOCALIZED, context);
     const traces = JSON.parse(text) as readonly { readonly traceAddress: readonly number[] }[];
     const wanted = traceAddress.join();
     return JSON.stringify(traces.find((trace) => trace.traceAddress.join() === wanted) ?? null);

@@ -17,5 +17,6 @@ export const traceRawTransaction = defineMethod({
   handle: (
     { raw, types, block },
     { execution }: { execution: Pick<ExecutionPort, "traceRawTransaction"> },
-  ) => execution.traceRawTransaction(raw, block, replayRequest(types)),
+    context,
+  ) => execution.traceRawTransaction(raw, block, replayRequest(types), context),
 });

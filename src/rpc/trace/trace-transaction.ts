@@ -23,8 +23,9 @@ export const traceTransaction = defineMethod({
       chain: Pick<ChainView, "transaction">;
       execution: Pick<ExecutionPort, "traceTransaction">;
     },
+    context,
   ) {
     if (!(await chain.transaction(transactionHash))) return "null";
-    return execution.traceTransaction(transactionHash, LOCALIZED);
+    return execution.traceTransaction(transactionHash, LOCALIZED, context);
   },
 });

@@ -48,6 +48,7 @@ export const callMany = defineMethod({
   async handle(
     { bundles, context, stateOverrides },
     { execution }: { execution: Pick<ExecutionPort, "callMany"> },
+    caller,
   ) {
     const requests = bundles.map(({ transactions = [], blockOverride }) => ({
       calls: transactions,
@@ -56,7 +57,7 @@ export const callMany = defineMethod({
     const count = requests.reduce((sum, { calls }) => sum + calls.length, 0);
     if (count > CALLS_MAX) throw new LimitExceededError(`too many calls: ${count} > ${CALLS_MAX}`);
     const { blockNumber: at = "latest", transactionIndex: txIndex } = context;
-    const outcomes = await execution.callMany(requests, at, { stateOverrides, txIndex });
+    const outcomes = await execution.callMany(requests, at, { stateOverrides, txIndex }, caller);
     return `[${outcomes.map((bundle) => `[${bundle.map(outcomeText)}]`)}]`;
   },
 });

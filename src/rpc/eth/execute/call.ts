@@ -22,5 +22,6 @@ export const call = defineMethod({
   handle: (
     { request, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "call"> },
-  ) => execution.call(request, block, { stateOverrides, blockOverrides }),
+    context,
+  ) => execution.call(request, block, { stateOverrides, blockOverrides }, context),
 });

@@ -22,12 +22,14 @@ export const createAccessList = defineMethod({
   async handle(
     { request, block, stateOverrides },
     { execution }: { execution: Pick<ExecutionPort, "createAccessList"> },
+    caller,
   ) {
     const overrides = { stateOverrides };
     const { accessList, gasUsed, error } = await execution.createAccessList(
       request,
       block,
       overrides,
+      caller,
     );
     const failure = error === undefined ? "" : `,"error":${JSON.stringify(error)}`;
     return `{"accessList":${accessListText(accessList)}${failure},"gasUsed":${quantityText(gasUsed)}}`;

@@ -22,5 +22,6 @@ export const estimateGas = defineMethod({
   handle: (
     { request, block, stateOverrides, blockOverrides },
     { execution }: { execution: Pick<ExecutionPort, "estimateGas"> },
-  ) => execution.estimateGas(request, block, { stateOverrides, blockOverrides }),
+    context,
+  ) => execution.estimateGas(request, block, { stateOverrides, blockOverrides }, context),
 });

@@ -56,13 +56,13 @@ export const simulateV1 = defineMethod({
   params: { options: simulationOptions, block: optional(blockSelector, "latest") },
   result: rawJson,
   heavy: true,
-  async handle({ options, block }, { execution, sessions }: SimulateModules) {
+  async handle({ options, block }, { execution, sessions }: SimulateModules, caller) {
     const { blockStateCalls = [], validation = false, traceTransfers = false } = options;
     if (blockStateCalls.length === 0) throw new InvalidParamsError("empty input", "options");
     assertWithinLimits(blockStateCalls);
     const blocks = blockStateCalls.map(({ calls = [], ...overrides }) => ({ calls, ...overrides }));
     const request = { blocks, validation, traceTransfers };
-    const simulated = await execution.simulate(request, block);
+    const simulated = await execution.simulate(request, block, caller);
     const { returnFullTransactions = false } = options;
     const { style } = sessions.blockJson;
     const texts = simulated.map((each) => simulatedText(each, returnFullTransactions, style));

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import fc from "../../../test/support/fast-check.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { createChainStateTrie } from "../chain-state-trie.ts";
+import { plain } from "../testing/plain.ts";
+import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
+import type { LogBlockStore } from "./log-block-store.ts";
+import { openDiskBlockStore } from "./open-block-store.ts";
+import { StoreFollower } from "./store-follower.ts";
+
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
+
+/** Everything that a follower says of block `number` and the state after it is what the store says. */
+function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: number): void {
+  const expected = store.block(number)!;
+  const { block, senders, receipts } = follower.block(number)!;
+  assert.deepEqual(
+    plain({ block, senders, receipts }),
+    plain({ block: expected.block, senders: expected.senders, receipts: expected.receipts }),
+  );
+  assert.equal(follower.hashAt(number), block.hash);
+  assert.equal(follower.numberOf(block.hash), number);
+  for (const [index, { hash }] of block.transactions.entries()) {
+    assert.deepEqual(follower.transaction(hash), { number, index });
+  }
+  const state = follower.stateAt(number);
+  const expectedState = store.stateAt(number);
+  for (let n = 0; n <= number; n++) {
+    for (const { address, storage } of store.changes(n).accounts) {
+      assert.deepEqual(state.account(address), expectedState.account(address));
+      for (const slot of storage.keys()) {
+        assert.equal(state.storage(address, slot), expectedState.storage(address, slot));
+      }
+      assert.deepEqual(
+        new Map(state.storageEntries(address)),
+        new Map(expectedState.storageEntries(address)),
+      );
+    }
+  }
+}
+
+/** The follower can compute the next block's root, so it has every trie node of `number`. */
+function assertTrieAt(follower: StoreFollower, store: LogBlockStore, next: RandomBlock): void {
+  const { block, changes } = next.record;
+  const number = block.header.number - 1;
+  const { stateRoot } = store.block(number)!.block.header;
+  const { root } = createChainStateTrie(follower).update(stateRoot, changes);
+  assert.equal(root, block.header.stateRoot);
+}
+
+describe("StoreFollower", () => {
+  const operation = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },
+    { weight: 4, arbitrary: fc.record({ merge: fc.integer({ min: 1, max: 8 }) }) },
+    { weight: 1, arbitrary: fc.record({ rollback: fc.double({ min: 0, max: 1, noNaN: true }) }) },
+    { weight: 4, arbitrary: fc.constant({ catchUp: true as const }) },
+    { weight: 1, arbitrary: fc.constant({ reopen: true as const }) },
+  );
+
+  test("reads what the store holds, whatever is appended, merged and rolled back meanwhile", () => {
+    fc.assert(
+      fc.property(fc.array(operation, { maxLength: 30 }), fc.nat(), (operations, seed) => {
+        const directory = mkdtempSync(join(tmpdir(), "follower-"));
+        const deferred: (() => void)[] = [];
+        const store = openDiskBlockStore({
+          ...{ directory, createTrie },
+          defer: (work) => deferred.push(work),
+          segmentBytesMax: 4_096,
+          mergeLimits: {
+            ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+            logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
+          },
+        });
+        let chain = new RandomChain(seed);
+        let next = chain.next();
+        const append = () => {
+          store.append(next.record, next.nodes);
+          next = chain.next();
+        };
+        append();
+        const open = () => new StoreFollower({ ...store.followable!, createTrie });
+        let follower = open();
+        let isStale = false;
+        try {
+          for (const step of operations) {
+            if ("append" in step) {
+              for (let i = 0; i < step.append; i++) append();
+            } else if ("merge" in step) {
+              for (let i = 0; i < step.merge; i++) deferred.shift()?.();
+            } else if ("reopen" in step) {
+              follower.close();
+              follower = open();
+              isStale = false;
+            } else if ("catchUp" in step) {
+              follower.catchUp();
+              isStale = false;
+              assert.equal(follower.head(), store.head());
+              assertTrieAt(follower, store, next);
+            } else {
+              const number = Math.floor(step.rollback * store.head()!);
+              isStale ||= number < store.head()!;
+              const records = Array.from({ length: number + 1 }, (_, n) => ({
+                ...store.block(n)!,
+                ...{ changes: store.changes(n), consensusData: store.consensusData(n) },
+              }));
+              store.rollbackTo(number);
+              chain = RandomChain.from(seed + operations.length, records);
+              next = chain.next();
+            }
+            // Until it hears of a rollback it may read blocks that are gone; of everything else it reads the truth.
+            if (isStale) continue;
+            for (let n = 0; n <= follower.head(); n++) assertEqualAt(follower, store, n);
+            assert.equal(follower.block(follower.head() + 1), undefined);
+          }
+        } finally {
+          follower.close();
+          store.close();
+          rmSync(directory, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});

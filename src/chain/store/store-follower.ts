@@ -1,0 +1,216 @@
+import { join } from "node:path";
+import { invariant } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { type KvFollower, openLmdbFollower } from "../../storage/lmdb-kv.ts";
+import { openLogDirectoryReadOnly } from "../../storage/log-file.ts";
+import { LogFollower } from "../../storage/log-follower.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
+import { BlockIndex } from "./block-index.ts";
+import { BlockReader } from "./block-reader.ts";
+import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
+import { ComputedTrieNodes, type CreateTrie } from "./computed-trie-nodes.ts";
+import { HeadState } from "./head-state.ts";
+import { INDEX_FOLDER } from "./index-files.ts";
+import { LOG_FOLDER } from "./migrate-log.ts";
+import { type FollowedStore, type HeadPosition, PublishedHead } from "./published-head.ts";
+import { BlockPrunedError } from "./store-errors.ts";
+import { createStoredState } from "./stored-state.ts";
+
+/** What is open until the next rollback. */
+type View = {
+  readonly epoch: number;
+  readonly log: LogFollower;
+  readonly index: BlockIndex;
+  readonly blocks: BlockReader;
+  readonly headState: HeadState;
+  readonly computed: ComputedTrieNodes;
+  readonly base: number;
+  /** Blocks forgotten because they are merged. */
+  merged: number;
+  head: number;
+  /** Log position after the head. */
+  end: number;
+};
+
+/**
+ * The blocks of a store that another thread of this process writes, up to the head of the last `catchUp`.
+ *
+ * Everything before the head is immutable until a rollback, so reads need no agreement with the writer: rows tell which block wrote
+ * them, and versions that the writer holds in memory are found by reading the block log again. A rollback opens everything anew; what
+ * was read across one must be read again.
+ */
+export class StoreFollower implements ReadableBlockStore {
+  readonly #options: FollowedStore & { readonly createTrie: CreateTrie };
+  readonly #published: PublishedHead;
+  readonly #kv: KvFollower;
+  #view: View;
+
+  /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
+  constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
+    this.#options = options;
+    this.#published = new PublishedHead(options.head);
+    this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));
+    this.#view = this.#open();
+  }
+
+  /** Makes every block readable that was committed before this call. */
+  catchUp(): void {
+    const published = this.#published.read();
+    if (published.epoch !== this.#view.epoch) {
+      this.#view.log.close();
+      this.#view = this.#open();
+    } else {
+      // Without this, all reads in one turn of the event loop see the rows as they were at the first.
+      this.#kv.refresh();
+      this.#follow(this.#view, published);
+    }
+  }
+
+  /** Counts the rollbacks of the store. */
+  get epoch(): number {
+    return this.#view.epoch;
+  }
+
+  base(): number {
+    return this.#view.base;
+  }
+
+  head(): number {
+    return this.#view.head;
+  }
+
+  block(number: number): ExecutedBlock | undefined {
+    return this.#isStored(number) ? this.#view.blocks.block(number) : undefined;
+  }
+
+  headerAt(number: number): Header | undefined {
+    return this.#isStored(number) ? this.#view.blocks.header(number) : undefined;
+  }
+
+  hashAt(number: number): Hash | undefined {
+    return this.#isStored(number) ? this.#view.blocks.hash(number) : undefined;
+  }
+
+  transactionAt(number: number, index: number): IncludedTransaction | undefined {
+    return this.#isStored(number) ? this.#view.blocks.transaction(number, index) : undefined;
+  }
+
+  numberOf(blockHash: Hash): number | undefined {
+    return this.#ifStored(this.#view.index.numberOf(blockHash));
+  }
+
+  numberOfState(stateRoot: Hash): number | undefined {
+    return this.#ifStored(this.#view.index.numberOfState(stateRoot));
+  }
+
+  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    const found = this.#view.index.transaction(hash);
+    return found && found.number <= this.#view.head ? found : undefined;
+  }
+
+  stateAt(number: number): StateReader {
+    invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
+    const view = this.#view;
+    const state = createStoredState(view.index, number, view.headState, () => view.head);
+    // Newest rows may be of a block after the head, so a scan of them is not a scan of the head's.
+    const { storageEntries } = createStoredState(
+      view.index,
+      number,
+      view.headState,
+      () => undefined,
+    );
+    return { ...state, storageEntries };
+  }
+
+  get trieNodes(): TrieNodeReader {
+    return this.#view.index.trieNodes;
+  }
+
+  trieNodesAt(number: number): TrieNodeReader {
+    invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
+    const { index, base, computed } = this.#view;
+    const first = Math.max(base, index.checkpointUpTo(number + 1));
+    return first === number + 1 ? this.trieNodes : computed.over(this.trieNodes, first, number);
+  }
+
+  close(): void {
+    this.#view.log.close();
+    this.#kv.close();
+  }
+
+  #open(): View {
+    for (;;) {
+      const { epoch } = this.#published.read();
+      this.#kv.refresh();
+      const log = new LogFollower(
+        openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)),
+      );
+      const index = new BlockIndex(this.#kv, log);
+      // Read after the rows, so that the log holds every block that they name.
+      const published = this.#published.read();
+      if (published.epoch !== epoch) continue;
+      log.extendTo(published.end);
+      const view = this.#viewOf(epoch, log, index);
+      this.#follow(view, published);
+      return view;
+    }
+  }
+
+  /** The blocks that are merged. */
+  #viewOf(epoch: number, log: LogFollower, index: BlockIndex): View {
+    const positionOf = (number: number) => {
+      const position = index.position(number);
+      invariant(position !== undefined, `block ${number} must be in the index`);
+      return position;
+    };
+    const blocks = new BlockReader(log, positionOf);
+    const base = index.firstNumber() ?? 0;
+    const merged = Math.max(base, index.mergedBlocks);
+    const view: View = {
+      ...{ epoch, log, index, blocks, base, merged },
+      headState: new HeadState({
+        accounts: { latest: (key) => index.accounts.at(key, view.head) },
+        slots: { latest: (key) => index.slots.at(key, view.head) },
+      }),
+      computed: new ComputedTrieNodes(this.#options.createTrie, (number) =>
+        this.#isStored(number) ? blocks.block(number) : undefined,
+      ),
+      head: merged - 1,
+      end: merged === base ? 0 : log.record(positionOf(merged - 1)).end,
+    };
+    return view;
+  }
+
+  #follow(view: View, { number, end, mergedBlocks }: HeadPosition): void {
+    if (number > view.head) {
+      view.log.extendTo(end);
+      for (const { position, payload, end } of view.log.records(view.end)) {
+        view.head = decodePrefix(payload).number;
+        view.end = end;
+        view.index.rememberVersions(view.head, position, decodeChangeRows(payload));
+        if (view.head === number) break;
+      }
+      view.headState.forget();
+    }
+    if (mergedBlocks > view.merged) {
+      view.index.forgetMerged(mergedBlocks);
+      view.merged = mergedBlocks;
+    }
+  }
+
+  #ifStored(number: number | undefined): number | undefined {
+    return number !== undefined && number <= this.#view.head ? number : undefined;
+  }
+
+  /** @throws BlockPrunedError */
+  #isStored(number: number): boolean {
+    const { base, head } = this.#view;
+    if (number < 0 || number > head) return false;
+    if (number < base) throw new BlockPrunedError({ number, base });
+    return true;
+  }
+}

@@ -1,0 +1,87 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
+import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
+import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
+import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
+import { StoreFollower } from "../../chain/store/store-follower.ts";
+import { createEvm } from "../../evm/engine.ts";
+import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
+import { plainData } from "../../rpc/ports/channel/plain-data.ts";
+import type { ExecutionReads } from "../../rpc/ports/execution.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { replayChanges } from "../../state/replay-changes.ts";
+import { createWorldState } from "../../state/world-state.ts";
+import { createExecutionReads } from "../adapters/execution-port.ts";
+import type {
+  ExecutionReply,
+  ExecutionRequest,
+  ExecutionThreadData,
+  PendingBlockData,
+} from "./execution-protocol.ts";
+
+/** Trie nodes are read by eth_simulateV1 alone. */
+const TRIE_OPTIONS = { cachedNodesMax: 4_096 };
+
+/** Executions on the chain of a store that another thread writes. */
+class FollowingExecution {
+  readonly #store: StoreFollower;
+  readonly #reads: ExecutionReads;
+  /** Of the request that runs: a pending block and its parent, which is the head for that request. */
+  #pending: { readonly block: PendingBlock; readonly parent: number } | undefined;
+
+  constructor({ store, config, genesisHash, limits, startPrice }: ExecutionThreadData) {
+    this.#store = new StoreFollower({
+      ...store,
+      createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
+    });
+    const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
+    const reader: ChainReader = {
+      ...createChainReader({
+        ...{ config, genesisHash, stateTrie },
+        store: this.#store,
+        head: () => knownBlock(this.#store, this.#pending?.parent ?? this.#store.head()),
+      }),
+      pending: () => this.#pending?.block,
+    };
+    const oracle = createGasPriceOracle(startPrice === undefined ? {} : { startPrice }, {
+      chain: reader,
+    });
+    const execution = { config, stateTrie, evm: createEvm() };
+    this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
+  }
+
+  get epoch(): number {
+    return this.#store.epoch;
+  }
+
+  /** Runs on every block that was committed before the request was sent. */
+  run({ method, args, pending }: ExecutionRequest): unknown {
+    this.#store.catchUp();
+    this.#pending = pending && this.#pendingBlock(pending);
+    const read = this.#reads[method] as (...args: readonly unknown[]) => unknown;
+    return read(...args);
+  }
+
+  #pendingBlock({ executed, changes }: PendingBlockData) {
+    const parent = executed.block.header.number - 1;
+    const state = createWorldState(this.#store.stateAt(parent));
+    replayChanges(changes, state);
+    const block = { executed: { ...executed, receipts: [] }, state: state.asReader(), changes };
+    return { block, parent };
+  }
+}
+
+const port = parentPort!;
+const execution = new FollowingExecution(workerData as ExecutionThreadData);
+
+function replyTo(request: ExecutionRequest): ExecutionReply {
+  try {
+    const value = plainData(execution.run(request));
+    return { kind: "result", epoch: execution.epoch, value };
+  } catch (error) {
+    return { kind: "error", epoch: execution.epoch, error: errorDataOf(error) };
+  }
+}
+
+port.on("message", (request: ExecutionRequest) => port.postMessage(replyTo(request)));
+port.postMessage({ kind: "ready" } satisfies ExecutionReply);

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { plain } from "../../src/chain/testing/plain.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { callLimitsOf } from "../../src/node/adapters/call-limits.ts";
+import { createExecutionReads } from "../../src/node/adapters/execution-port.ts";
+import type { ExecutionThreadData } from "../../src/node/workers/execution-protocol.ts";
+import { ExecutionThreads } from "../../src/node/workers/execution-threads.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import type { ExecutionReads } from "../../src/rpc/ports/execution.ts";
+import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const FROM = DEV_ADDRESSES[0];
+/** Counts its calls in slot 0 and returns the count, the block's number and the hash of the block before. */
+const COUNTER = "0x5f546001018060005580600052436020526001430340604052606060 00f3".replace(" ", "");
+/** Init code that returns the code after it. */
+const deploy = (code: string) => {
+  const bytes = code.slice(2);
+  return `0x60${(bytes.length / 2).toString(16).padStart(2, "0")}80600b6000396000f3${bytes}`;
+};
+const LOOP_AT = `0x${"aa".repeat(20)}`;
+const LOOP = { [LOOP_AT]: { code: "0x5b5f56" } };
+
+async function rpc({ url }: TestNode, method: string, ...params: unknown[]) {
+  const { result, error } = await callHttp(url, method, params);
+  assert.equal(error, undefined, `${method}: ${JSON.stringify(error)}`);
+  return result;
+}
+
+describe("execution threads", () => {
+  let node: TestNode;
+  let counter: Address;
+  let lastHash: Hash;
+  before(async () => {
+    node = await startTestNode({
+      dev: true,
+      settings: {
+        ...{ "json-rpc.gas-cap": "0", "json-rpc.workers": "2" },
+        ...{ "json-rpc.evm-timeout": "30s", "json-rpc.call-timeout": "30s" },
+      },
+    });
+    lastHash = await rpc(node, "eth_sendTransaction", { from: FROM, input: deploy(COUNTER) });
+    counter = (await rpc(node, "eth_getTransactionReceipt", lastHash)).contractAddress;
+  });
+  after(() => node.stop());
+
+  const count = async (): Promise<void> => {
+    lastHash = await rpc(node, "eth_sendTransaction", { from: FROM, to: counter });
+  };
+
+  test("give the answers of the chain's thread: every method, at every block, also pending, also after a rollback", async () => {
+    const { core } = node.node;
+    const { config } = loadConfig({ home: node.home, dev: true, flags: {}, environment: {} });
+    const limits = callLimitsOf(config);
+    const tip = () => 1n;
+    const here = createExecutionReads(limits, core, tip);
+    const threads = new ExecutionThreads({
+      entry: "execute",
+      data: {
+        ...{ store: core.store.followable!, config: core.chain.config, limits },
+        ...{ genesisHash: core.chain.genesisHash, startPrice: 1n },
+      } satisfies ExecutionThreadData,
+      ...{ count: 1, waitingMax: 10, heapMegabytesMax: 256, idleMs: 60_000, graceMs: 10_000 },
+      epoch: () => core.store.epoch,
+      onLost: (_, method, cause) => assert.fail(`${method}: ${cause.message}`),
+    });
+    const from = FROM.toLowerCase() as Address;
+    const args = { from, to: counter };
+    const requests = (): { [M in keyof ExecutionReads]?: unknown[][] } => {
+      const head = core.chain.head().block;
+      const ats = [0, 1, head.header.number, "latest", "pending", { blockHash: head.hash }];
+      return {
+        call: ats.map((at) => [args, at, {}]),
+        estimateGas: ats.map((at) => [args, at, {}]),
+        createAccessList: ats.map((at) => [args, at, {}]),
+        callMany: ats.map((at) => [[{ calls: [args, args] }], at, {}]),
+        simulate: ats.map((at) => [
+          { blocks: [{ calls: [args] }], validation: false, traceTransfers: false },
+          at,
+        ]),
+        traceTransaction: [[lastHash, {}]],
+        traceBlock: [
+          [head.header.number, { tracer: "callTracer" }],
+          [head.hash, {}],
+        ],
+        traceCall: ats.map((at) => [args, at, {}]),
+      };
+    };
+    const outcomeOf = async (run: () => unknown): Promise<unknown> => {
+      try {
+        return plain(await run());
+      } catch (error) {
+        const { name, message } = error as Error;
+        return { name, message };
+      }
+    };
+    const assertSame = async (): Promise<void> => {
+      for (const [name, calls] of Object.entries(requests())) {
+        const method = name as keyof ExecutionReads;
+        for (const args of calls) {
+          const local = here[method] as (...args: unknown[]) => unknown;
+          const expected = await outcomeOf(() => local(...args));
+          const pending = core.reader.pending();
+          const actual = await outcomeOf(() =>
+            threads.run({
+              ...{ method, args, timeoutMs: 0, cancel: undefined },
+              ...(args[1] === "pending" &&
+                pending && { pending: { executed: pending.executed, changes: pending.changes } }),
+            }),
+          );
+          assert.deepEqual(actual, expected, `${method} ${JSON.stringify(args)}`);
+        }
+      }
+    };
+    try {
+      await assertSame();
+      await count();
+      await assertSame();
+      await count();
+      const beforeRollback = lastHash;
+      await count();
+      core.chain.rollbackTo(core.chain.head().block.header.number - 1);
+      lastHash = beforeRollback;
+      await assertSame();
+    } finally {
+      await threads.close();
+    }
+  });
+
+  test("a trace that was asked for after a transaction was seen knows its block", async () => {
+    for (let i = 0; i < 10; i++) {
+      await count();
+      const [trace] = await Promise.all([
+        rpc(node, "debug_traceTransaction", lastHash, { tracer: "callTracer" }),
+        callHttp(node.url, "debug_traceCall", [
+          { to: LOOP_AT, gas: "0x10000" },
+          "latest",
+          { stateOverrides: LOOP },
+        ]),
+      ]);
+      assert.equal(trace.to, counter);
+    }
+  });
+
+  test("a call that loops for seconds delays neither blocks nor the calls of others", async () => {
+    let ended = 0;
+    const loop = callHttp(node.url, "eth_call", [
+      { to: LOOP_AT, gas: "0x7fffffffffffffff" },
+      "latest",
+      LOOP,
+    ]).finally(() => ended++);
+    const outcome = Promise.allSettled([loop]);
+    for (let i = 1; i <= 20; i++) {
+      await count();
+      const number = await rpc(node, "eth_blockNumber");
+      const result = await rpc(node, "eth_call", { to: counter }, "latest");
+      assert.equal(
+        BigInt(result.slice(0, 66)),
+        BigInt(await rpc(node, "eth_getStorageAt", counter, "0x0", number)) + 1n,
+      );
+    }
+    assert.equal(ended, 0);
+    await node.stop();
+    await outcome;
+  });
+});

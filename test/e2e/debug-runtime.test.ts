@@ -190,10 +190,11 @@ function holdUpTheEventLoop(milliseconds: number): void {
 
 /** Collections are reported in a later turn of the event loop; each request takes one. */
 async function until<T>(method: string, isReached: (value: T) => boolean): Promise<T> {
-  for (;;) {
+  for (let turns = 0; turns < 2_000; turns++) {
     const value = await request<T>(method);
     if (isReached(value)) return value;
     // Garbage, for tests that wait for a collection.
     void Array.from({ length: 10_000 }, (_, i) => [i]);
   }
+  return assert.fail("no collection was reported");
 }

@@ -46,7 +46,10 @@ export class OwnProposalRejectedError extends NodeError {
 }
 
 /** The engine of a chain with one validator, in process: every proposal is decided. */
-export function createSoloEngine(options: SoloEngineOptions, modules: SoloEngineModules): Engine {
+export function createSoloEngine(
+  options: SoloEngineOptions,
+  modules: SoloEngineModules,
+): Omit<Engine, "start" | "stop"> & { start(): void; stop(): void } {
   const { application } = modules;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;

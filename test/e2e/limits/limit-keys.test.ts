@@ -55,6 +55,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "json-rpc.gas-cap": [EVM, { none: "a call gets this much gas at most" }],
   "json-rpc.evm-timeout": [EVM, { error: "EXECUTION_TIMEOUT" }],
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],
+  "json-rpc.ots-page-size": [HERE, { error: "RPC_INVALID_PARAMS" }],
   "json-rpc.trace-filter-blocks": ["test/e2e/trace-methods.test.ts", { error: "RPC_TRACE_RANGE" }],
   "json-rpc.trace-timeout": [
     "src/tracing/tracers.test.ts",
@@ -197,6 +198,7 @@ const SMALL = {
   "json-rpc.id-limit": "64B",
   "json-rpc.method-name-limit": "64",
   "json-rpc.trace-timeout-limit": "20ms",
+  "json-rpc.ots-page-size": "5",
 };
 
 let node: TestNode;
@@ -238,6 +240,12 @@ const BREACHES: Readonly<
     newBlockFilter,
     -32005,
     'method="eth_newBlockFilter",code="-32005"',
+  ],
+  "json-rpc.ots-page-size": [
+    [request("ots_getBlockTransactions", [0, 0, 5])],
+    request("ots_getBlockTransactions", [0, 0, 6]),
+    -32602,
+    'method="ots_getBlockTransactions",code="-32602"',
   ],
   "json-rpc.batch-limit": [[batchOf(5)], batchOf(6), -32600],
   "json-rpc.depth-limit": [

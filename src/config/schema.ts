@@ -153,6 +153,12 @@ export const SCHEMA = {
     traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
       description: "Bytes all traces of one debug_trace call may have.",
     }),
+    traceScriptMemoryBytesMax: option(
+      "json-rpc.trace-script-memory",
+      byteSize,
+      DEFAULTS.rpcTraceScriptMemoryBytesMax,
+      { description: "Memory of one JavaScript tracer, its engine included; 16 MiB at least." },
+    ),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,

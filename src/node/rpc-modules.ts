@@ -48,6 +48,7 @@ export function createRpcPorts(
       timeoutMs: jsonRpc.traceTimeoutMs,
       timeoutMsMax: jsonRpc.traceTimeoutMsMax,
       bytesMax: jsonRpc.traceBytesMax,
+      scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
     },
   };
   const remote: RemotePorts = {

@@ -19,7 +19,7 @@ export function traceCall(
   modules: CallModules,
   options: TraceOptions & Omit<CallOptions, "tracer" | "timeoutMs">,
 ): string {
-  const { tracer: _name, budget, ...callOptions } = options;
+  const { tracer: _name, tracers: _tracers, budget, ...callOptions } = options;
   const prepared = prepareCall(args, target, modules, {
     ...callOptions,
     timeoutMs: budget.timeoutMs,
@@ -27,9 +27,11 @@ export function traceCall(
   const { message, block, precompiles, state } = prepared;
   const traced = { message, block, precompiles, state, logsBefore: 0 };
   try {
-    return traceMessage(traced, options, (tracer, own) =>
+    const { text } = traceMessage(traced, options, (tracer, own) =>
       prepared.run(message, { tracer, state: own }),
-    ).text;
+    );
+    if (typeof text !== "string") throw text;
+    return text;
   } catch (cause) {
     if (!(cause instanceof InvalidTransactionError)) throw cause;
     throw new TracingFailedError(

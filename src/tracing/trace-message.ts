@@ -4,17 +4,19 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { BlockForkField, TimeForkField } from "../params/hardfork-at.ts";
 import type { StateChanges } from "../state/reader.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
-import { TracingTimeoutError } from "./errors.ts";
-import { tracerNamed } from "./native-tracers.ts";
+import { ScriptFailedError, TracingTimeoutError } from "./errors.ts";
+import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import type { TracedTransaction, TracerConfig } from "./transaction-tracer.ts";
+import type { TracedTransaction, TracerConfig, TransactionTracer } from "./transaction-tracer.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
   /** Absent: the struct logger */
   readonly tracer?: string;
   readonly tracerConfig?: TracerConfig;
+  /** Finds the tracer that the caller names. */
+  readonly tracers: TracerLookup;
   /** Shared by everything that one request traces. */
   readonly budget: TraceBudget;
   readonly memoryBytesMax?: number;
@@ -29,26 +31,63 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
- * @returns JSON text of the trace, what the transaction came to and what it changed
+ * @returns JSON text of the trace, or why the caller's script could not make one; result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
   traced: Omit<TracedTransaction, "budget">,
   options: TraceOptions,
   run: RunTraced,
-): { readonly text: string; readonly result: MessageResult; readonly changes: StateChanges } {
-  const { tracer: name, tracerConfig = {}, budget } = options;
+): TracedMessage {
+  const { budget } = options;
   budget.assertInTime();
   const counted = countedBudget(budget);
   const seen = { ...traced, budget: counted };
-  const tracer =
-    name !== undefined ? tracerNamed(name)(tracerConfig, seen) : createStructLogger(options, seen);
-  const state = createWorldState(traced.state);
-  const result = run(tracer.hooks, state);
-  if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
-  const text = tracer.result({ result, after: state.asReader() });
-  // What the tracer counted as it went along is part of the text.
-  if (text.length > counted.taken()) budget.take(text.length - counted.taken());
+  const tracer = attempt(() => tracerOf(options, seen));
+  try {
+    const state = createWorldState(traced.state);
+    // A script that cannot begin leaves the transaction as it is.
+    const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);
+    if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
+    const outcome = { result, after: state.asReader() };
+    const text =
+      tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
+    if (text instanceof ScriptFailedError) return tracedMessage(text, result, state);
+    // What the tracer counted as it went along is part of the text.
+    if (text.length > counted.taken()) budget.take(text.length - counted.taken());
+    return tracedMessage(text, result, state);
+  } finally {
+    if (!(tracer instanceof ScriptFailedError)) tracer.dispose?.();
+  }
+}
+
+/** A message that was run under a tracer. */
+export type TracedMessage = {
+  readonly text: string | ScriptFailedError;
+  readonly result: MessageResult;
+  readonly changes: StateChanges;
+};
+
+function tracerOf(options: TraceOptions, traced: TracedTransaction): TransactionTracer {
+  const { tracer, tracerConfig = {}, tracers } = options;
+  if (tracer === undefined) return createStructLogger(options, traced);
+  return tracers(tracer)(tracerConfig, traced);
+}
+
+function attempt<T>(run: () => T): T | ScriptFailedError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ScriptFailedError) return error;
+    throw error;
+  }
+}
+
+function tracedMessage(
+  text: TracedMessage["text"],
+  result: MessageResult,
+  state: WorldState,
+): TracedMessage {
   return {
     text,
     result,
@@ -60,7 +99,7 @@ export function traceMessage(
 }
 
 /** `budget` that also knows what was taken through it. */
-function countedBudget(budget: TraceBudget): Pick<TraceBudget, "take"> & { taken(): number } {
+function countedBudget(budget: TraceBudget): TracedTransaction["budget"] & { taken(): number } {
   let taken = 0;
   return {
     take(chars) {
@@ -68,5 +107,6 @@ function countedBudget(budget: TraceBudget): Pick<TraceBudget, "take"> & { taken
       budget.take(chars);
     },
     taken: () => taken,
+    assertInTime: () => budget.assertInTime(),
   };
 }

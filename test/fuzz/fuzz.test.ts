@@ -58,7 +58,7 @@ test("an engine that tells a wrong step is found out, also when it is the last o
     execute(message, block, state, { tracer } = {}) {
       const onStep = (step: Step) =>
         tracer?.onStep?.(
-          step.opcode === RETURN ? { ...step, memory: () => new Uint8Array(3) } : step,
+          step.opcode === RETURN ? Object.assign(step, { memory: () => new Uint8Array(3) }) : step,
         );
       return engine.execute(message, block, state, { tracer: { ...tracer, onStep } });
     },

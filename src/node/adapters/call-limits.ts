@@ -7,10 +7,11 @@ export type CallLimits = {
   readonly memoryBytesMax: number;
   /** Bytes one eth_call may return. */
   readonly returnBytesMax: number;
-  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces. */
+  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces, memory of a script. */
   readonly trace: {
     readonly timeoutMs: number;
     readonly timeoutMsMax: number;
     readonly bytesMax: number;
+    readonly scriptMemoryBytesMax: number;
   };
 };

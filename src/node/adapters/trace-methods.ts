@@ -2,6 +2,7 @@ import type { CallTarget } from "../../execution/call/call.ts";
 import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../rpc/ports/execution.ts";
 import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
+import { createTracers } from "../../tracing/native-tracers.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
 import { traceCall } from "../../tracing/trace-call.ts";
@@ -23,8 +24,11 @@ export function createTraceMethods(
 ): TraceMethods {
   const blockHash = (number: number) => reader.hashAt(number);
 
+  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
+
   const optionsOf = (request: TraceRequest): TraceOptions => ({
     ...request,
+    tracers,
     budget: createTraceBudget({
       timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
       charsMax: trace.bytesMax,
@@ -55,7 +59,7 @@ export function createTraceMethods(
 
   function tracesOf(target: BlockToTrace, request: TraceRequest): TransactionTrace[] {
     const results = traceBlock(target, optionsOf(request), execution);
-    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, result: results[i]! }));
+    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
   }
 
   return {

@@ -96,7 +96,11 @@ export type TraceRequest = StructLogConfig & {
   readonly configOverrides?: ConfigOverrides;
 };
 
-export type TransactionTrace = { readonly txHash: Hash /** JSON text */; readonly result: string };
+/** `result`: JSON text. `error`: why the caller's script could not make it. */
+export type TransactionTrace = { readonly txHash: Hash } & (
+  | { readonly result: string }
+  | { readonly error: string }
+);
 
 /** A block that is not part of the chain, as `engine_getPayload` describes one. */
 export type BuiltPayload = {

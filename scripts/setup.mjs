@@ -25,6 +25,10 @@ const dist = join(root, "dist");
 const installStamp = join(modules, ".evmint-installed");
 const buildStamp = join(dist, ".evmint-built");
 
+/** The compiler's binary, without which nothing is built, and the store's, without which the index is in memory. */
+const COMPILER_BINARY = `@typescript/typescript-${process.platform}-${process.arch}`;
+const STORE_BINARY = `@lmdb/lmdb-${process.platform}-${process.arch}`;
+
 class SetupError extends Error {}
 
 try {
@@ -61,29 +65,50 @@ function installDependencies() {
   }
   say("installing dependencies (npm ci) …");
   const started = Date.now();
-  // Development dependencies too, whatever NODE_ENV says: the compiler is one.
-  const options = ["--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
+  // Development dependencies too, whatever NODE_ENV says: the compiler is one, and its binary is an optional package.
+  const include = ["--include=dev", "--include=optional"];
+  const options = [...include, "--no-audit", "--no-fund", "--loglevel=error"];
   if (!tryRun("npm", ["ci", ...options])) {
     // `npm ci` refuses a lock file that lacks any platform's optional package, and a registry may not have them all. This
     // keeps to the versions in the lock file too, and writes nothing but node_modules.
     say("npm ci failed; trying npm install …");
     run("npm", ["install", "--no-save", ...options]);
   }
+  const leftOut = leftOutBinaries(lock);
+  if (leftOut.includes(COMPILER_BINARY)) {
+    fail(`npm left out ${leftOut.join(", ")}: install with "npm ci ${include.join(" ")}"`);
+  }
   writeFileSync(installStamp, wanted);
   say(`dependencies installed in ${seconds(started)}`);
 }
 
-/** Packages the lock file wants and npm's own record of the last finished installation does not have. */
-function missingPackages(lock) {
+/** Binaries for this machine that the lock file has and npm left out, as with `npm ci --omit=optional`. */
+function leftOutBinaries(lock) {
+  const installed = installedPackages() ?? {};
+  const { packages } = JSON.parse(lock);
+  return [COMPILER_BINARY, STORE_BINARY].filter((name) => {
+    const path = `node_modules/${name}`;
+    return packages[path] !== undefined && installed[path] === undefined;
+  });
+}
+
+/** npm's own record of the last finished installation. */
+function installedPackages() {
   const record = read(join(modules, ".package-lock.json"));
-  if (record === undefined) return ["an installation"];
-  const installed = JSON.parse(record).packages;
-  return Object.entries(JSON.parse(lock).packages)
+  return record === undefined ? undefined : JSON.parse(record).packages;
+}
+
+/** Packages the lock file wants and the last finished installation does not have. */
+function missingPackages(lock) {
+  const installed = installedPackages();
+  if (installed === undefined) return ["an installation"];
+  const missing = Object.entries(JSON.parse(lock).packages)
     .filter(([path, { version, optional }]) => {
       const found = installed[path]?.version;
       return path !== "" && found !== version && !(optional && found === undefined);
     })
     .map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")}@${version}`);
+  return [...missing, ...leftOutBinaries(lock)];
 }
 
 function build(always) {

@@ -74,6 +74,36 @@ test("setup on a bare clone installs and builds once, then has nothing to do and
   assert.equal(npmCalls().length, 1);
 });
 
+test("setup installs what npm ci --omit=optional left out, and names it where npm leaves it out again", () => {
+  setup();
+  const record = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8"));
+  const binary = `@typescript/typescript-${process.platform}-${process.arch}`;
+  delete record.packages[`node_modules/${binary}`];
+  const path = join(clone, "node_modules/.package-lock.json");
+  const omit = () => {
+    rmSync(path, { force: true });
+    writeFileSync(path, JSON.stringify(record));
+    rmSync(join(clone, "node_modules/.evmint-installed"), { force: true });
+  };
+  omit();
+  assert.equal(setup().status, 0);
+  assert.match(npmCalls()[1]!, /--include=optional/);
+
+  // An npm that leaves it out whatever it is asked.
+  const npm = join(clone, "fake-bin/npm");
+  const source = join(clone, "record.json");
+  writeFileSync(source, JSON.stringify(record));
+  const script = readFileSync(npm, "utf8");
+  writeFileSync(
+    npm,
+    `${script}rm node_modules/.package-lock.json; cp "${source}" node_modules/.package-lock.json\n`,
+  );
+  omit();
+  const { status, stderr } = setup();
+  assert.equal(status, 1);
+  assert.ok(stderr.includes(binary));
+});
+
 test("setup rebuilds for a changed, a new and a removed source, and for --build", () => {
   setup();
   writeFileSync(join(clone, "src/b.ts"), "export const b = 22;\n");

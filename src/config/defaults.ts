@@ -63,6 +63,8 @@ export const DEFAULTS = {
   rpcTraceBytesMax: 128 * 2 ** 20,
   /** A trace of 100,000 steps as objects; the engine itself needs 16 MiB. A thread runs at most four scripts at once. */
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
+  /** reth's; each block is executed again. */
+  rpcTraceFilterBlocksMax: 100,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

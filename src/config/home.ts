@@ -53,6 +53,11 @@ export function dataPath(home: string): string {
   return join(home, "data");
 }
 
+/** Says that a jump of the clock stopped block production. */
+export function clockStopPath(home: string): string {
+  return join(home, "data", "clock-stopped");
+}
+
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");

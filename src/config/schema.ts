@@ -159,6 +159,12 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceScriptMemoryBytesMax,
       { description: "Memory of one JavaScript tracer, its engine included; 16 MiB at least." },
     ),
+    traceFilterBlocksMax: option(
+      "json-rpc.trace-filter-blocks",
+      integer(1),
+      DEFAULTS.rpcTraceFilterBlocksMax,
+      { description: "Blocks one trace_filter call may execute again." },
+    ),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
@@ -453,6 +459,13 @@ export const SCHEMA = {
     }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
+    }),
+  },
+  index: {
+    addresses: option("index.addresses", boolean, false, {
+      // It takes some 150 bytes and a part of a millisecond for each transaction.
+      dev: true,
+      description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
   state: {

@@ -126,7 +126,8 @@ export interface Application {
   reapTxs(limits: { readonly maxBytes: number; readonly maxGas: bigint }): Uint8Array[];
   /**
    * The contents of the next block, proposer data first. Never throws: a transaction that crashes the executor is set aside, and
-   * after any other failure the proposal is empty.
+   * after any other failure the proposal has no transactions, or nothing at all where not even proposer data can be made: every
+   * node rejects that one.
    */
   prepareProposal(proposal: Proposal & { readonly maxTxBytes: number }): Uint8Array[];
   /** True when header fields and every element are valid in this order. Depends only on `input` and the committed state. */

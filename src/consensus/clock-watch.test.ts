@@ -1,16 +1,37 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { type ClockStop, openClockStopFile } from "./clock-stop-file.ts";
 import { type ClockWatchOptions, createClockWatch } from "./clock-watch.ts";
 
 const HOUR = 3_600_000;
 const START = Date.UTC(2026, 0, 1);
 
+function memoryClockStop(): ClockStop {
+  let stored: number | undefined;
+  return {
+    read: () => stored,
+    write(wallClockMs) {
+      stored = wallClockMs;
+    },
+    clear() {
+      stored = undefined;
+    },
+  };
+}
+
 function watchOf(
-  options: Partial<ClockWatchOptions> & { readonly head?: number; readonly start?: number } = {},
+  options: Partial<ClockWatchOptions> & {
+    readonly head?: number;
+    readonly start?: number;
+    readonly clockStop?: ClockStop;
+  } = {},
 ) {
-  const { head, start = START, ...rest } = options;
+  const { head, start = START, clockStop = memoryClockStop(), ...rest } = options;
   const clock = { wall: start, monotonic: 5 };
   const metrics = createMetrics();
   const watch = createClockWatch({ forwardJumpMsMax: HOUR, isAccepted: false, ...rest }, head, {
@@ -18,6 +39,7 @@ function watchOf(
     monotonicClock: () => clock.monotonic,
     log: SILENT_LOGGER,
     metrics,
+    clockStop,
   });
   return {
     watch,
@@ -90,4 +112,49 @@ test("at start a head ahead of the clock is counted, an old head is normal, and 
   assert.equal(old.watch.now(), START);
   const wrong = watchOf({ start: Date.UTC(2106, 0, 1) });
   assert.throws(() => wrong.watch.now(), { code: "CLOCK_JUMP" });
+});
+
+test("a restart confirms nothing: blocks stay stopped until the clock is set right or accepted", () => {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-clock-"));
+  try {
+    const clockStop = openClockStopFile(join(directory, "clock-stopped"));
+    const jumped = START + 2 * HOUR + 10_000;
+    const first = watchOf({ clockStop });
+    first.pass(10_000, 2 * HOUR);
+    assert.equal(first.watch.problem()?.code, "CLOCK_JUMP");
+
+    const restarted = watchOf({ clockStop, start: jumped + 60_000 });
+    restarted.pass(10_000);
+    assert.throws(() => restarted.watch.now(), { code: "CLOCK_JUMP" });
+    assert.equal(restarted.count("forward"), 1);
+    restarted.pass(10_000, -2 * HOUR);
+    assert.equal(restarted.watch.problem(), undefined);
+    assert.equal(watchOf({ clockStop, start: jumped }).watch.problem(), undefined);
+
+    clockStop.write(jumped);
+    const setRight = watchOf({ clockStop, start: START + 120_000 });
+    assert.equal(setRight.watch.now(), START + 120_000);
+    assert.equal(clockStop.read(), undefined);
+
+    clockStop.write(jumped);
+    assert.equal(watchOf({ clockStop, start: jumped, isAccepted: true }).watch.now(), jumped);
+    assert.equal(clockStop.read(), undefined);
+
+    writeFileSync(join(directory, "clock-stopped"), "not a number");
+    assert.equal(watchOf({ clockStop }).watch.problem()?.code, "CLOCK_JUMP");
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test("a jump stops blocks also where the stop cannot be stored", () => {
+  const clockStop = {
+    ...memoryClockStop(),
+    write() {
+      throw new Error("no space left");
+    },
+  };
+  const { watch, pass } = watchOf({ clockStop });
+  pass(10_000, 2 * HOUR);
+  assert.equal(watch.problem()?.code, "CLOCK_JUMP");
 });

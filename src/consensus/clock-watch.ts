@@ -1,6 +1,7 @@
 import { NodeError } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { ClockStop } from "./clock-stop-file.ts";
 
 /** The wall clock is not plausible: no block is made until it is confirmed or set right. */
 export class ClockJumpError extends NodeError {
@@ -28,6 +29,8 @@ export type ClockWatchModules = {
   readonly monotonicClock: () => number;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, "counter">;
+  /** Stores that blocks are stopped, so that a restart does not count as a confirmation. */
+  readonly clockStop: ClockStop;
 };
 
 /** Compares the wall clock, which blocks are stamped with, with the monotonic one. */
@@ -44,7 +47,7 @@ export type ClockWatch = {
 export function createClockWatch(
   options: ClockWatchOptions,
   headTimestamp: number | undefined,
-  { wallClock, monotonicClock, log, metrics }: ClockWatchModules,
+  { wallClock, monotonicClock, log, metrics, clockStop }: ClockWatchModules,
 ): ClockWatch {
   const jumps = metrics.counter({
     name: "clock_jumps_total",
@@ -55,6 +58,9 @@ export function createClockWatch(
   let believed = wallClock() - monotonicClock();
   let problem: ClockJumpError | undefined;
   let isImplausibilityReported = false;
+  if (options.isAccepted) clockStop.clear();
+  /** The clock at which an earlier run stopped blocks; a clock before it was set since. */
+  let stoppedAt = clockStop.read();
 
   function stop(message: string, kind: string, details: Record<string, unknown>): void {
     if (problem || (kind === "implausible" && isImplausibilityReported)) return;
@@ -68,10 +74,21 @@ export function createClockWatch(
     log.error(problem ? "no blocks until the clock is confirmed" : "clock accepted", { error });
   }
 
+  function writeStop(wall: number): void {
+    try {
+      clockStop.write(wall);
+    } catch (error) {
+      log.error("the stop of block production could not be stored: a restart would end it", {
+        error,
+      });
+    }
+  }
+
   function believe(offset: number): void {
     believed = offset;
     if (problem === undefined) return;
     problem = undefined;
+    clockStop.clear();
     log.info("the clock is right again");
   }
 
@@ -80,10 +97,20 @@ export function createClockWatch(
     const offset = wall - monotonicClock();
     const jump = offset - believed;
     const details = { clock: new Date(wall).toISOString(), jumpMs: Math.round(jump) };
+    if (stoppedAt !== undefined) {
+      if (wall >= stoppedAt) {
+        stop("the clock jumped forward before the restart", "forward", { ...details, stoppedAt });
+        return;
+      }
+      stoppedAt = undefined;
+      clockStop.clear();
+    }
     if (wall >= PLAUSIBLE_MS_MAX) {
       stop("the clock is after the year 2099", "implausible", details);
     } else if (jump > options.forwardJumpMsMax) {
+      const isNew = problem === undefined;
       stop("the clock jumped forward", "forward", details);
+      if (isNew && problem !== undefined) writeStop(wall);
     } else {
       if (Math.abs(jump) > JUMP_MS) {
         jumps.add(1, { kind: jump > 0 ? "forward" : "backward" });

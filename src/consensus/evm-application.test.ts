@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeError } from "../errors.ts";
+import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
+import { encodeBlock } from "../types/block-codec.ts";
 import { createSoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
 import {
@@ -155,4 +157,54 @@ test("a decided block that cannot follow the head is an error, not a crash of th
       (error) => error instanceof NodeError && error.code === code,
     );
   }
+});
+
+test("prepareProposal never throws, whatever it needs fails", () => {
+  const fault = new TypeError("injected");
+  const fail = () => {
+    throw fault;
+  };
+  const proposal = { ...proposalOf(1), maxTxBytes: 1_000_000 };
+  const withoutRecipient = openTestApplication({ feeRecipient: fail });
+  assert.deepEqual(withoutRecipient.application.prepareProposal(proposal), []);
+  assert.deepEqual(withoutRecipient.failures, [fault]);
+  assert.equal(withoutRecipient.application.processProposal(inputOf(proposalOf(1), [])), false);
+
+  for (const broken of ["head", "consensusDataOf", "stateAt"] as const) {
+    const node = openTestApplication();
+    node.mempool.add({ tx: transferOf(0, 0) });
+    node.chain[broken] = fail;
+    assert.equal(node.application.prepareProposal(proposal).length, broken === "head" ? 0 : 1);
+    assert.deepEqual(node.failures, [fault], broken);
+  }
+  const node = openTestApplication();
+  node.mempool.pendingForBlock = fail;
+  assert.equal(node.application.prepareProposal(proposal).length, 1);
+  assert.deepEqual(node.failures, [fault]);
+});
+
+test("eip7934: a proposal larger than 8 MiB is rejected, one byte less is accepted", () => {
+  const node = openTestApplication({ gasLimit: 200_000_000n });
+  const [first] = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes: 100_000 });
+  const gasLimit = 16_000_000n;
+  const call = (nonce: number, bytes: number) =>
+    transferOf(0, nonce, { gasLimit, data: new Uint8Array(bytes) }).raw;
+  const large = Array.from({ length: 5 }, (_, nonce) => call(nonce, 1_500_000));
+  const sizeOf = (bytes: number) => {
+    const input = inputOf(proposalOf(1), [first!, ...large, call(5, bytes)]);
+    return { input, isAccepted: node.application.processProposal(input) };
+  };
+  // Bisects the number of bytes at which the block is too large.
+  let fits = 700_000;
+  let exceeds = 1_000_000;
+  assert.ok(sizeOf(fits).isAccepted && !sizeOf(exceeds).isAccepted);
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1;
+    if (sizeOf(middle).isAccepted) fits = middle;
+    else exceeds = middle;
+  }
+  node.application.finalizeBlock(sizeOf(fits).input);
+  node.application.commit();
+  assert.equal(encodeBlock(node.chain.head().block).length, BLOCK_RLP_SIZE_MAX);
+  assert.deepEqual(node.failures, []);
 });

@@ -170,14 +170,15 @@ export function createEvmApplication(
     reapTxs: (limits) => gossip.take(limits),
 
     prepareProposal(proposal) {
-      const head = chain.head().block.header;
-      const proposer: ProposerData = {
-        feeRecipient: options.feeRecipient(),
-        extraData: options.extraData,
-        gasLimit: nextGasLimit(head.gasLimit, options.gasLimitTarget),
-      };
-      const first = encodeProposerData(proposer);
+      let first: Uint8Array | undefined;
       try {
+        const head = chain.head().block.header;
+        const proposer: ProposerData = {
+          feeRecipient: options.feeRecipient(),
+          extraData: options.extraData,
+          gasLimit: nextGasLimit(head.gasLimit, options.gasLimitTarget),
+        };
+        first = encodeProposerData(proposer);
         const { sealed, packed } = assembleBlock(
           () => begin(proposal, proposer),
           {
@@ -199,7 +200,7 @@ export function createEvmApplication(
         return txs;
       } catch (error) {
         modules.onFailure("prepareProposal", error);
-        return [first];
+        return first === undefined ? [] : [first];
       }
     },
 

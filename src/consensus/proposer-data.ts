@@ -1,6 +1,6 @@
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, bytesToBigint, concatBytes } from "../primitives/bytes.ts";
+import { bigintToBytes, bytesToBigint, concatBytes, equalBytes } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 
 /**
@@ -8,7 +8,7 @@ import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
  *
  *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, []])
  *
- * No transaction begins with a byte from 0x80 to 0xbf. The empty list is where a validator's vote will stand.
+ * No transaction begins with a byte from 0x80 to 0xbf. The empty list is reserved for a validator's vote.
  */
 export type ProposerData = {
   readonly feeRecipient: Address;
@@ -17,8 +17,8 @@ export type ProposerData = {
   readonly gasLimit: bigint;
 };
 
-const MARK = 0xbf;
-const VERSION = 1n;
+const PREFIX = 0xbf;
+const VERSION = Uint8Array.of(1);
 const ENCODED_BYTES_MAX = 256;
 
 /** The first element of a proposal is missing, malformed or not canonical. */
@@ -28,9 +28,9 @@ export class InvalidProposerDataError extends NodeError {
 
 export function encodeProposerData(data: ProposerData): Uint8Array {
   return concatBytes(
-    Uint8Array.of(MARK),
+    Uint8Array.of(PREFIX),
     encodeRlp([
-      bigintToBytes(VERSION),
+      VERSION,
       addressToBytes(data.feeRecipient),
       data.extraData,
       bigintToBytes(data.gasLimit),
@@ -41,7 +41,7 @@ export function encodeProposerData(data: ProposerData): Uint8Array {
 
 /** @throws InvalidProposerDataError */
 export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData {
-  if (bytes === undefined || bytes[0] !== MARK || bytes.length > ENCODED_BYTES_MAX) {
+  if (bytes === undefined || bytes[0] !== PREFIX || bytes.length > ENCODED_BYTES_MAX) {
     throw new InvalidProposerDataError("a block begins with proposer data");
   }
   const fields = fieldsOf(bytes);
@@ -50,7 +50,7 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
     fields.length !== 5 ||
     !(version instanceof Uint8Array && feeRecipient instanceof Uint8Array) ||
     !(extraData instanceof Uint8Array && gasLimit instanceof Uint8Array) ||
-    bytesToBigint(version) !== VERSION ||
+    !equalBytes(version, VERSION) ||
     feeRecipient.length !== 20 ||
     extraData.length > 32 ||
     gasLimit.length > 8 ||

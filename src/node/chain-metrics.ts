@@ -4,7 +4,7 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  core: Pick<ChainCore, "chain" | "mempool" | "stalled" | "journaled" | "blobWorkers">,
+  core: Pick<ChainCore, "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers">,
 ): void {
   const { chain, stalled } = core;
   declarePoolMetrics(metrics, core);
@@ -21,6 +21,12 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
     return process.memoryUsage.rss();
   });
+  if (core.store.addressIndex.isOn) {
+    metrics.gaugeOf(
+      { name: "address_index_blocks", help: "Blocks that are in the index of addresses." },
+      () => core.store.addressIndex.indexedBlocks,
+    );
+  }
   const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
   const transactions = metrics.counter({
     name: "transactions_total",

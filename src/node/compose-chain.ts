@@ -1,10 +1,11 @@
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { poolPath, quarantinePath } from "../config/home.ts";
+import { clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
+import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
@@ -238,7 +239,7 @@ function createSetAside(
 }
 
 function watchClock(
-  { consensus }: Config,
+  { consensus, home }: Config,
   { chain }: OpenChain,
   { log, metrics }: ChainCoreModules,
   { wallClock = Date.now, monotonicClock = () => performance.now() }: ChainCoreHooks,
@@ -247,7 +248,11 @@ function watchClock(
   return createClockWatch(
     { forwardJumpMsMax: consensus.clockJumpMsMax, isAccepted: consensus.acceptClock },
     number === 0 ? undefined : timestamp,
-    { wallClock, monotonicClock, log: log.child("clock"), metrics },
+    {
+      ...{ wallClock, monotonicClock, metrics },
+      log: log.child("clock"),
+      clockStop: openClockStopFile(clockStopPath(home)),
+    },
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Hash } from "../primitives/hash.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainCore } from "./compose-chain.ts";
@@ -15,11 +16,14 @@ const REASON_TIMEOUT_MS = 500;
 export function logTransactions(
   { chain }: Pick<ChainCore, "chain">,
   tracing: Pick<ExecutionPort, "traceTransaction">,
-  log: Logger,
+  { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): void {
+  const logLater = failures.guard("transaction log", (executed: ExecutedBlock) =>
+    logBlock(executed, tracing, log),
+  );
   chain.subscribe(({ executed }) => {
     // After the callers that wait for the block: the line may need an execution.
-    if (log.enabled("info")) setImmediate(() => void logBlock(executed, tracing, log));
+    if (log.enabled("info")) setImmediate(logLater, executed);
   });
 }
 

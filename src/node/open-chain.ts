@@ -61,6 +61,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     directory: dataPath(config.home),
     createTrie: createStateTrie,
     logger: log.child("store"),
+    addressIndex: config.index.addresses,
     ...options,
   });
   try {

@@ -7,10 +7,12 @@ import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
+import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createExecutionPort } from "./adapters/execution-port.ts";
+import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
@@ -25,6 +27,7 @@ export type NodeModules = {
   readonly admin: NodeAdmin;
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
+  readonly runtime: RuntimePort;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -54,8 +57,10 @@ export function createRpcPorts(
   const remote: RemotePorts = {
     chain,
     execution: createExecutionPort(callLimits, core, suggestTip),
+    inspection: createInspectionPort(callLimits, core),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
+    runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, core, modules.methods);
@@ -103,6 +108,7 @@ function rpcSettings(
       workMax: jsonRpc.logsWorkMax,
       termsMax: jsonRpc.filterTermsMax,
     },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     submissionRules,
     chainName: chain.name,
     methods,

@@ -18,6 +18,7 @@ import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
+import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth, type Readiness } from "./health.ts";
@@ -71,9 +72,11 @@ export async function startListeners(
       }
     },
   });
+  const files = createCallerFiles(config);
+  const runtime = createRuntimePort({ log, files });
   const admin = createNodeAdmin(config, {
     core,
-    files: createCallerFiles(config),
+    files,
     server: () => server,
     endpoints,
     known,
@@ -91,7 +94,7 @@ export async function startListeners(
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb },
+    ...{ keys, admin, dappDb, runtime },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -132,8 +135,9 @@ export async function startListeners(
       authenticate,
       otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
-  ).catch((error) => {
+  ).catch(async (error) => {
     closeModules();
+    await runtime.close();
     throw error;
   });
   isListening = true;
@@ -147,6 +151,7 @@ export async function startListeners(
       try {
         await server?.close(STOP_GRACE_MS);
         provider.close();
+        await runtime.close();
       } finally {
         closeModules();
       }

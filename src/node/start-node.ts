@@ -55,7 +55,7 @@ export async function startNode(
       measured?.close();
       throw error;
     });
-    if (config.dev) logTransactions(core, execution, log.child("chain"));
+    if (config.dev) logTransactions(core, execution, { log: log.child("chain"), failures });
     core.start();
     async function stop(): Promise<void> {
       try {

@@ -10,6 +10,7 @@ import { NET_METHODS } from "./net/methods.ts";
 import { PERSONAL_METHODS } from "./personal/methods.ts";
 import type { RpcPorts } from "./ports/rpc-ports.ts";
 import { RPC_METHODS } from "./rpc/methods.ts";
+import { TRACE_METHODS } from "./trace/methods.ts";
 import { TXPOOL_METHODS } from "./txpool/methods.ts";
 import { WEB3_METHODS } from "./web3/methods.ts";
 
@@ -20,6 +21,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...RPC_METHODS,
   ...ETH_METHODS,
   ...DEBUG_METHODS,
+  ...TRACE_METHODS,
   ...TESTING_METHODS,
   ...TXPOOL_METHODS,
   ...PERSONAL_METHODS,

@@ -26,17 +26,30 @@ export function overlayHasStorage(overlay: AccountOverlay, base: StateReader): b
   return false;
 }
 
-/** How the account differs from the base; undefined when it does not. Slots of an account that does not exist are no part of the state. */
-export function changeOf(overlay: AccountOverlay, base: StateReader): AccountChange | undefined {
+/**
+ * How the account differs from the base; undefined when it does not. Slots of an account that does not exist are no part of the state.
+ * @param listsClearedSlots false: the old slots of cleared storage are not read, so they are missing in the change
+ */
+export function changeOf(
+  overlay: AccountOverlay,
+  base: StateReader,
+  listsClearedSlots: boolean,
+): AccountChange | undefined {
   const { address, account, before, written, cleared } = overlay;
   if (account === undefined) {
     if (before === undefined) return undefined;
     const storage = new Map<Hash, bigint>();
-    for (const [slot] of base.storageEntries(address)) storage.set(slot, 0n);
+    if (listsClearedSlots) {
+      for (const [slot] of base.storageEntries(address)) storage.set(slot, 0n);
+    }
     return { address, account: null, storage, storageCleared: true };
   }
   const fieldsDiffer = !sameAccount(account, before);
   if (cleared) {
+    if (!listsClearedSlots) {
+      const storage = new Map([...written].filter(([, value]) => value !== 0n));
+      return { address, account, storage, storageCleared: true };
+    }
     const { storage, differs } = storageAfterClearing(overlay, base);
     if (!fieldsDiffer && !differs) return undefined;
     return { address, account, storage, storageCleared: true };

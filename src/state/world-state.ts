@@ -20,7 +20,7 @@ export interface WorldState extends State {
     readonly selfDestructs: readonly Address[];
     readonly deleteEmptyTouched: boolean;
   }): void;
-  /** What differs from the base, in the order in which the accounts were first looked at. */
+  /** What differs from the base, in the order in which the accounts were first read. */
   changes(): StateChanges;
   /** The state as it is at each moment, for reading: later changes show through. */
   asReader(): StateReader;
@@ -57,8 +57,14 @@ const RIPEMD160 = addressFromBytes(bigintToFixedBytes(3n, 20));
  *
  * Touched (EIP-161) is an account after `touch`, `setAccount` or `deleteAccount`. The EVM calls `touch` where an
  * account is a call's target, a beneficiary or a coinbase and nothing else about it changes.
+ *
+ * @param options.listsClearedSlots false where `changes` only computes a state root and is never stored: the old slots of
+ * cleared storage are then left out, so that clearing an account costs the same whatever it stores
  */
-export function createWorldState(base: StateReader): WorldState {
+export function createWorldState(
+  base: StateReader,
+  { listsClearedSlots = true }: { readonly listsClearedSlots?: boolean } = {},
+): WorldState {
   const overlays = new Map<Address, AccountOverlay>();
   const codes = new Map<Hash, Uint8Array>();
   const journal: Undo[] = [];
@@ -190,7 +196,7 @@ export function createWorldState(base: StateReader): WorldState {
       const accounts: AccountChange[] = [];
       const deployed = new Map<Hash, Uint8Array>();
       for (const overlay of overlays.values()) {
-        const change = changeOf(overlay, base);
+        const change = changeOf(overlay, base, listsClearedSlots);
         if (change === undefined) continue;
         accounts.push(change);
         const bytes = change.account && codes.get(change.account.codeHash);

@@ -51,6 +51,17 @@ export class KvCorruptionError extends NodeError {
   }
 }
 
+/** A row that must be there, since the block log or another row says so, is not. */
+export class KvMissingRowError extends NodeError {
+  readonly code = "STORE_MISSING_ROW";
+  constructor(details: { readonly key: string }) {
+    super(`index row ${details.key} is missing`, details);
+  }
+}
+
+/** Makes the error for the row of `key`, which must be there, and notes that the index is damaged. */
+export type MissingRow = (key: Uint8Array) => KvMissingRowError;
+
 /** The files of a store do not hold what the store puts there. */
 export class KvDamagedError extends NodeError {
   readonly code = "STORE_CORRUPT_INDEX";

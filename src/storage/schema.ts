@@ -40,6 +40,8 @@ export const TABLE = {
   logPosting: 0x0e,
   /** block number → its logs (block-logs.ts); log merge; absent: it has none */
   blockLogs: 0x0f,
+  /** address ‖ block number ‖ index u32 big-endian → roles (block-addresses.ts); in the background, where `index.addresses` is on */
+  addressTransaction: 0x10,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -50,6 +52,8 @@ export const META = {
   applied: "applied",
   /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
   logIndexedBlocks: "log-indexed-blocks",
+  /** number of blocks, from genesis, whose rows in the table of addresses are all there */
+  addressIndexedBlocks: "address-indexed-blocks",
 } as const;
 
 /**

@@ -1,6 +1,6 @@
 import { invariant } from "../errors.ts";
 import { ByteReader, ByteWriter } from "./byte-io.ts";
-import { type Kv, type KvReader, type KvWriter, prefixRange } from "./kv.ts";
+import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
 import {
   appendVersions,
   CHUNK_VERSIONS,
@@ -32,6 +32,11 @@ export type VersionedTableOptions = {
   readonly keyLength: number;
   /** The value that the log holds at `position` for `key`. */
   readonly valueAt: (key: Uint8Array, position: number) => Uint8Array | undefined;
+  /**
+   * Given: where one of a key's two rows is missing though the other one is there, reads throw. Only for the owner of
+   * all versions up to the newest row.
+   */
+  readonly missingRow?: MissingRow | undefined;
 };
 
 /**
@@ -68,12 +73,18 @@ export class VersionedTable {
     return this.#recentVersions;
   }
 
+  /** @throws KvMissingRowError */
   latest(key: Uint8Array): Uint8Array | undefined {
     const row = this.#kv.get(this.#latestKey(key));
-    return row === undefined ? undefined : splitLatest(row).value;
+    if (row !== undefined) return splitLatest(row).value;
+    this.#assertDeleted(key);
+    return undefined;
   }
 
-  /** The value of `key` after block `number`; undefined when there was none. */
+  /**
+   * The value of `key` after block `number`; undefined when there was none.
+   * @throws KvMissingRowError
+   */
   at(key: Uint8Array, number: number): Uint8Array | undefined {
     const row = this.#kv.get(this.#latestKey(key));
     if (row !== undefined) {
@@ -81,7 +92,25 @@ export class VersionedTable {
       if (latest.number <= number) return latest.value;
     }
     const version = this.versionAt(key, number);
-    return version && this.#options.valueAt(key, version.position);
+    if (version !== undefined) return this.#options.valueAt(key, version.position);
+    if (row !== undefined) this.#assertHasHistory(key);
+    return undefined;
+  }
+
+  /** Throws where `key`, which has no latest value, was not deleted by its newest version. */
+  #assertDeleted(key: Uint8Array): void {
+    const { missingRow, valueAt } = this.#options;
+    if (missingRow === undefined) return;
+    const newest = this.versionAt(key, NUMBER_MAX);
+    if (newest === undefined || valueAt(key, newest.position) === undefined) return;
+    throw missingRow(this.#latestKey(key));
+  }
+
+  /** Throws where `key`, which has a latest value, has no version at all. */
+  #assertHasHistory(key: Uint8Array): void {
+    const { missingRow } = this.#options;
+    if (missingRow === undefined || this.versionAt(key, NUMBER_MAX) !== undefined) return;
+    throw missingRow(this.#historyKey(key));
   }
 
   /** The newest change of `key` that is not newer than block `number`. */

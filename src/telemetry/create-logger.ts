@@ -1,4 +1,12 @@
 import { formatJson, formatText, type LogLine } from "./format.ts";
+import {
+  type CallSite,
+  callSiteOf,
+  isCallSite,
+  parseCallSite,
+  parseRules,
+  ruleLevel,
+} from "./log-rules.ts";
 import { LOG_LEVELS, type LogData, type Logger, type LogLevel } from "./logger.ts";
 
 export type LogFormat = "text" | "json";
@@ -19,6 +27,15 @@ export interface RootLogger extends Logger {
   level(): LogLevel;
   /** Applies to this logger and to every child, also to those made before. */
   setLevel(level: LogLevel): void;
+  /** Levels of single files, in the syntax of geth's vmodule; false when `rules` is not that. While there are any, each line costs a stack. */
+  setFileLevels(rules: string): boolean;
+  /** The line of code `file.ts:234` is logged at info with its stack; "" ends that. False when `at` is neither. */
+  setBacktraceAt(at: string): boolean;
+}
+
+/** The root logger's controls, where `log` has them. */
+export function asRootLogger(log: Logger): RootLogger | undefined {
+  return "setFileLevels" in log ? (log as RootLogger) : undefined;
 }
 
 /** A logger that writes one line an event. */
@@ -30,10 +47,34 @@ export function createLogger(options: LoggerOptions): RootLogger {
       : (line: LogLine) => formatText(line, options.color ?? false);
   let level = options.level;
   let rank = LOG_LEVELS.indexOf(level);
+  let rules: NonNullable<ReturnType<typeof parseRules>> = [];
+  let backtraceAt: CallSite | undefined;
+
+  /** Some line may be written whose level alone would not be. */
+  const looksAtCallSites = () => rules.length > 0 || backtraceAt !== undefined;
 
   function make(module: string, inherited: LogData): Logger {
     function emit(lineLevel: Exclude<LogLevel, "silent">, message: string, data?: LogData): void {
-      if (LOG_LEVELS.indexOf(lineLevel) > rank) return;
+      if (looksAtCallSites()) {
+        emitFromSite(lineLevel, message, data);
+        return;
+      }
+      if (LOG_LEVELS.indexOf(lineLevel) <= rank) writeLine(lineLevel, message, data);
+    }
+
+    function emitFromSite(lineLevel: LogLevel, message: string, data?: LogData): void {
+      const stack = new Error().stack ?? "";
+      const site = callSiteOf(stack);
+      if (site && backtraceAt && isCallSite(site, backtraceAt)) {
+        writeLine("info", message, { ...data, stack });
+        return;
+      }
+      const fileLevel = site && ruleLevel(rules, site.file);
+      const fileRank = fileLevel === undefined ? rank : LOG_LEVELS.indexOf(fileLevel);
+      if (LOG_LEVELS.indexOf(lineLevel) <= fileRank) writeLine(lineLevel, message, data);
+    }
+
+    function writeLine(lineLevel: LogLevel, message: string, data?: LogData): void {
       const all = data ? { ...inherited, ...data } : inherited;
       write(`${format({ time: now(), level: lineLevel, module, message, data: all })}\n`);
     }
@@ -43,7 +84,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
       info: (message, data) => emit("info", message, data),
       debug: (message, data) => emit("debug", message, data),
       trace: (message, data) => emit("trace", message, data),
-      enabled: (asked) => LOG_LEVELS.indexOf(asked) <= rank,
+      enabled: (asked) => LOG_LEVELS.indexOf(asked) <= rank || looksAtCallSites(),
       child: (name, data) => make(module ? `${module}.${name}` : name, { ...inherited, ...data }),
     };
   }
@@ -54,6 +95,16 @@ export function createLogger(options: LoggerOptions): RootLogger {
     setLevel(next) {
       level = next;
       rank = LOG_LEVELS.indexOf(next);
+    },
+    setFileLevels(text) {
+      const parsed = parseRules(text);
+      if (parsed !== undefined) rules = parsed;
+      return parsed !== undefined;
+    },
+    setBacktraceAt(text) {
+      const parsed = parseCallSite(text);
+      if (parsed !== undefined || text === "") backtraceAt = parsed;
+      return parsed !== undefined || text === "";
     },
   };
 }

@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import { InvalidTransactionError } from "../execution/errors.ts";
 
 /** There is nothing to trace: block or transaction are not known, or have nothing before them. */
 export class NotTraceableError extends NodeError {
@@ -33,5 +34,16 @@ export class TraceTooLargeError extends NodeError {
   readonly code = "TRACE_TOO_LARGE";
   constructor(charsMax: number) {
     super(`trace is larger than ${charsMax} bytes: leave out memory or set a limit`, { charsMax });
+  }
+}
+
+/** `run`'s result; a broken rule of transactions is a trace that failed. */
+export function orTracingFailed<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (!(cause instanceof InvalidTransactionError)) throw cause;
+    const { message, code } = cause;
+    throw new TracingFailedError(`tracing failed: ${message}`, { reason: code }, { cause });
   }
 }

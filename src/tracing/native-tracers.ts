@@ -7,6 +7,7 @@ import { createScriptEngines } from "./js/script-engines.ts";
 import { keccakPreimageTracer } from "./keccak-preimage-tracer.ts";
 import { createMuxTracer } from "./mux-tracer.ts";
 import { noopTracer } from "./noop-tracer.ts";
+import { parityTracer } from "./parity/parity-tracer.ts";
 import { prestateTracer } from "./prestate-tracer.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";
 
@@ -25,6 +26,7 @@ export function createTracers(options: { readonly scriptMemoryBytesMax: number }
     prestateTracer,
     "4byteTracer": fourByteTracer,
     noopTracer,
+    parityTracer,
     keccak256PreimageTracer: keccakPreimageTracer,
     muxTracer: createMuxTracer(lookup),
   };

@@ -3,7 +3,6 @@ import { precompilesAt } from "../evm/precompiles/index.ts";
 import { type BlockHashes, blockContextOf } from "../execution/block/block-context.ts";
 import type { GasPool } from "../execution/block/gas-pool.ts";
 import { storeAncestry } from "../execution/block/system-calls.ts";
-import { InvalidTransactionError } from "../execution/errors.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../execution/transaction/message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
@@ -13,7 +12,7 @@ import { replayChanges } from "../state/replay-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import { ScriptFailedError, TracingFailedError } from "./errors.ts";
+import { orTracingFailed, ScriptFailedError } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -66,7 +65,9 @@ export function beginReplay(
     state,
     skip() {
       const message = nextMessage();
-      const { logs } = orFail(() => applyMessage(message, { evm, block: context, state, gasPool }));
+      const { logs } = orTracingFailed(() =>
+        applyMessage(message, { evm, block: context, state, gasPool }),
+      );
       logsBefore += logs.length;
       index++;
     },
@@ -82,8 +83,8 @@ export function beginReplay(
         precompiles: precompilesAt(tracedContext.hardfork),
         state: state.asReader(),
       };
-      const { text, result, changes } = traceMessage(traced, options, (tracer, child) =>
-        orFail(() =>
+      const run = traceMessage(traced, options, (tracer, child) =>
+        orTracingFailed(() =>
           applyMessage(
             message,
             { evm, block: tracedContext, state: child, gasPool },
@@ -91,11 +92,10 @@ export function beginReplay(
           ),
         ),
       );
-      replayChanges(changes, state);
-      logsBefore += result.logs.length;
+      replayChanges(run.changes, state);
+      logsBefore += run.result.logs.length;
       index++;
-      if (typeof text !== "string") throw text;
-      return text;
+      return run.text;
     },
   };
 }
@@ -118,18 +118,4 @@ export function traceBlock(
       return { error: error.message };
     }
   });
-}
-
-/** A block that was executed once can be executed again, unless it never was. */
-function orFail<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (cause) {
-    if (!(cause instanceof InvalidTransactionError)) throw cause;
-    throw new TracingFailedError(
-      `tracing failed: ${cause.message}`,
-      { reason: cause.code },
-      { cause },
-    );
-  }
 }

@@ -5,8 +5,7 @@ import {
   prepareCall,
 } from "../execution/call/call.ts";
 import type { CallArguments } from "../execution/call/call-arguments.ts";
-import { InvalidTransactionError } from "../execution/errors.ts";
-import { TracingFailedError } from "./errors.ts";
+import { orTracingFailed } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 /**
@@ -26,18 +25,7 @@ export function traceCall(
   });
   const { message, block, precompiles, state } = prepared;
   const traced = { message, block, precompiles, state, logsBefore: 0 };
-  try {
-    const { text } = traceMessage(traced, options, (tracer, own) =>
-      prepared.run(message, { tracer, state: own }),
-    );
-    if (typeof text !== "string") throw text;
-    return text;
-  } catch (cause) {
-    if (!(cause instanceof InvalidTransactionError)) throw cause;
-    throw new TracingFailedError(
-      `tracing failed: ${cause.message}`,
-      { reason: cause.code },
-      { cause },
-    );
-  }
+  return traceMessage(traced, options, (tracer, own) =>
+    orTracingFailed(() => prepared.run(message, { tracer, state: own })),
+  ).text;
 }

@@ -31,7 +31,7 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
- * @returns JSON text of the trace, or why the caller's script could not make one; result and changes of the transaction
+ * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
@@ -49,13 +49,35 @@ export function traceMessage(
     // A script that cannot begin leaves the transaction as it is.
     const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);
     if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
-    const outcome = { result, after: state.asReader() };
-    const text =
+    // Made only for those that look: an account whose storage was replaced lists every slot it had.
+    let known: StateChanges | undefined;
+    const changes = () => {
+      known ??= state.changes();
+      return known;
+    };
+    const outcome = {
+      result,
+      after: state.asReader(),
+      get changes() {
+        return changes();
+      },
+    };
+    const shown =
       tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
-    if (text instanceof ScriptFailedError) return tracedMessage(text, result, state);
     // What the tracer counted as it went along is part of the text.
-    if (text.length > counted.taken()) budget.take(text.length - counted.taken());
-    return tracedMessage(text, result, state);
+    if (typeof shown === "string" && shown.length > counted.taken()) {
+      budget.take(shown.length - counted.taken());
+    }
+    return {
+      get text() {
+        if (typeof shown !== "string") throw shown;
+        return shown;
+      },
+      result,
+      get changes() {
+        return changes();
+      },
+    };
   } finally {
     if (!(tracer instanceof ScriptFailedError)) tracer.dispose?.();
   }
@@ -63,7 +85,8 @@ export function traceMessage(
 
 /** A message that was run under a tracer. */
 export type TracedMessage = {
-  readonly text: string | ScriptFailedError;
+  /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
+  readonly text: string;
   readonly result: MessageResult;
   readonly changes: StateChanges;
 };
@@ -81,21 +104,6 @@ function attempt<T>(run: () => T): T | ScriptFailedError {
     if (error instanceof ScriptFailedError) return error;
     throw error;
   }
-}
-
-function tracedMessage(
-  text: TracedMessage["text"],
-  result: MessageResult,
-  state: WorldState,
-): TracedMessage {
-  return {
-    text,
-    result,
-    // Made only for callers that look: an account whose storage was replaced lists every slot it had.
-    get changes() {
-      return state.changes();
-    },
-  };
 }
 
 /** `budget` that also knows what was taken through it. */

@@ -4,7 +4,7 @@ import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { TransactionMessage } from "../execution/transaction/message.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { StateReader } from "../state/reader.ts";
+import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { TraceBudget } from "./trace-budget.ts";
 
 /** What a tracer may know of the transaction or call before it begins. */
@@ -27,6 +27,8 @@ export type TracedOutcome = {
   readonly result: MessageResult;
   /** The state after it. */
   readonly after: StateReader;
+  /** What lies between; made when asked for. */
+  readonly changes: StateChanges;
 };
 
 /** Watches one transaction. */

@@ -7,3 +7,8 @@ test("a store killed at every step of an append, and at any moment, loses nothin
   const { kills, blocks } = await crashStore(29, 20_251_121);
   assert.ok(kills === 29 && blocks > 100, `${blocks} blocks`);
 });
+
+test("the same without LMDB, where the index is in memory and the log alone on disk", async () => {
+  const { kills, blocks } = await crashStore(16, 20_261_122, "memory");
+  assert.ok(kills === 16 && blocks > 50, `${blocks} blocks`);
+});

@@ -15,7 +15,7 @@ import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
-import { STORE_LIMITS } from "./limits.ts";
+import { type IndexKind, openIndexOf, STORE_LIMITS } from "./limits.ts";
 
 const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));
 /** Of so many kills one is not at a fail-point but at some moment. */
@@ -28,8 +28,13 @@ export type CrashReport = { readonly kills: number; readonly blocks: number };
  * moments. After each death the store opens, has every block that was acknowledged and passes its
  * check; after the last one it is equal to a store that was never killed.
  */
-export async function crashStore(kills: number, seed: number): Promise<CrashReport> {
+export async function crashStore(
+  kills: number,
+  seed: number,
+  index: IndexKind = "lmdb",
+): Promise<CrashReport> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-crash-"));
+  const home = { directory, index };
   const random = mulberry32(seed);
   try {
     const acknowledged: string[] = [];
@@ -39,23 +44,29 @@ export async function crashStore(kills: number, seed: number): Promise<CrashRepo
         FAIL_POINTS[(kill - Math.floor(kill / RANDOM_MOMENT_EVERY)) % FAIL_POINTS.length]!;
       const hits = 1 + Math.floor(random() * (point === "log:segment" ? 3 : 15));
       const death = isRandom ? { afterMs: random() * 60 } : { point, hits };
-      await live(directory, seed, death, acknowledged);
-      assertNothingLost(directory, acknowledged, death);
+      await live(home, seed, death, acknowledged);
+      assertNothingLost(home, acknowledged, death);
     }
-    return { kills, blocks: assertEqualToTwin(directory, seed) };
+    return { kills, blocks: assertEqualToTwin(home, seed) };
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
+type Home = { readonly directory: string; readonly index: IndexKind };
 type Death = { readonly afterMs: number } | { readonly point: string; readonly hits: number };
 
 /** One life of the writer; adds the blocks that it acknowledged. */
-async function live(directory: string, seed: number, death: Death, acknowledged: string[]) {
+async function live(
+  { directory, index }: Home,
+  seed: number,
+  death: Death,
+  acknowledged: string[],
+) {
   const fate = "point" in death ? [death.point, String(death.hits)] : [];
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", WRITER, directory, String(seed), ...fate],
+    ["--import", "tsx", WRITER, directory, String(seed), index, ...fate],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   let said = "";
@@ -72,13 +83,13 @@ async function live(directory: string, seed: number, death: Death, acknowledged:
   }
 }
 
-function assertNothingLost(directory: string, acknowledged: readonly string[], death: Death): void {
-  const store = openStore(directory);
+function assertNothingLost(home: Home, acknowledged: readonly string[], death: Death): void {
+  const store = openStore(home);
   try {
     const context = JSON.stringify(death);
     assert.ok((store.head() ?? -1) >= acknowledged.length - 1, `blocks lost after ${context}`);
     for (const [number, hash] of acknowledged.entries()) {
-      // One that was written but not acknowledged has no line; the next life starts behind it.
+      // One that was written but not acknowledged has no line; the next life starts after it.
       if (hash !== undefined) assert.equal(store.block(number)?.block.hash, hash, context);
     }
     assert.deepEqual(store.check().faults, [], context);
@@ -88,8 +99,8 @@ function assertNothingLost(directory: string, acknowledged: readonly string[], d
 }
 
 /** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
-function assertEqualToTwin(directory: string, seed: number): number {
-  const store = openStore(directory);
+function assertEqualToTwin(home: Home, seed: number): number {
+  const store = openStore(home);
   const twin = createMemoryBlockStore({ createTrie: createStateTrie });
   try {
     const chain = new RandomChain(seed);
@@ -120,6 +131,11 @@ function stateOf(store: LogBlockStore, number: number, addresses: ReadonlySet<Ad
   }));
 }
 
-function openStore(directory: string): LogBlockStore {
-  return openDiskBlockStore({ directory, createTrie: createStateTrie, ...STORE_LIMITS });
+function openStore({ directory, index }: Home): LogBlockStore {
+  return openDiskBlockStore({
+    directory,
+    createTrie: createStateTrie,
+    openIndex: openIndexOf(index),
+    ...STORE_LIMITS,
+  });
 }

@@ -11,9 +11,12 @@ export type Evmintd = {
   readonly exited: Promise<number | string>;
 };
 
-/** Starts `evmintd ARGS` with nothing of this process's settings. */
-export function spawnEvmintd(args: readonly string[]): Evmintd {
-  const child = spawn(process.execPath, [ENTRY, ...args], {
+/**
+ * Starts `evmintd ARGS` with nothing of this process's settings.
+ * @param nodeArgs arguments of Node.js itself
+ */
+export function spawnEvmintd(args: readonly string[], nodeArgs: readonly string[] = []): Evmintd {
+  const child = spawn(process.execPath, [...nodeArgs, ENTRY, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"] },
   });
@@ -36,12 +39,19 @@ export async function runEvmintd(args: readonly string[]) {
 }
 
 /** A node in a process of its own, once it answers, with its HTTP address. */
-export async function startEvmintd(home: string, args: readonly string[] = []) {
-  const node = spawnEvmintd([
-    ...["start", "--home", home, "--json-rpc.enable", "true"],
-    ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
-    ...args,
-  ]);
+export async function startEvmintd(
+  home: string,
+  args: readonly string[] = [],
+  nodeArgs: readonly string[] = [],
+) {
+  const node = spawnEvmintd(
+    [
+      ...["start", "--home", home, "--json-rpc.enable", "true"],
+      ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
+      ...args,
+    ],
+    nodeArgs,
+  );
   const url = await new Promise<string>((resolve, reject) => {
     node.child.stdout!.on("data", () => {
       const found = /http:\/\/127\.0\.0\.1:\d+/.exec(node.output.stdout);

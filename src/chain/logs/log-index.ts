@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import { type Kv, type KvWriter, prefixRange } from "../../storage/kv.ts";
+import { type Kv, type KvWriter, type MissingRow, prefixRange } from "../../storage/kv.ts";
 import {
   commonOffsets,
   countOffsets,
@@ -64,6 +64,7 @@ type Waiting = {
 export class LogIndex implements LogSource {
   readonly #kv: Kv;
   readonly #limits: LogMergeLimits;
+  readonly #missingRow: MissingRow | undefined;
   #recent: Waiting = newWaiting();
   #recentPostings = 0;
   #recentLogBytes = 0;
@@ -74,8 +75,10 @@ export class LogIndex implements LogSource {
   /** Being merged into rows, a slice at a time; an entry leaves when its rows are committed. */
   #merging: (Waiting & { blocks: number; readonly terms: LogTerm[] }) | undefined;
 
-  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS) {
+  /** @param missingRow given: `logsOf` throws where a posting names a block whose row is missing */
+  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS, missingRow?: MissingRow | undefined) {
     this.#kv = kv;
+    this.#missingRow = missingRow;
     this.#limits = limits;
     const mark = kv.get(MARK_KEY);
     this.#mergedBlocks = mark === undefined ? 0 : new ByteReader(mark).varint();
@@ -122,6 +125,14 @@ export class LogIndex implements LogSource {
   }
 
   logsOf(number: number): BlockLogs | undefined {
+    const logs = this.storedLogs(number);
+    if (logs !== undefined || this.#missingRow === undefined) return logs;
+    if (number < this.#knownBlocks) throw this.#missingRow(logsKey(number));
+    return undefined;
+  }
+
+  /** The logs of any block; undefined where it has none. */
+  storedLogs(number: number): BlockLogs | undefined {
     const row =
       this.#recent.logs.get(number) ??
       this.#merging?.logs.get(number) ??

@@ -11,6 +11,9 @@ export interface LogSource {
    * A block left out holds none.
    */
   candidates(filter: LogFilter, from: number, to: number): readonly number[];
-  /** The logs of a block, to be read before the source is called again; undefined when it has none or is unknown. */
+  /**
+   * The logs of a candidate, to be read before the source is called again; undefined when the block was rolled back meanwhile.
+   * @throws KvMissingRowError
+   */
   logsOf(number: number): BlockLogs | undefined;
 }

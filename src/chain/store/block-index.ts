@@ -1,8 +1,15 @@
+import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
-import type { Kv, KvReader, KvWriter } from "../../storage/kv.ts";
+import {
+  type Kv,
+  KvMissingRowError,
+  type KvReader,
+  type KvWriter,
+  type MissingRow,
+} from "../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
 import {
   assertKnownFormat,
@@ -82,6 +89,7 @@ const STATE_ROOT_LENGTH = 16;
 export class BlockIndex {
   readonly #kv: Kv;
   readonly #limits: MergeLimits;
+  readonly #missingRow: MissingRow;
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
@@ -95,10 +103,19 @@ export class BlockIndex {
   /** Blocks that will be when the merge under way ends; undefined when there is none. */
   #mergingBlocks: number | undefined;
 
-  /** @throws IndexMismatchError where the index has an older format, UnknownFormatError a newer one */
-  constructor(kv: Kv, log: LogReader, limits: MergeLimits = MERGE_LIMITS) {
+  /**
+   * @param missingRow given by the writer: rows that must exist are checked where that costs little
+   * @throws IndexMismatchError where the index has an older format, UnknownFormatError a newer one
+   */
+  constructor(
+    kv: Kv,
+    log: LogReader,
+    limits: MergeLimits = MERGE_LIMITS,
+    missingRow?: MissingRow | undefined,
+  ) {
     this.#kv = kv;
     this.#limits = limits;
+    this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
     const format = readVarint(kv.get(metaKey(META.format)));
     if (format !== undefined && format < INDEX_FORMAT) {
       const details = { found: format, known: INDEX_FORMAT };
@@ -121,6 +138,7 @@ export class BlockIndex {
       historyTable: TABLE.accountHistory,
       keyLength: 20,
       valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
+      missingRow,
     });
     this.slots = new VersionedTable({
       kv,
@@ -128,9 +146,10 @@ export class BlockIndex {
       historyTable: TABLE.slotHistory,
       keyLength: 52,
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
+      missingRow,
     });
     this.trieNodes = new TrieNodeTable(kv);
-    this.logs = new LogIndex(kv, limits.logs);
+    this.logs = new LogIndex(kv, limits.logs, missingRow);
     this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
   }
 
@@ -165,7 +184,7 @@ export class BlockIndex {
 
   /** Position of a block's record. */
   position(number: number): number | undefined {
-    return readVarint(this.#kv.get(tableKey(TABLE.position, numberKey(number))));
+    return readVarint(this.#kv.get(positionKey(number)));
   }
 
   numberOf(blockHash: Hash): number | undefined {
@@ -184,15 +203,34 @@ export class BlockIndex {
     return { number: reader.varint(), index: reader.varint() };
   }
 
+  /** Every address that has or had an account, in any order. */
+  *addresses(): Iterable<Address> {
+    for (const key of this.accounts.keys(EMPTY_BYTES)) yield addressFromBytes(key);
+  }
+
   code(codeHash: Hash): Uint8Array | undefined {
     const known = this.#codes.get(codeHash);
     if (known !== undefined) return known;
-    const code = this.#kv.get(tableKey(TABLE.code, hashToBytes(codeHash)));
+    const code = this.#kv.get(codeKey(codeHash));
     if (code !== undefined) {
       if (this.#codes.size >= CODES_MAX) this.#codes.clear();
       this.#codes.set(codeHash, code);
     }
     return code;
+  }
+
+  /** The code that an account refers to. @throws KvMissingRowError */
+  knownCode(codeHash: Hash): Uint8Array {
+    const code = this.code(codeHash);
+    if (code === undefined) throw this.#missingRow(codeKey(codeHash));
+    return code;
+  }
+
+  /** Position of a stored block's record. @throws KvMissingRowError */
+  knownPosition(number: number): number {
+    const position = this.position(number);
+    if (position === undefined) throw this.#missingRow(positionKey(number));
+    return position;
   }
 
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
@@ -328,6 +366,15 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: LogReader.payloadPosition(position, offset) };
+}
+
+/** Key of the row with the position of block `number`. */
+function positionKey(number: number): Uint8Array {
+  return tableKey(TABLE.position, numberKey(number));
+}
+
+function codeKey(codeHash: Hash): Uint8Array {
+  return tableKey(TABLE.code, hashToBytes(codeHash));
 }
 
 function stateRootKey(root: Hash): Uint8Array {

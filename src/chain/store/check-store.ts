@@ -10,6 +10,7 @@ import type { VersionedTable } from "../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import type { AddressIndex } from "../addresses/address-index.ts";
 import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts";
 import type { ChangeRow } from "../records/changes-record.ts";
@@ -44,7 +45,12 @@ const NODE_HASH_LENGTH = 16;
  * says of each block, and every row of the index, which must hold nothing else. Code and trie nodes
  * of blocks that were rolled back may remain.
  */
-export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreReport {
+export function checkStore(
+  log: BlockLog,
+  index: BlockIndex,
+  kv: Kv,
+  addresses: Pick<AddressIndex, "indexedBlocks" | "holdsEveryEntryOf">,
+): StoreReport {
   const faults = new Faults();
   const counts = {
     blocks: 0,
@@ -53,6 +59,7 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     slotVersions: 0,
     logBlocks: 0,
     logPostings: 0,
+    addressRows: 0,
   };
   let previous: { readonly number: number; readonly hash: Hash } | undefined;
 
@@ -100,12 +107,21 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
       faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
     const logs = encodeBlockLogs(record);
-    faults.unless("index", number, "logs", () => isSame(index.logs.logsOf(number)?.bytes, logs));
+    faults.unless("index", number, "logs", () =>
+      isSame(index.logs.storedLogs(number)?.bytes, logs),
+    );
     if (logs !== undefined) {
       counts.logBlocks++;
       faults.unless("index", number, "terms of logs", () => {
         const { isWhole, postings } = index.logs.holdsEveryTermOf(new BlockLogs(number, logs));
         counts.logPostings += postings;
+        return isWhole;
+      });
+    }
+    if (number < addresses.indexedBlocks) {
+      faults.unless("index", number, "addresses", () => {
+        const { isWhole, rows } = addresses.holdsEveryEntryOf(record);
+        counts.addressRows += rows;
         return isWhole;
       });
     }
@@ -142,6 +158,7 @@ export function checkStore(log: BlockLog, index: BlockIndex, kv: Kv): StoreRepor
     ["position", counts.blocks],
     ["blockByHash", counts.blocks],
     ["transaction", counts.transactions],
+    ["addressTransaction", counts.addressRows],
   ] as const) {
     const found = byTable.get(TABLE[table]) ?? 0;
     faults.unless("index", undefined, `${found} rows in table ${table}`, () => found === count);

@@ -1,17 +1,19 @@
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
-import type { Kv } from "../../storage/kv.ts";
+import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
+import { AddressIndex } from "../addresses/address-index.ts";
 import type { LogSource } from "../logs/log-source.ts";
 import {
   decodeBlockRecord,
@@ -61,10 +63,16 @@ export type LogBlockStoreOptions = {
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Builds the index of addresses; off if not given. */
+  readonly addressIndex?: boolean;
+  /** Called when building the index of addresses fails; the chain goes on without it. */
+  readonly onAddressIndexFailure?: (error: unknown) => void;
   /** Space left where the store is; without limit if not given. */
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
   readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+  /** Called with each error that says the index is damaged, before it is thrown. */
+  readonly onDamage?: (error: Error) => void;
   /** Called once everything is closed. */
   readonly onClosed?: () => void;
 };
@@ -93,6 +101,9 @@ export class LogBlockStore implements BlockStore {
   #base: number | undefined;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
+  readonly #onAddressIndexFailure: (error: unknown) => void;
+  #addressesAreDeferred = false;
+  readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
   /** Blocks that opening had to put into the index. */
@@ -109,6 +120,7 @@ export class LogBlockStore implements BlockStore {
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
+    this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -117,13 +129,27 @@ export class LogBlockStore implements BlockStore {
       ...(segmentBytesMax !== undefined && { segmentBytesMax }),
     });
     try {
-      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits);
+      const missingRow: MissingRow = (key) => {
+        const error = new KvMissingRowError({ key: bytesToHex(key) });
+        options.onDamage?.(error);
+        return error;
+      };
+      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
       this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
+      this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
+        kv: options.index,
+        source: {
+          head: () => this.head(),
+          base: () => this.#base ?? 0,
+          block: (number) => this.#knownRecord(number),
+        },
+      });
+      this.#scheduleAddresses();
     } catch (error) {
       this.#log.close();
       throw error;
@@ -191,6 +217,7 @@ export class LogBlockStore implements BlockStore {
     this.#headState.apply(record.changes);
     this.#blocks.addHead(record, payload.length);
     this.#scheduleMerge();
+    this.#scheduleAddresses();
     this.#failPoint("append:end");
   }
 
@@ -235,6 +262,11 @@ export class LogBlockStore implements BlockStore {
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
+  /** Every address that has or had an account, in any order. */
+  addresses(): Iterable<Address> {
+    return this.#index.addresses();
+  }
+
   /**
    * Takes the blocks from the index first: a crash before the log is cut brings them all back, one
    * the other way round would leave an index of blocks that nothing can describe any more.
@@ -245,12 +277,16 @@ export class LogBlockStore implements BlockStore {
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
     const removed: IndexedBlock[] = [];
-    for (const record of this.#log.records(kept.end)) {
-      removed.push(indexedBlock(decodeBlockRecord(record.payload), record));
+    const records: BlockRecord[] = [];
+    for (const logRecord of this.#log.records(kept.end)) {
+      const record = decodeBlockRecord(logRecord.payload);
+      records.push(record);
+      removed.push(indexedBlock(record, logRecord));
     }
     const last = lastBlock(number, kept);
     this.#headState.forget();
     this.#orPoison(() => {
+      this.addressIndex.rollback(number, records);
       this.#index.rollback(last, removed);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
@@ -267,7 +303,7 @@ export class LogBlockStore implements BlockStore {
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
   check(): StoreReport {
     this.#assertUsable();
-    return checkStore(this.#log, this.#index, this.#kv);
+    return checkStore(this.#log, this.#index, this.#kv, this.addressIndex);
   }
 
   close(): void {
@@ -305,9 +341,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #position(number: number): number {
-    const position = this.#index.position(number);
-    invariant(position !== undefined, `block ${number} must be in the index`);
-    return position;
+    return this.#index.knownPosition(number);
   }
 
   /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
@@ -439,6 +473,25 @@ export class LogBlockStore implements BlockStore {
         // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
+    });
+  }
+
+  /** The index of addresses grows when nothing else is to be done. Nothing depends on it, so its failure stops nothing else. */
+  #scheduleAddresses(): void {
+    if (this.#addressesAreDeferred || !this.addressIndex.needsWork()) return;
+    this.#addressesAreDeferred = true;
+    this.#defer(() => {
+      this.#addressesAreDeferred = false;
+      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
+      try {
+        this.#failPoint("addresses:begin");
+        this.addressIndex.indexSome();
+        this.#failPoint("addresses:end");
+      } catch (error) {
+        this.addressIndex.fail(error);
+        this.#onAddressIndexFailure(error);
+      }
+      this.#scheduleAddresses();
     });
   }
 }

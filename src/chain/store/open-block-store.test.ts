@@ -23,6 +23,7 @@ import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { bootId } from "../../storage/lock.ts";
 import { INDEX_FORMAT, META, TABLE, tableKey } from "../../storage/schema.ts";
+import { createLossyKv } from "../../storage/testing/lossy-kv.ts";
 import { mulberry32, RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
@@ -77,7 +78,7 @@ describe("openDiskBlockStore", () => {
       again.close();
     }));
 
-  test("makes the index anew when it is missing, and when told to", () =>
+  test("rebuilds the index when it is missing, and when asked to", () =>
     withStore((directory) => {
       rmSync(join(directory, "index"), { recursive: true });
       assertOpens(directory, BLOCKS);
@@ -85,7 +86,7 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("makes the index anew after a power cut, not after a kill", () =>
+  test("rebuilds the index after a power cut, not after a kill", () =>
     withStore((directory) => {
       const state = join(directory, "index.state");
       assert.equal(readFileSync(state, "latin1"), "clean");
@@ -99,20 +100,20 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("makes the index anew when LMDB cannot open it", () =>
+  test("rebuilds the index when LMDB cannot open it", () =>
     withStore((directory) => {
       const file = join(directory, "index", "data.mdb");
       writeFileSync(file, Buffer.alloc(statSync(file).size, 7));
       assertOpens(directory, BLOCKS);
     }));
 
-  test("makes the index anew when the last start died while it was opened", () =>
+  test("rebuilds the index when the last start died while it was opened", () =>
     withStore((directory) => {
       writeFileSync(join(directory, "index.state"), "opening");
       assertOpens(directory, BLOCKS);
     }));
 
-  test("makes the index anew when it is of another log", () =>
+  test("rebuilds the index when it is of another log", () =>
     withStore((directory) => {
       rmSync(join(directory, "log"), { recursive: true });
       const other = new RandomChain(12);
@@ -131,7 +132,7 @@ describe("openDiskBlockStore", () => {
       mixed.close();
     }));
 
-  test("refuses an index or a log of a newer format by name, and leaves both alone", () =>
+  test("rejects an index or a log of a newer format by name, and leaves both alone", () =>
     withStore((directory) => {
       const kv = openLmdbKv(join(directory, "index"));
       const key = tableKey(TABLE.meta, Buffer.from(META.format));
@@ -148,7 +149,7 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("refuses a log that lost acknowledged blocks, and one that is damaged in the middle", () =>
+  test("rejects a log that lost acknowledged blocks, and one that is damaged in the middle", () =>
     withStore((directory) => {
       const files = readdirSync(join(directory, "log")).sort();
       const last = join(directory, "log", files.at(-1)!);
@@ -162,7 +163,7 @@ describe("openDiskBlockStore", () => {
       assert.ok(existsSync(join(directory, "index")));
     }));
 
-  test("refuses a second opener, and lets go of everything when opening fails", () =>
+  test("rejects a second opener, and releases everything when opening fails", () =>
     withStore((directory) => {
       const store = open(directory);
       assert.throws(() => open(directory), {
@@ -174,14 +175,14 @@ describe("openDiskBlockStore", () => {
       assertOpens(directory, 0);
     }));
 
-  test("makes the index anew when a bit of a row is flipped while nobody has it open", () =>
+  test("rebuilds the index when a bit of a row is flipped while nobody has it open", () =>
     withStore((directory, chain) => {
       flipBitOfRows(directory, chain);
       assertOpens(directory, BLOCKS);
       assertOpens(directory, 0);
     }));
 
-  test("answers with an error where a row is damaged while it is open, and makes the index anew next time", () =>
+  test("answers with an error where a row is damaged while it is open, and rebuilds the index next time", () =>
     withStore((directory, chain) => {
       const store = open(directory);
       const address = flipBitOfRows(directory, chain);
@@ -192,6 +193,25 @@ describe("openDiskBlockStore", () => {
       store.close();
       assert.equal(readFileSync(join(directory, "index.state"), "latin1"), "damaged");
       assertOpens(directory, BLOCKS);
+    }));
+
+  test("answers with an error where a row is missing while it is open, and rebuilds the index next time", () =>
+    withStore((directory) => {
+      const store = openDiskBlockStore({
+        directory,
+        createTrie: createStateTrie,
+        openIndex(folder, onDamage) {
+          const kv = createLossyKv(openLmdbKv(folder, onDamage));
+          kv.isLost = (key) => key[0] === TABLE.position && key.at(-1) === 7;
+          return kv;
+        },
+      });
+      assert.throws(() => store.block(7), { code: "STORE_MISSING_ROW" });
+      assert.equal(store.block(8)?.block.header.number, 8);
+      store.close();
+      assert.equal(readFileSync(join(directory, "index.state"), "latin1"), "damaged");
+      assertOpens(directory, BLOCKS);
+      assertOpens(directory, 0);
     }));
 
   test("without LMDB holds the index in memory, with the same blocks at every start", () =>
@@ -260,11 +280,11 @@ describe("openDiskBlockStore", () => {
         assert.deepEqual(store.check().faults, [], `round ${round}`);
         store.close();
       }
-      assert.ok(rebuilt > 20, `${rebuilt} of 60 were made anew`);
+      assert.ok(rebuilt > 20, `${rebuilt} of 60 were rebuilt`);
       rmSync(kept, { recursive: true });
     }));
 
-  test("a bit turned over in the log is found by check, and no reader gets what it damaged", () =>
+  test("a flipped bit in the log is found by check, and no reader gets what it damaged", () =>
     withStore((directory) => {
       const file = join(directory, "log", readdirSync(join(directory, "log")).sort()[0]!);
       const store = open(directory);
@@ -272,22 +292,22 @@ describe("openDiskBlockStore", () => {
       store.close();
       for (let i = 0; i < 10; i++) {
         const at = 24 + ((i * 7_919) % (statSync(file).size - 24));
-        turnBit(file, at);
+        flipBit(file, at);
         const damaged = open(directory);
         const { faults } = damaged.check();
         assert.ok(faults.some(({ kind }) => kind === "log"));
-        let refused = 0;
+        let rejected = 0;
         for (const [number, hash] of whole.entries()) {
           try {
             assert.equal(damaged.block(number)!.block.hash, hash);
           } catch (error) {
             assert.equal((error as { code?: string }).code, "STORE_CORRUPT_LOG");
-            refused++;
+            rejected++;
           }
         }
-        assert.equal(refused, 1);
+        assert.equal(rejected, 1);
         damaged.close();
-        turnBit(file, at);
+        flipBit(file, at);
       }
     }));
 });
@@ -320,14 +340,14 @@ function flipBitOfRows(directory: string, chain: RandomChain): Address {
   let flipped = 0;
   // Older versions of the row are in free pages.
   for (let at = content.indexOf(key); at >= 0; at = content.indexOf(key, at + 1)) {
-    turnBit(file, at + key.length + 2);
+    flipBit(file, at + key.length + 2);
     flipped++;
   }
   assert.ok(flipped > 0);
   return address;
 }
 
-function turnBit(file: string, offset: number): void {
+function flipBit(file: string, offset: number): void {
   const fd = openSync(file, "r+");
   const byte = Buffer.alloc(1);
   readSync(fd, byte, 0, 1, offset);

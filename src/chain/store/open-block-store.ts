@@ -17,7 +17,7 @@ import {
 } from "./log-block-store.ts";
 import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
 
-type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onClosed">;
+type StoreOptions = Omit<LogBlockStoreOptions, "log" | "index" | "onDamage" | "onClosed">;
 
 export type DiskBlockStoreOptions = StoreOptions & {
   /** Holds `log/`, `index/`, `index.state` and `lock`; made when missing. */
@@ -33,6 +33,7 @@ export type DiskBlockStoreOptions = StoreOptions & {
 const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
   "STORE_CORRUPT_INDEX",
   "STORE_CORRUPT_ROW",
+  "STORE_MISSING_ROW",
   "STORE_INDEX_MISMATCH",
   "STORE_MALFORMED_BYTES",
 ]);
@@ -145,6 +146,7 @@ function openWithLock(
       ...diskOptions(options),
       ...(!isWritable && { freeBytes: () => 0 }),
       index,
+      onDamage,
       onClosed() {
         if (!isDamaged && isWritable) writesOnFullDisk(() => files.closed());
         lock.release();

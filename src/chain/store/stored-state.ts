@@ -1,4 +1,3 @@
-import { invariant } from "../../errors.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
@@ -35,9 +34,7 @@ export function createStoredState(
     },
     code(codeHash: Hash): Uint8Array {
       if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES;
-      const code = index.code(codeHash);
-      invariant(code !== undefined, `code ${codeHash} must be known`);
-      return code;
+      return index.knownCode(codeHash);
     },
     *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
       const prefix = addressToBytes(address);

@@ -60,11 +60,17 @@ export type TestApplication = ReturnType<typeof openTestApplication>;
 
 /** @param options.executorFault throws inside the executor for the transactions it picks */
 export function openTestApplication(
-  options: { readonly executorFault?: (tx: Transaction) => void; readonly packingMs?: number } = {},
+  options: {
+    readonly executorFault?: (tx: Transaction) => void;
+    readonly packingMs?: number;
+    readonly feeRecipient?: () => Address;
+    readonly gasLimit?: bigint;
+  } = {},
 ) {
+  const { gasLimit = GAS_LIMIT, feeRecipient = () => PROPOSER } = options;
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const stateTrie = createStateTrie(store.trieNodes);
-  const { record, nodes } = genesisBlock(GENESIS, stateTrie);
+  const { record, nodes } = genesisBlock({ ...GENESIS, gasLimit }, stateTrie);
   store.append(record, nodes);
   const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
@@ -80,10 +86,10 @@ export function openTestApplication(
   const failures: unknown[] = [];
   const application: Application = createEvmApplication(
     {
-      feeRecipient: () => PROPOSER,
+      feeRecipient,
       extraData: EMPTY_BYTES,
       minimumTip: () => 0n,
-      gasLimitTarget: GAS_LIMIT,
+      gasLimitTarget: gasLimit,
       // A busy machine must not leave transactions out.
       packingMs: options.packingMs ?? Number.POSITIVE_INFINITY,
     },

@@ -10,6 +10,7 @@ import {
   allocWith,
   bob,
   contract,
+  countingReads,
   ETHER,
   testChain,
 } from "../testing/factories.ts";
@@ -22,6 +23,12 @@ import type { AccountOverride } from "./state-overrides.ts";
 const RETURN_TOP = "5f5260205ff3";
 const slot = hashFromBigint(1n);
 const identity = `0x${"04".padStart(40, "0")}` as Address;
+
+/** A contract that returns its slot 1, and stores 42 there. */
+const ownStorage = () => ({
+  ...account({ code: `0x600154${RETURN_TOP}` }),
+  storage: new Map([[slot, 42n]]),
+});
 
 function run(code: Hex, args: CallArguments = {}, options: SingleCallOptions = {}) {
   const stored = { ...account({ nonce: 1n, balance: 9n, code }), storage: new Map([[slot, 42n]]) };
@@ -191,4 +198,16 @@ test("block overrides that only simulation knows are refused", () => {
     code: "CALL_INVALID_BLOCK_OVERRIDES",
     message: 'block override "beaconRoot" is not supported for this RPC method',
   });
+});
+
+test("call with a replaced storage does not read the account's own", () => {
+  const { genesis, modules } = testChain(allocWith("0x", [[contract, ownStorage()]]));
+  const { header, blockHash } = genesis;
+  const { state, reads } = countingReads(genesis.state);
+  const stateOverrides = new Map([[contract, { state: new Map() }]]);
+  const returned = call({ to: contract }, { header, state, blockHash }, modules, {
+    stateOverrides,
+  });
+  assert.equal(bytesToBigint(returned), 0n);
+  assert.deepEqual(reads, { slots: 0, scans: 0 });
 });

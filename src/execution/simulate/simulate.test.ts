@@ -2,9 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { CallArguments } from "../call/call-arguments.ts";
-import { account, alice, allocWith, bob, contract, testChain } from "../testing/factories.ts";
+import type { StateOverrides } from "../call/state-overrides.ts";
+import {
+  account,
+  alice,
+  allocWith,
+  bob,
+  contract,
+  countingReads,
+  testChain,
+} from "../testing/factories.ts";
 import { simulate } from "./simulate.ts";
 import type { SimulationOptions } from "./simulate-block.ts";
 import type { BlockRequest } from "./simulate-plan.ts";
@@ -113,4 +123,29 @@ test("simulate lets a number that nobody checks wrap behind the greatest nonce",
     simulated!.executed.block.transactions.map(({ nonce }) => nonce),
     [2n ** 64n - 1n, 0n],
   );
+});
+
+test("simulate does not list the storage that an override replaces, and its state roots are those of the new storage", () => {
+  const slots = Array.from({ length: 100 }, (_, i) => [hashFromBigint(BigInt(i)), 7n] as const);
+  const chainWith = (storage: ReadonlyMap<Hash, bigint>) =>
+    testChain(allocWith("0x", [[contract, { ...account(), storage: new Map(storage) }]]));
+  const rootOf = (chain: ReturnType<typeof testChain>, stateOverrides: StateOverrides) => {
+    const { hash, header, blockHash } = chain.genesis;
+    const { state, reads } = countingReads(chain.genesis.state);
+    const [block] = simulate(
+      [{ stateOverrides, calls: [] }],
+      { hash, header, state, stateRoot: header.stateRoot, blockHash },
+      chain.modules,
+      { validation: false, traceTransfers: false, gasCap: 50_000_000n },
+    );
+    assert.equal(reads.scans, 0);
+    return block!.executed.block.header.stateRoot;
+  };
+  const replaced = new Map([[hashFromBigint(3n), 9n]]);
+  for (const state of [new Map<Hash, bigint>(), replaced]) {
+    assert.equal(
+      rootOf(chainWith(new Map(slots)), new Map([[contract, { state }]])),
+      rootOf(chainWith(state), new Map()),
+    );
+  }
 });

@@ -39,7 +39,7 @@ export function simulate(
   options: SimulationOptions,
 ): readonly SimulatedBlock[] {
   const planned = planBlocks(requests, base.header);
-  const state = createWorldState(base.state);
+  const state = createWorldState(base.state, { listsClearedSlots: false });
   if (base.changes) replayChanges(base.changes, state);
   const { gasCap, timeoutMs } = options;
   const run = {

@@ -86,6 +86,24 @@ export function stateWith(alloc: GenesisAlloc = allocWith()) {
   return createWorldState(createMemoryState(alloc));
 }
 
+/** `state` with a count of how often single slots were read and how often all of an account were listed. */
+export function countingReads(state: StateReader) {
+  const reads = { slots: 0, scans: 0 };
+  const counted: StateReader = {
+    account: (address) => state.account(address),
+    code: (codeHash) => state.code(codeHash),
+    storage(address, slot) {
+      reads.slots++;
+      return state.storage(address, slot);
+    },
+    storageEntries(address) {
+      reads.scans++;
+      return state.storageEntries(address);
+    },
+  };
+  return { state: counted, reads };
+}
+
 /** A transfer of 1 wei from Alice to Bob. */
 export function transactionOf(overrides: Partial<FeeMarketTransaction> = {}): Transaction {
   return signTransaction(

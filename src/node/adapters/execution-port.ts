@@ -14,6 +14,7 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { ChainCore } from "../compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
+import { createParityTraceMethods } from "./parity-trace-methods.ts";
 import { createTraceMethods } from "./trace-methods.ts";
 
 /** `ExecutionPort` on this thread, over the chain of `core`. */
@@ -91,6 +92,7 @@ export function createExecutionPort(
       });
     },
     ...createTraceMethods(limits, { reader, execution }),
+    ...createParityTraceMethods(limits, { reader, execution }),
     ...buildMethods(blockTester),
   };
 }

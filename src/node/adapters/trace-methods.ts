@@ -24,17 +24,7 @@ export function createTraceMethods(
 ): TraceMethods {
   const blockHash = (number: number) => reader.hashAt(number);
 
-  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
-
-  const optionsOf = (request: TraceRequest): TraceOptions => ({
-    ...request,
-    tracers,
-    budget: createTraceBudget({
-      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
-      charsMax: trace.bytesMax,
-    }),
-    memoryBytesMax,
-  });
+  const optionsOf = traceOptionsFrom({ memoryBytesMax, trace });
 
   function targetOf(block: Block, senders?: ExecutedBlock["senders"]): BlockToTrace {
     const { number } = block.header;
@@ -116,6 +106,23 @@ export function createTraceMethods(
       return traceCall(args, target, { ...execution, config }, options);
     },
   };
+}
+
+/** The options of one traced request, with a budget of its own. */
+export function traceOptionsFrom({
+  memoryBytesMax,
+  trace,
+}: Pick<CallLimits, "memoryBytesMax" | "trace">): (request: TraceRequest) => TraceOptions {
+  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
+  return (request) => ({
+    ...request,
+    tracers,
+    budget: createTraceBudget({
+      timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
+      charsMax: trace.bytesMax,
+    }),
+    memoryBytesMax,
+  });
 }
 
 function decode(rlp: Uint8Array): Block {

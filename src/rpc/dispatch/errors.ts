@@ -147,6 +147,16 @@ export class LogLimitError extends NodeError {
   }
 }
 
+/** `trace_filter` over more blocks than one call may execute again. */
+export class TraceRangeError extends NodeError {
+  readonly code = "RPC_TRACE_RANGE";
+  constructor(details: { readonly from: number; readonly to: number; readonly blocksMax: number }) {
+    const { from, to, blocksMax } = details;
+    // graph-node halves its range where a text says that it is too large.
+    super(`block range too large: ${to - from + 1} blocks, at most ${blocksMax}`, details);
+  }
+}
+
 /** The filter was never there, is uninstalled, or was not polled in time. */
 export class FilterNotFoundError extends NodeError {
   readonly code = "RPC_FILTER_NOT_FOUND";

@@ -63,6 +63,21 @@ export interface ExecutionPort {
     at: BlockSelector,
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
   ): MaybePromise<string>;
+  /** Traces of calls, JSON text each; every call sees the effects of those before it. */
+  traceCalls(
+    calls: readonly TracedCall[],
+    at: BlockSelector,
+    request: TraceRequest,
+  ): MaybePromise<readonly string[]>;
+  /**
+   * As `traceCall`, of a signed transaction under all rules of a transaction.
+   * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
+   */
+  traceRawTransaction(
+    raw: Uint8Array,
+    at: BlockSelector,
+    request: TraceRequest,
+  ): MaybePromise<string>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
@@ -95,6 +110,9 @@ export type TraceRequest = StructLogConfig & {
   readonly timeoutMs?: number;
   readonly configOverrides?: ConfigOverrides;
 };
+
+/** A call with the configuration of its tracer. */
+export type TracedCall = { readonly args: CallArguments; readonly tracerConfig: TracerConfig };
 
 /** `result`: JSON text. `error`: why the caller's script could not make it. */
 export type TransactionTrace = { readonly txHash: Hash } & (

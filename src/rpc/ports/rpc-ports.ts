@@ -8,8 +8,10 @@ import type { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { ChainView, LogLimits } from "./chain-view.ts";
 import type { ExecutionPort } from "./execution.ts";
+import type { InspectionPort } from "./inspection.ts";
 import type { KeysPort } from "./keys.ts";
 import type { NodePort } from "./node.ts";
+import type { RuntimePort } from "./runtime.ts";
 import type { ToolsPort } from "./tools.ts";
 
 /** All that JSON-RPC methods reach; each method asks for the least of it. */
@@ -26,9 +28,13 @@ export type RemotePorts = {
   readonly chain: ChainView;
   /** Apart from `chain`, because it costs milliseconds where a read costs microseconds, and may be given threads of its own. */
   readonly execution: ExecutionPort;
+  /** Apart from `chain`, because it scans states and the store. */
+  readonly inspection: InspectionPort;
   /** Apart from `node`, because private keys are reached through nothing else. */
   readonly keys: KeysPort;
   readonly node: NodePort;
+  /** Apart from `node`, because it is about the process and needs no chain. */
+  readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */
   readonly tools: ToolsPort;
 };
@@ -47,6 +53,8 @@ export type RpcSettings = {
   readonly logLimits: LogLimits & {
     /** Addresses, and topics of one position, in a filter; 0: no limit. */ readonly termsMax: number;
   };
+  /** Blocks that one `trace_filter` may execute again, and bytes of its answer. */
+  readonly traceFilter: { readonly blocksMax: number; readonly bytesMax: number };
   readonly submissionRules: SubmissionRules;
   /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
   readonly chainName: string;

@@ -65,7 +65,13 @@ export function createWsAcceptor(
   const pinger = setInterval(() => {
     turn = (turn + 1) % PING_TURNS;
     for (const connection of connections) {
-      if (connection.pingTurn === turn) connection.checkAlive();
+      if (connection.pingTurn !== turn) continue;
+      try {
+        connection.checkAlive();
+      } catch (error) {
+        modules.observer.failed("WebSocket ping", "internal", error);
+        connection.terminate();
+      }
     }
   }, limits.wsPingIntervalMs / PING_TURNS);
   pinger.unref();

@@ -32,6 +32,7 @@ import { type FilterOptions, Filters } from "../filters/filters.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import type { InspectionPort } from "../ports/inspection.ts";
 import { createLocalChainView } from "../ports/local/chain-view.ts";
 import type { NodeInfo, NodePort } from "../ports/node.ts";
 import type { RpcSettings, Sessions } from "../ports/rpc-ports.ts";
@@ -72,6 +73,7 @@ export type TestBackend = {
   readonly suggestTip: () => bigint;
   readonly feeHistory: (count: number, newest: number | "pending") => FeeHistory;
   readonly execution: Partial<ExecutionPort>;
+  readonly inspection: Partial<InspectionPort>;
   readonly keys: Partial<TestPorts["keys"]>;
   readonly info: Partial<NodeInfo>;
   readonly settings: Partial<RpcSettings>;
@@ -85,6 +87,7 @@ export type TestBackend = {
 export type TestModules = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
+  readonly inspection: InspectionPort;
   readonly keys: TestPorts["keys"];
   readonly node: Pick<NodePort, "info">;
   readonly tools: ToolsPort;
@@ -116,6 +119,7 @@ export function createTestModules(
     submissionRules: { txFeeWeiMax: 10n ** 18n, allowUnprotected: false },
     chainName: "Ethereum",
     logLimits: TEST_LOG_LIMITS,
+    traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
     methods: [],
     ...replace.settings,
   };
@@ -151,8 +155,10 @@ export function createTestModules(
   const ports = connect({
     chain: createLocalChainView({ ...backend, logs, subscribe }),
     execution: { ...executionOf(first), ...replace.execution },
+    inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
     node: { info: () => info },
+    runtime: {},
     tools: TEST_TOOLS,
   });
   return {
@@ -209,6 +215,12 @@ const TEST_TOOLS: ToolsPort = {
   }),
 };
 
+const TEST_INSPECTION: InspectionPort = {
+  dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
+  storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
+  modifiedAccounts: () => [],
+};
+
 function executionOf(executed: ExecutedBlock): ExecutionPort {
   return {
     call: (args) => calldataOf(args),
@@ -224,6 +236,8 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
+    traceCalls: (calls) => calls.map(() => "{}"),
+    traceRawTransaction: () => "{}",
     buildBlock() {
       throw new PayloadAttributesError("parentHash is not current head");
     },

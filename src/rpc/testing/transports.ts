@@ -4,8 +4,10 @@ import type { ChainView } from "../ports/chain-view.ts";
 import { createChannelPorts } from "../ports/channel/channel-client.ts";
 import { serveChannel } from "../ports/channel/channel-server.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import type { InspectionPort } from "../ports/inspection.ts";
 import type { KeysPort } from "../ports/keys.ts";
 import type { NodePort } from "../ports/node.ts";
+import type { RuntimePort } from "../ports/runtime.ts";
 import type { ToolsPort } from "../ports/tools.ts";
 import { type CreateTestModules, createTestModules } from "./test-chain.ts";
 
@@ -13,8 +15,10 @@ import { type CreateTestModules, createTestModules } from "./test-chain.ts";
 export type TestPorts = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
+  readonly inspection: InspectionPort;
   readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
   readonly node: Pick<NodePort, "info">;
+  readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };
 

@@ -99,7 +99,7 @@ test("import of a file that is no chain, or not all of it, keeps the good blocks
     ["cut.rlp", ten.subarray(0, ten.length - 7), 9, /ends inside block 9/],
     ["empty.gz", gzipSync(Buffer.alloc(0)), 0, /^$/],
     ["state-root.rlp", badRoot, 4, /^block 5: invalid merkle root/],
-    ["gap.rlp", Buffer.concat([...encoded(1, 3), ...encoded(5, 6)]), 3, /^block 5: /],
+    ["gap.rlp", Buffer.concat([...encoded(1, 3), ...encoded(5, 6)]), 3, /block 5\b.*block 4\b/],
   ];
   for (const [name, bytes, expected, message] of cases) {
     const { error, head } = await importBytes(newHome(GENESIS_TIME), name, bytes);
@@ -130,7 +130,7 @@ test("an import that fails ends with 1 and one line", async () => {
 test("import of another chain, or of a fork of this one, changes nothing", async () => {
   const other = newHome(GENESIS_TIME + 1);
   const stranger = await importBytes(other, "stranger.rlp", Buffer.concat(encoded(1, 10)));
-  assert.deepEqual([stranger.error?.code, stranger.head], ["IMPORT_BLOCK_REJECTED", 0]);
+  assert.deepEqual([stranger.error?.code, stranger.head], ["IMPORT_FOREIGN", 0]);
 
   const home = newHome(GENESIS_TIME);
   const good = await importBytes(home, "ten.rlp", Buffer.concat(encoded(1, 10)));

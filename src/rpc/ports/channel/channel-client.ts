@@ -69,8 +69,10 @@ class ChannelClient {
     return {
       chain,
       execution: this.#methodsOf("execution"),
+      inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
+      runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };
   }

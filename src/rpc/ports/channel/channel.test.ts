@@ -23,8 +23,10 @@ async function connected(
   const ports: ServedPorts = {
     chain: { ...direct.chain, ...replace },
     execution,
+    inspection: direct.inspection,
     keys: direct.keys,
     node: direct.node,
+    runtime: {},
     tools: direct.tools,
   };
   const server = serveChannel(port1, ports);

@@ -1,0 +1,227 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "../../../test/support/fast-check.ts";
+import type { Address } from "../../primitives/address.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
+import type { BlockRecord } from "../store/block-store.ts";
+import { type LogBlockStore, openLogBlockStore } from "../store/log-block-store.ts";
+import { RandomChain } from "../testing/random-chain.ts";
+import { AddressIndex, type AddressQuery } from "./address-index.ts";
+import { addressEntries, ROLE, UNKNOWN_INDEX } from "./block-addresses.ts";
+
+/** A store whose deferred work runs when a test says so, and that can be dropped and opened again. */
+function openTestStore(addressIndex = true) {
+  const log = createMemoryLogDirectory();
+  const index = createMemoryKv();
+  let deferred: (() => void)[] = [];
+  let seed = 1;
+  let chain = new RandomChain(seed);
+  const records: BlockRecord[] = [];
+  const open = (isOn: boolean) =>
+    openLogBlockStore({
+      ...{ log, index, createTrie: createStateTrie, addressIndex: isOn },
+      defer: (work) => deferred.push(work),
+    });
+  let store: LogBlockStore = open(addressIndex);
+  return {
+    records,
+    get index() {
+      return store.addressIndex;
+    },
+    check: () => store.check(),
+    append() {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+      records.push(record);
+    },
+    rollbackTo(number: number) {
+      store.rollbackTo(number);
+      records.length = number + 1;
+      chain = RandomChain.from(++seed, records);
+    },
+    /** As many pieces of deferred work as there are, at most `max`. */
+    work(max = Number.POSITIVE_INFINITY) {
+      for (let left = max; left > 0 && deferred.length > 0; left--) deferred.shift()!();
+    },
+    /** What a killed process does: nothing is closed, deferred work is lost. */
+    restart(isOn = true) {
+      deferred = [];
+      store = open(isOn);
+    },
+  };
+}
+
+/** What `search` has to find, from the blocks alone. */
+function scan(records: readonly BlockRecord[], query: AddressQuery) {
+  const { address, from, to, order, transactionsMin } = query;
+  const all = records
+    .filter(({ block }) => block.header.number >= from && block.header.number <= to)
+    .map((record) => ({
+      number: record.block.header.number,
+      entries: addressEntries(record)
+        .filter((entry) => entry.address === address)
+        .map(({ index, roles }) => ({ index, roles })),
+    }))
+    .filter(({ entries }) => entries.length > 0);
+  if (order === "newestFirst") all.reverse();
+  let count = 0;
+  const length = all.findIndex(({ entries }) => {
+    if (count >= transactionsMin) return true;
+    count += entries.length;
+    return false;
+  });
+  return length === -1
+    ? { blocks: all, isMore: false }
+    : { blocks: all.slice(0, length), isMore: true };
+}
+
+function assertSame(index: AddressIndex, records: readonly BlockRecord[], query: AddressQuery) {
+  const { blocks, isMore } = index.search(query);
+  const found = blocks.map(({ number, entries }) => ({
+    number,
+    entries: entries.map(({ index: at, roles }) => ({ index: at, roles })),
+  }));
+  assert.deepEqual({ blocks: found, isMore }, scan(records, query));
+}
+
+const addressesOf = (records: readonly BlockRecord[]): Address[] => [
+  ...new Set(records.flatMap((record) => addressEntries(record).map(({ address }) => address))),
+];
+
+describe("AddressIndex", () => {
+  test("it finds what a scan of all blocks finds, whatever is built, rolled back or killed in between", () => {
+    const step = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          kind: fc.constant("append" as const),
+          count: fc.integer({ min: 1, max: 6 }),
+        }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant("work" as const),
+          count: fc.integer({ min: 1, max: 4 }),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          kind: fc.constant("rollback" as const),
+          count: fc.integer({ min: 1, max: 5 }),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({ kind: fc.constant("restart" as const), count: fc.constant(0) }),
+      },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 3, maxLength: 12 }),
+        fc.integer({ min: 0, max: 1_000 }),
+        fc.nat(20),
+        fc.nat(30),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom("newestFirst" as const, "oldestFirst" as const),
+        (steps, pick, from, length, transactionsMin, order) => {
+          const store = openTestStore();
+          store.append();
+          for (const { kind, count } of steps) {
+            if (kind === "append") for (let i = 0; i < count; i++) store.append();
+            if (kind === "work") store.work(count);
+            if (kind === "restart") store.restart();
+            if (kind === "rollback")
+              store.rollbackTo(Math.max(0, store.records.length - 1 - count));
+          }
+          const addresses = addressesOf(store.records);
+          if (addresses.length > 0) {
+            const address = addresses[pick % addresses.length]!;
+            const query = { address, from, to: from + length, order, transactionsMin };
+            assertSame(store.index, store.records, query);
+          }
+          store.work();
+          assert.equal(store.index.indexedBlocks, store.records.length);
+          for (const address of addresses) {
+            const all = { from: 0, to: 1_000, transactionsMin: 1_000 };
+            assertSame(store.index, store.records, { address, order, ...all });
+          }
+          assert.deepEqual(store.check().faults, []);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test("a build that is killed goes on where it was", () => {
+    const store = openTestStore(false);
+    for (let i = 0; i < 40; i++) store.append();
+    store.restart(true);
+    assert.equal(store.index.indexedBlocks, 0);
+    const kv = createMemoryKv();
+    const source = {
+      head: () => store.records.length - 1,
+      base: () => 0,
+      block: (number: number) => store.records[number]!,
+    };
+    const limits = { rowsMax: 10, sliceMs: 1_000, unindexedBlocksMax: 3 };
+    const first = new AddressIndex(true, { kv, source }, limits);
+    assert.equal(first.indexSome(), true);
+    const built = first.indexedBlocks;
+    assert.ok(built > 0 && built < 20);
+    assert.throws(() => first.search({ ...EVERYTHING, address: NOBODY }), {
+      code: "ADDRESS_INDEX_BUILDING",
+    });
+    const second = new AddressIndex(true, { kv, source }, limits);
+    assert.equal(second.indexedBlocks, built);
+    while (second.indexSome());
+    for (const address of addressesOf(store.records)) {
+      assertSame(second, store.records, { ...EVERYTHING, address });
+    }
+  });
+
+  test("blocks that are rolled back while the index is off leave no rows", () => {
+    const store = openTestStore(true);
+    for (let i = 0; i < 20; i++) store.append();
+    store.work();
+    store.restart(false);
+    store.rollbackTo(10);
+    for (let i = 0; i < 5; i++) store.append();
+    assert.throws(() => store.index.search({ ...EVERYTHING, address: NOBODY }), {
+      code: "ADDRESS_INDEX_OFF",
+    });
+    store.restart(true);
+    store.work();
+    for (const address of addressesOf(store.records)) {
+      assertSame(store.index, store.records, { ...EVERYTHING, address });
+    }
+    assert.deepEqual(store.check().faults, []);
+  });
+
+  test("a failure to build stops searches and nothing else", () => {
+    const store = openTestStore(true);
+    for (let i = 0; i < 5; i++) store.append();
+    store.index.fail(new Error("disk"));
+    assert.equal(store.index.needsWork(), false);
+    store.append();
+    assert.throws(() => store.index.search({ ...EVERYTHING, address: NOBODY }), {
+      code: "STORE_ADDRESS_INDEX",
+    });
+  });
+
+  test("an account that changed for no visible reason belongs to the one transaction of its block, or to an unknown one", () => {
+    const store = openTestStore();
+    for (let i = 0; i < 30; i++) store.append();
+    for (const record of store.records) {
+      const touched = addressEntries(record).filter(({ roles }) => roles === ROLE.touched);
+      const index = record.block.transactions.length === 1 ? 0 : UNKNOWN_INDEX;
+      for (const entry of touched) assert.equal(entry.index, index);
+    }
+  });
+});
+
+const NOBODY = `0x${"99".repeat(20)}` as Address;
+const EVERYTHING = { from: 0, to: 1_000, order: "newestFirst", transactionsMin: 1_000 } as const;

@@ -1,0 +1,44 @@
+import { setImmediate } from "node:timers/promises";
+import type { Address } from "../../primitives/address.ts";
+import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
+import { keccak256OfHex } from "../../primitives/keccak.ts";
+import { sameAccount } from "../../state/account.ts";
+import type { StateChanges, StateReader } from "../../state/reader.ts";
+
+export type ChangedStates = {
+  readonly stateAt: (number: number) => StateReader;
+  readonly changes: (number: number) => StateChanges;
+};
+
+/**
+ * Accounts of the state after block `last` that are not the same in the state after block `first`: another nonce, balance, code or
+ * storage. In the order of their hashes, as the account trie has them; accounts that are gone are not in it.
+ */
+export async function modifiedAccounts(
+  { stateAt, changes }: ChangedStates,
+  first: number,
+  last: number,
+): Promise<readonly Address[]> {
+  const slotsOf = new Map<Address, Set<Hash>>();
+  for (let number = first + 1; number <= last; number++) {
+    for (const { address, storage } of changes(number).accounts) {
+      const slots = slotsOf.get(address) ?? new Set();
+      for (const slot of storage.keys()) slots.add(slot);
+      slotsOf.set(address, slots);
+    }
+    // Other calls have their turn between two blocks.
+    await setImmediate();
+  }
+  const before = stateAt(first);
+  const after = stateAt(last);
+  const modified: { readonly hash: Hash; readonly address: Address }[] = [];
+  for (const [address, slots] of slotsOf) {
+    const account = after.account(address);
+    if (account === undefined) continue;
+    const isSame =
+      sameAccount(account, before.account(address)) &&
+      [...slots].every((slot) => before.storage(address, slot) === after.storage(address, slot));
+    if (!isSame) modified.push({ hash: hashFromBytes(keccak256OfHex(address)), address });
+  }
+  return modified.sort((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ address }) => address);
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { BlockBuilder } from "../execution/block/build-block.ts";
+import { InvalidTransactionError } from "../execution/errors.ts";
+import { allForksAtGenesis } from "../params/dev-chain.ts";
+import type { Transaction } from "../types/transaction/transaction.ts";
+import { packTransactions, TX_FRAME_BYTES } from "./pack-transactions.ts";
+import { ExecutorFailure } from "./set-aside.ts";
+import {
+  CHAIN_ID,
+  GENESIS_TIME,
+  openTestApplication,
+  transferOf,
+} from "./testing/test-application.ts";
+
+const GWEI = 10n ** 9n;
+const UNLIMITED = { bytesMax: 1_000_000, timeMs: Number.POSITIVE_INFINITY, minimumTip: 0n };
+
+/** A builder that executes nothing, and the transactions it was given. */
+function fakeBuilder(gas: bigint, fault: (tx: Transaction) => void = () => {}) {
+  const header = {
+    number: 1,
+    timestamp: GENESIS_TIME + 1,
+    difficulty: 0n,
+    baseFeePerGas: GWEI,
+    excessBlobGas: 0n,
+  };
+  let gasLeft = gas;
+  const builder = {
+    header,
+    gasLeft: () => gasLeft,
+    add(tx: Transaction) {
+      fault(tx);
+      gasLeft -= tx.gasLimit;
+    },
+  };
+  return builder as unknown as BlockBuilder;
+}
+
+function pack(
+  transactions: readonly Transaction[],
+  options: Parameters<typeof packTransactions>[1] = UNLIMITED,
+  builder = fakeBuilder(30_000_000n),
+  isExcluded = (_: string) => false,
+) {
+  const { mempool } = openTestApplication();
+  for (const tx of transactions) mempool.add({ tx });
+  const config = allForksAtGenesis(CHAIN_ID);
+  return packTransactions(builder, options, { mempool, config, isExcluded });
+}
+
+/** A transfer with this tip in gwei. */
+const tipped = (from: number, nonce: number, tip: bigint) =>
+  transferOf(from, nonce, { maxPriorityFeePerGas: tip * GWEI });
+
+const rejection = (code: "TX_NONCE_MISMATCH_TOO_LOW" | "TX_GAS_ALLOWANCE_EXCEEDED") =>
+  new InvalidTransactionError(code, code, {});
+
+test("packTransactions takes the best tip first and each account in nonce order", () => {
+  const [a, b, c] = [tipped(0, 0, 1n), tipped(0, 1, 9n), tipped(1, 0, 5n)];
+  assert.deepEqual(pack([a, b, c]), [c, a, b]);
+  assert.deepEqual(pack([a, c], { ...UNLIMITED, minimumTip: 2n * GWEI }), [c]);
+});
+
+test("packTransactions stops at the gas of the cheapest transaction, and when the time is over", () => {
+  const all = [tipped(0, 0, 1n), tipped(1, 0, 2n), tipped(2, 0, 3n)];
+  assert.equal(pack(all, UNLIMITED, fakeBuilder(2n * 21_000n + 20_999n)).length, 2);
+  assert.deepEqual(pack(all, { ...UNLIMITED, timeMs: -1 }), []);
+});
+
+test("packTransactions leaves out what exceeds the bytes, frames counted, and goes on with other accounts", () => {
+  const large = transferOf(0, 0, {
+    data: new Uint8Array(1_000),
+    gasLimit: 100_000n,
+    maxPriorityFeePerGas: 5n * GWEI,
+  });
+  const [after, small] = [tipped(0, 1, 9n), tipped(1, 0, 1n)];
+  const bytesMax = large.raw.length + TX_FRAME_BYTES;
+  assert.deepEqual(pack([large, after, small], { ...UNLIMITED, bytesMax: bytesMax - 1 }), [small]);
+  assert.deepEqual(pack([large, after, small], { ...UNLIMITED, bytesMax }), [large]);
+});
+
+test("packTransactions closes an account after an exclusion or a rejection, and skips a used nonce alone", () => {
+  const [first, second, other] = [tipped(0, 0, 3n), tipped(0, 1, 3n), tipped(1, 0, 1n)];
+  const all = [first, second, other];
+  assert.deepEqual(
+    pack(all, UNLIMITED, fakeBuilder(30_000_000n), (hash) => hash === first.hash),
+    [other],
+  );
+  for (const [code, packed] of [
+    ["TX_GAS_ALLOWANCE_EXCEEDED", [other]],
+    ["TX_NONCE_MISMATCH_TOO_LOW", [second, other]],
+  ] as const) {
+    const builder = fakeBuilder(30_000_000n, ({ hash }) => {
+      if (hash === first.hash) throw rejection(code);
+    });
+    assert.deepEqual(pack(all, UNLIMITED, builder), packed, code);
+  }
+});
+
+test("packTransactions names the transaction on which the executor failed", () => {
+  const tx = tipped(0, 0, 1n);
+  const bug = new RangeError("injected");
+  const builder = fakeBuilder(30_000_000n, () => {
+    throw bug;
+  });
+  assert.throws(
+    () => pack([tx], UNLIMITED, builder),
+    (error) =>
+      error instanceof ExecutorFailure && error.transaction.hash === tx.hash && error.cause === bug,
+  );
+});

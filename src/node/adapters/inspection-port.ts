@@ -1,0 +1,82 @@
+import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
+import { dumpState } from "../../chain/inspect/state-dump.ts";
+import { storageRange } from "../../chain/inspect/storage-range.ts";
+import { UnknownBlockError } from "../../rpc/dispatch/errors.ts";
+import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type { InspectionPort } from "../../rpc/ports/inspection.ts";
+import { findBlock } from "../../rpc/ports/local/resolve.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { NotTraceableError } from "../../tracing/errors.ts";
+import { beginReplay } from "../../tracing/trace-block.ts";
+import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { ChainCore } from "../compose-chain.ts";
+import type { CallLimits } from "./call-limits.ts";
+
+/** Characters of JSON that one slot of a storage range takes. */
+const SLOT_CHARS = 240;
+
+/** `InspectionPort` on this thread, over the chain of `core`. */
+export function createInspectionPort(
+  { trace }: Pick<CallLimits, "trace">,
+  { reader, store, execution }: Pick<ChainCore, "reader" | "store" | "execution">,
+): InspectionPort {
+  const createBudget = () =>
+    createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
+
+  /** @throws UnknownBlockError with geth's text */
+  function known(at: BlockSelector): ExecutedBlock {
+    const executed = findBlock(reader, at);
+    if (executed) return executed;
+    const name = typeof at === "object" ? at.blockHash : `#${at}`;
+    throw new UnknownBlockError(`block ${name} not found`);
+  }
+
+  function stateBefore({ block, senders }: ExecutedBlock, index: number, budget: TraceBudget) {
+    const { number } = block.header;
+    if (number === 0) throw new NotTraceableError("no transaction in genesis");
+    const parentState = reader.stateAt(number - 1);
+    const { length } = block.transactions;
+    if (index === 0 && length === 0) return parentState;
+    if (index < 0 || index >= length) {
+      throw new NotTraceableError(
+        `transaction index ${index} out of range for block ${block.hash}`,
+      );
+    }
+    const blockHash = (wanted: number) => reader.hashAt(wanted);
+    const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
+    for (let i = 0; i < index; i++) {
+      budget.assertInTime();
+      replay.skip();
+    }
+    return replay.state.asReader() satisfies StateReader;
+  }
+
+  return {
+    async dumpState(at, request) {
+      // The nodes of the pending state are not stored; geth shows the state it is built on as well.
+      const { header } = known(at === "pending" ? "latest" : at).block;
+      const source = {
+        state: reader.stateAt(header.number),
+        addresses: store.addresses(),
+        storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
+          reader.proofAt(header.number, address, []).storageRoot,
+      };
+      const dump = await dumpState(source, { ...request, take: createBudget().take });
+      return { ...dump, root: header.stateRoot };
+    },
+    storageRange(at, txIndex, address, start, slotsMax) {
+      const budget = createBudget();
+      const state = stateBefore(known(at), txIndex, budget);
+      const range = storageRange(state, address, start, slotsMax);
+      budget.take(SLOT_CHARS * range.slots.length);
+      return range;
+    },
+    modifiedAccounts: (first, last) =>
+      modifiedAccounts(
+        { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
+        first,
+        last,
+      ),
+  };
+}

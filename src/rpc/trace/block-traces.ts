@@ -1,0 +1,46 @@
+import { invariant } from "../../errors.ts";
+import { blockReward } from "../../execution/block/rewards.ts";
+import { hardforkAt } from "../../params/hardfork-at.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import { quantityText } from "../json/write.ts";
+import type { ChainConstants } from "../ports/chain-view.ts";
+import type { ExecutionPort, TraceRequest, TransactionTrace } from "../ports/execution.ts";
+
+/** JSON texts of the traces of a block, without the brackets around all of them. Genesis has none. */
+export async function blockTraces(
+  { block: { hash, transactions } }: ExecutedBlock,
+  execution: Pick<ExecutionPort, "traceBlock">,
+  request: TraceRequest,
+): Promise<string[]> {
+  if (transactions.length === 0) return [];
+  const traces = await execution.traceBlock(hash, request);
+  return traces.map((trace) => resultOf(trace).slice(1, -1)).filter((text) => text !== "");
+}
+
+/** The trace of a tracer that is no script and therefore has one. */
+export function resultOf(trace: TransactionTrace): string {
+  invariant("result" in trace, "only scripts fail alone");
+  return trace.result;
+}
+
+/** A proof-of-work block pays its miner and those of its uncles: one trace each. */
+export type Reward = { readonly author: string; readonly text: string };
+
+export function rewardTraces({ block }: ExecutedBlock, { config }: ChainConstants): Reward[] {
+  const { header, hash, uncles } = block;
+  const reward = header.number === 0 ? 0n : blockReward(hardforkAt(config, header));
+  if (reward === 0n) return [];
+  const trace = (author: string, rewardType: "block" | "uncle", value: bigint): Reward => ({
+    author,
+    text:
+      `{"action":{"author":"${author}","rewardType":"${rewardType}","value":${quantityText(value)}}` +
+      `,"blockHash":"${hash}","blockNumber":${header.number},"result":null,"subtraces":0` +
+      `,"traceAddress":[],"transactionHash":null,"transactionPosition":null,"type":"reward"}`,
+  });
+  return [
+    trace(header.coinbase, "block", reward + (reward / 32n) * BigInt(uncles.length)),
+    ...uncles.map(({ coinbase, number }) =>
+      trace(coinbase, "uncle", (reward * BigInt(number + 8 - header.number)) / 8n),
+    ),
+  ];
+}

@@ -1,0 +1,70 @@
+import type { LogLevel } from "./logger.ts";
+
+/** Where a line is logged: the file's path and the line in it. */
+export type CallSite = { readonly file: string; readonly line: number };
+
+type Rule = { readonly path: RegExp; readonly level: LogLevel };
+
+/** geth's numbers of levels: 0 critical, which nothing here is, to 5 trace. */
+const LEVELS: readonly LogLevel[] = ["silent", "error", "warn", "info", "debug", "trace"];
+
+/** The level that geth numbers `number`; above 5 trace. */
+export function levelNumbered(number: number): LogLevel {
+  return LEVELS[Math.min(Math.max(number, 0), LEVELS.length - 1)]!;
+}
+
+/** Levels of single files, in the syntax of geth's vmodule: `pattern=N,…`; undefined when `text` is not that. */
+export function parseRules(text: string): readonly Rule[] | undefined {
+  const rules: Rule[] = [];
+  for (const part of text.split(",")) {
+    if (part === "" && text.split(",").length === 1) continue;
+    const [pattern = "", level = "", ...rest] = part.split("=").map((each) => each.trim());
+    if (rest.length > 0 || pattern === "" || !/^[+-]?\d+$/.test(level)) return undefined;
+    if (Number(level) <= 0) continue;
+    rules.push({ path: pathPattern(pattern), level: levelNumbered(Number(level)) });
+  }
+  return rules;
+}
+
+/** `file.ts` is a file, any other path all files of a folder; `*` is any number of folders. Suffixes `.ts`, `.js` and `.go` mean the same. */
+function pathPattern(pattern: string): RegExp {
+  const isFile = /\.(?:ts|js|go)$/.test(pattern);
+  const parts = pattern
+    .replace(/\.(?:ts|js|go)$/, "")
+    .split("/")
+    .filter(Boolean);
+  const path = parts.map((part) => (part === "*" ? "(?:/.*)?" : `/${escaped(part)}`)).join("");
+  return new RegExp(`${path}${isFile ? "" : "/[^/]+"}\\.(?:ts|js)$`);
+}
+
+/** `file.ts:234`; undefined when `text` is not that. */
+export function parseCallSite(text: string): CallSite | undefined {
+  const found = /^([^\s:]+)\.(?:ts|js|go):([1-9]\d*)$/.exec(text);
+  return found ? { file: found[1]!, line: Number(found[2]) } : undefined;
+}
+
+/** True when `site` is the line that `wanted` names, whatever folder its file is in. */
+export function isCallSite(site: CallSite, wanted: CallSite): boolean {
+  if (site.line !== wanted.line) return false;
+  const name = site.file.replace(/\.(?:ts|js)$/, "");
+  return name === wanted.file || name.endsWith(`/${wanted.file}`);
+}
+
+/** The level of the last rule that `file` matches. */
+export function ruleLevel(rules: readonly Rule[], file: string): LogLevel | undefined {
+  return rules.findLast(({ path }) => path.test(file))?.level;
+}
+
+/** The first frame of a stack that is not in one of the logger's own files. */
+export function callSiteOf(stack: string): CallSite | undefined {
+  for (const line of stack.split("\n").slice(1)) {
+    const found = /\(?((?:file:\/\/)?[^\s()]+):(\d+):\d+\)?$/.exec(line);
+    if (found === null || /\/telemetry\/create-logger\.(?:ts|js)$/.test(found[1]!)) continue;
+    return { file: found[1]!.replace(/^file:\/\//, ""), line: Number(found[2]) };
+  }
+  return undefined;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

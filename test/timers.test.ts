@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const SRC = fileURLToPath(new URL("../src/", import.meta.url));
+
+/**
+ * Timers that do not run inside `Failures.guard`, by file: how many, and why an exception of theirs cannot end the process.
+ * An exception in a timer reaches the event loop, which ends the node (`node/crash-policy.ts`).
+ */
+const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
+  "chain/store/log-block-store.ts": [1, "a failed merge poisons the store: caught there"],
+  "cli/commands/start.ts": [1, "rejects a promise"],
+  "consensus/solo/solo-engine.ts": [3, "`guarded` passes every failure to onFatal or tries again"],
+  "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
+  "node/crash-policy.ts": [1, "ends the process"],
+  "node/provider.ts": [1, "sends notifications: the notifier catches"],
+  "node/workers/run-in-worker.ts": [1, "rejects a promise"],
+  "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
+  "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
+  "rpc/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
+  "rpc/eth/submit/send-raw-transaction-sync.ts": [1, "rejects a promise"],
+  "rpc/filters/filters.ts": [1, "deletes from Maps"],
+  "rpc/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],
+  "rpc/server/http-listener.ts": [2, "closes connections"],
+  "rpc/server/http-rejection.ts": [1, "ends a response, which emits its errors"],
+  "rpc/server/http-request.ts": [1, "destroys a response"],
+  "rpc/server/ipc.ts": [1, "destroys sockets"],
+  "rpc/server/socket-connection.ts": [1, "closes a connection"],
+  "rpc/server/ws.ts": [3, "pings are caught there; the others terminate connections"],
+  "rpc/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
+  "rpc/subscriptions/notifier.ts": [1, "each item of work is caught there"],
+};
+
+const TIMER = /(?<![.\w])(?:setInterval|setTimeout|setImmediate|queueMicrotask)\(/g;
+
+test("every timer of the node runs inside Failures.guard, or is listed with the reason why it cannot end the process", () => {
+  const found: Record<string, number> = {};
+  for (const entry of readdirSync(SRC, { recursive: true, encoding: "utf8" })) {
+    const isSource = entry.endsWith(".ts") && !entry.endsWith(".test.ts");
+    if (!isSource || /(?:^|[\\/])testing[\\/]/.test(entry)) continue;
+    const text = readFileSync(join(SRC, entry), "utf8");
+    // Those of node:timers/promises are awaited: what follows throws to the caller.
+    const isAwaited = text.includes('from "node:timers/promises"');
+    const guarded = new Set(
+      Array.from(text.matchAll(/\b(\w+) = failures\.guard\(/g), ([, name]) => name),
+    );
+    for (const { index } of text.matchAll(TIMER)) {
+      const call = text.slice(index);
+      if (isAwaited && text.slice(0, index).endsWith("await ")) continue;
+      const argument = /^\w+\(\s*(failures\.guard\(|\w+)/.exec(call)?.[1];
+      if (argument === "failures.guard(" || guarded.has(argument)) continue;
+      const name = entry.replaceAll("\\", "/");
+      found[name] = (found[name] ?? 0) + 1;
+    }
+  }
+  assert.deepEqual(
+    Object.entries(found).sort(),
+    Object.entries(UNGUARDED)
+      .map(([name, [count]]) => [name, count])
+      .sort(),
+  );
+});

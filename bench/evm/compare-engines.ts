@@ -9,7 +9,7 @@ import { GAS, timeOnEngine, timeOnPeer } from "./engines.ts";
 import { PROGRAMS, type Program, STOP } from "./programs.ts";
 
 const TURNS = 15;
-/** Short programs take more turns: the CPU time of another process is told in hundredths of a second. */
+/** Short programs take more turns: the CPU time of another process is reported in hundredths of a second. */
 const TURNS_MAX = 60;
 const PEER_MS = 400;
 /** Of @ethereumjs/evm, which takes hundreds of milliseconds. */
@@ -51,7 +51,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Milliseconds of a call, as the clock and as the CPU time of the process tell it. */
+/** Milliseconds of a call, by the clock and by the CPU time of the process. */
 type Cost = { readonly ms: number; readonly cpuMs: number };
 
 async function compare(program: Program, { ours, library, anvil, geth }: Engines) {

@@ -44,16 +44,16 @@ const atStart = await settled();
 for (const program of PROGRAMS) await callOften(node, program, 0, WARM_UP_CALLS);
 let before = await settled();
 const warm = before;
-tell("start of the node, then the first calls of each", 0, atStart, warm);
+report("start of the node, then the first calls of each", 0, atStart, warm);
 for (const program of PROGRAMS) {
   const begun = performance.now();
   await callOften(node, program, WARM_UP_CALLS, CALLS);
   const ms = (performance.now() - begun) / CALLS;
   const after = await settled();
-  tell(program.name, ms, before, after);
+  report(program.name, ms, before, after);
   before = after;
 }
-tell(`all ${CALLS * PROGRAMS.length} calls`, 0, warm, before);
+report(`all ${CALLS * PROGRAMS.length} calls`, 0, warm, before);
 await node.stop();
 
 async function callOften(
@@ -87,7 +87,7 @@ async function settled(): Promise<Memory> {
   };
 }
 
-function tell(program: string, msPerCall: number, from: Memory, to: Memory): void {
+function report(program: string, msPerCall: number, from: Memory, to: Memory): void {
   const row = {
     program,
     "ms a call": msPerCall,

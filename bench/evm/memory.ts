@@ -1,4 +1,4 @@
-/** What 10,000 eth_calls of the deepest and largest programs leave behind, in a process of their own. */
+/** What 10,000 eth_calls of the deepest and largest programs leave allocated, in a process of their own. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { printTable, writeResult } from "../support/report.ts";

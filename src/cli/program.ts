@@ -7,6 +7,7 @@ import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
 import type { InitOptions } from "./commands/init.ts";
+import type { TestnetOptions } from "./commands/testnet.ts";
 import type { TokenOptions } from "./commands/token.ts";
 import type { CliContext } from "./context.ts";
 import { describeError, exitCodeOf, UsageError } from "./errors.ts";
@@ -105,6 +106,21 @@ function addNodeCommands(
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
       init({ ...(flags as InitOptions), home: homeOf(flags, context) }, context);
+    });
+
+  program
+    .command("testnet")
+    .description("make the homes of a CometBFT network on this machine")
+    .requiredOption("--output <folder>", "empty or new folder for the homes")
+    .option("--validators <number>", "nodes that decide blocks (default 4)")
+    .option("--full-nodes <number>", "nodes that only follow (default 0)")
+    .option("--chain-id <number>", "chain id (default 9000)")
+    .option("--fund <address...>", "accounts that own a million ether")
+    .option("--block-time <duration>", "time between blocks (default 1s)")
+    .option("--http-port <number>", "HTTP port of the first node (default 8545)")
+    .action(async (flags: Flags) => {
+      const { testnet } = await import("./commands/testnet.ts");
+      testnet(flags as TestnetOptions, context);
     });
 
   withHome(program.command("token"))

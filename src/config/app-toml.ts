@@ -48,6 +48,25 @@ export function setInAppToml(text: string, key: string, literal: string): string
   return lines.join("\n");
 }
 
+/**
+ * Where the value of `key` begins in the text of an `app.toml`, both counted from 1; undefined where its key is not written on
+ * one line under its table, say in an inline table.
+ */
+export function positionInAppToml(
+  text: string,
+  key: string,
+): { readonly line: number; readonly column: number } | undefined {
+  let table = "";
+  for (const [index, line] of text.split("\n").entries()) {
+    table = /^\s*\[\s*([^[\]]+?)\s*\]/.exec(line)?.[1] ?? table;
+    const [head, name] = /^\s*((?:"[^"]*"|[\w.-])+)\s*=\s*/.exec(line) ?? [];
+    if (head === undefined || name === undefined) continue;
+    if ([table, name].filter(Boolean).join(".").replaceAll('"', "") !== key) continue;
+    return { line: index + 1, column: head.length + 1 };
+  }
+  return undefined;
+}
+
 /** TOML wants keys without a table before the first table. */
 function inFileOrder(): readonly Option<unknown>[] {
   return [

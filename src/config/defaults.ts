@@ -45,6 +45,8 @@ export const DEFAULTS = {
   rpcFiltersMax: 10_000,
   /** Ten times what the busiest of known clients installs. */
   rpcConnectionFiltersMax: 1_000,
+  /** Twenty in each of 10,000 filters: some 100 MB, as the filters of all subscriptions. */
+  rpcTotalFilterTermsMax: 200_000,
   /** Of one connection; a wallet uses three. */
   rpcSubscriptionsMax: 128,
   /** Three for each of 10,000 WebSockets, as a wallet uses; a block header to all is 20 MB of notifications. */

@@ -67,3 +67,13 @@ export function poolPath(home: string): string {
 export function quarantinePath(home: string): string {
   return join(home, "data", "quarantine");
 }
+
+/** CometBFT's own home: keys, signing state, blocks of consensus. */
+export function cometbftPath(home: string): string {
+  return join(home, "cometbft");
+}
+
+/** Socket on which the application waits for CometBFT. */
+export function abciSocketPath(home: string): string {
+  return join(home, "abci.sock");
+}

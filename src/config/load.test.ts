@@ -106,12 +106,32 @@ test("loadConfig refuses an unknown key in each source and names the nearest", (
   }
   assert.throws(() => load({}, "[wholly.different]\nx = 1"), {
     code: "CONFIG_UNKNOWN_KEY",
-    details: { key: "wholly.different.x", source: appTomlPath(home), nearest: undefined },
+    details: { key: "wholly.different.x", source: `${appTomlPath(home)}:2:5`, nearest: undefined },
   });
   load({ environment: { EVMINT_HOME: "x", EVMINT_FIXTURES: "y", OTHER: "z" } });
   const service = { EVMINT_SERVICE_HOST: "10.0.0.1", EVMINT_PORT: "tcp://10.0.0.1:8545" };
   load({ environment: { ...service, EVMINT_SERVICE_PORT_RPC: "8545", EVMINT_PORT_8545_TCP: "x" } });
   assert.throws(() => load({ environment: { EVMINT_PORTS: "1" } }), { code: "CONFIG_UNKNOWN_KEY" });
+});
+
+test("a value of the wrong kind in app.toml is named with its line and column, whatever the setting", () => {
+  const wrong = "[[1]]";
+  for (const { key } of OPTIONS) {
+    const text = setInAppToml(renderAppToml(), key, wrong);
+    const lines = text.split("\n");
+    const line = lines.findIndex((each) => each.endsWith(wrong));
+    const origin = `${appTomlPath(home)}:${line + 1}:${lines[line]!.indexOf(wrong) + 1}`;
+    assert.throws(() => load({}, text), { code: "CONFIG_INVALID", details: { key, origin } });
+  }
+  for (const [text, place] of [
+    ['json-rpc.batch-limit = "x"', ":1:24"],
+    ['\n  "json-rpc" . batch-limit="x"', ""],
+    ['[json-rpc] # RPC\n\tbatch-limit   =  "x" # many', ":2:19"],
+    ['json-rpc = { batch-limit = "x" }', ""],
+  ] as const) {
+    const details = { key: "json-rpc.batch-limit", origin: `${appTomlPath(home)}${place}` };
+    assert.throws(() => load({}, text), { code: "CONFIG_INVALID", details });
+  }
 });
 
 test("loadConfig refuses a value of the wrong kind, and a file that is not TOML", () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse as parseToml } from "smol-toml";
+import { positionInAppToml } from "./app-toml.ts";
 import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./config.ts";
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath } from "./home.ts";
@@ -20,7 +21,12 @@ const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_FIXTURES"]);
 /** What Kubernetes puts into the environment of every container beside a service named `evmint`. */
 const SERVICE_VARIABLE = /^EVMINT_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 
-type Found = { readonly raw: RawValue; readonly origin: Origin };
+type Found = {
+  readonly raw: RawValue;
+  readonly origin: Origin;
+  /** The line of a file; made when an error needs it. */
+  readonly place?: () => string;
+};
 
 /**
  * The settings of a node: a flag outranks the environment, that `config/app.toml`, that the default.
@@ -58,13 +64,17 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return { config: Object.freeze(config), origins };
 }
 
-function read(option: Option<unknown>, { raw, origin }: Found): unknown {
+function read(option: Option<unknown>, { raw, origin, place }: Found): unknown {
   const value = option.type.parse(raw);
   if (value !== undefined) return value;
   const shown = typeof raw === "string" ? JSON.stringify(raw) : String(raw);
+  const source = place?.() ?? describeOrigin(origin);
   throw new InvalidConfigError(
-    `${option.key}: ${shown} is not ${option.type.expects} (${describeOrigin(origin)})`,
-    { key: option.key, origin: describeOrigin(origin) },
+    `${option.key}: ${shown} is not ${option.type.expects} (${source})`,
+    {
+      key: option.key,
+      origin: source,
+    },
   );
 }
 
@@ -93,22 +103,33 @@ function fromEnvironment(environment: ConfigSources["environment"]): Map<string,
 function fromFile({ home }: ConfigSources): Map<string, Found> {
   const path = appTomlPath(home);
   const found = new Map<string, Found>();
-  for (const [key, raw] of settingsOf(readToml(path))) {
-    if (!isKey(key)) throw unknown(key, path, (known) => known);
-    found.set(key, { raw, origin: { kind: "file", name: path } });
+  const text = readText(path);
+  const placeOf = (key: string) => {
+    const position = positionInAppToml(text, key);
+    return position === undefined ? path : `${path}:${position.line}:${position.column}`;
+  };
+  for (const [key, raw] of settingsOf(parse(path, text))) {
+    if (!isKey(key)) throw unknown(key, placeOf(key), (known) => known);
+    found.set(key, { raw, origin: { kind: "file", name: path }, place: () => placeOf(key) });
   }
   return found;
 }
 
-/** @throws InvalidConfigError when the file is there and is not TOML or cannot be read */
-function readToml(path: string): object {
-  let text: string;
+/**
+ * Empty where there is no file.
+ * @throws InvalidConfigError when it cannot be read
+ */
+function readText(path: string): string {
   try {
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw new InvalidConfigError(`${path}: ${(error as Error).message}`, {}, { cause: error });
   }
+}
+
+/** @throws InvalidConfigError when `text` is not TOML */
+function parse(path: string, text: string): object {
   try {
     return parseToml(text);
   } catch (error) {

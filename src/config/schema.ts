@@ -2,6 +2,7 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
+import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
@@ -194,6 +195,12 @@ export const SCHEMA = {
     filtersMax: option("json-rpc.filters-limit", integer(1), DEFAULTS.rpcFiltersMax, {
       description: "Filters of all callers.",
     }),
+    totalFilterTermsMax: option(
+      "json-rpc.total-filter-terms-limit",
+      integer(1),
+      DEFAULTS.rpcTotalFilterTermsMax,
+      { description: "Addresses and topics in the log filters of all callers." },
+    ),
     connectionFiltersMax: option(
       "json-rpc.connection-filters-limit",
       integer(1),
@@ -412,8 +419,9 @@ export const SCHEMA = {
     }),
   },
   consensus: {
-    engine: option("consensus.engine", oneOf(["solo"]), "solo", {
-      description: "Who decides blocks: solo is one validator in this process.",
+    engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
+      description:
+        "Decides blocks: solo is one validator in this process, cometbft a network of validators.",
     }),
     blockTime: option(
       "consensus.block-time",
@@ -446,6 +454,7 @@ export const SCHEMA = {
       description: "Bytes for the extraData field of blocks this node proposes.",
     }),
   },
+  cometbft: COMETBFT_SETTINGS,
   /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {

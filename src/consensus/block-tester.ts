@@ -19,6 +19,7 @@ import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
+import { NetworkDecidesBlocksError } from "./engine.ts";
 import { PACKING_LIMITS } from "./pack-transactions.ts";
 import type { SetAside } from "./set-aside.ts";
 
@@ -51,12 +52,17 @@ export type BlockTester = {
    * @throws PayloadAttributesError, InvalidBlockError, and the rejection of the first transaction that does not fit
    */
   build(request: PayloadRequest): BuiltBlock;
-  /** Builds a block and makes it the head; its hash. @throws as build */
+  /** Builds a block and makes it the head; its hash. @throws as build, NetworkDecidesBlocksError */
   commit(request: PayloadRequest): Hash;
 };
 
 export function createBlockTester(
-  options: { readonly gasLimitTarget: bigint; readonly minimumTip: () => bigint },
+  options: {
+    readonly gasLimitTarget: bigint;
+    readonly minimumTip: () => bigint;
+    /** False where a network decides the blocks. */
+    readonly canCommit: boolean;
+  },
   modules: {
     readonly chain: Chain;
     readonly mempool: Mempool;
@@ -99,6 +105,7 @@ export function createBlockTester(
   return {
     build,
     commit(request) {
+      if (!options.canCommit) throw new NetworkDecidesBlocksError();
       const { executed, changes, nodes } = build(request).sealed;
       chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
       return executed.block.hash;

@@ -80,7 +80,6 @@ function createGroups(): BlsGroups {
   const constants = reserve(fieldConstantsSize(shape) / size);
   const one = reserve(2);
   const [beta, psiX, psiY] = [reserve(1), reserve(2), reserve(2)];
-  const quadraticScratch = reserve(3);
   const pointScratch = reserve(2 * POINT_SCRATCH);
   const zero = reserve(2);
   const term = reserve(2 * TERM_COORDINATES);
@@ -90,7 +89,7 @@ function createGroups(): BlsGroups {
 
   const module = new ModuleBuilder();
   const fp = defineField(module, shape);
-  const fp2 = defineQuadratic(module, fp, quadraticScratch, zero);
+  const fp2 = defineQuadratic(module, shape, fp);
   module.export("mul", fp.mul);
   module.export("reduce", fp.reduce);
   const coordinate = (term: Operand, n: number, { size }: FieldFunctions) =>

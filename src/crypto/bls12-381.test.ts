@@ -120,17 +120,17 @@ test("blsPairingIsOne is true exactly when the products of the scalars sum to ze
   );
 });
 
-test("points outside of the subgroup are refused where EIP-2537 asks for it", () => {
+test("points outside of the subgroup are rejected where EIP-2537 asks for it", () => {
   const p = encodeG1(g1OutsideTheSubgroup());
   const q = encodeG2(g2OutsideTheSubgroup());
   assert.equal(blsG1Msm(concatBytes(p, word(0n))), "g1Subgroup");
   assert.equal(blsG2Msm(concatBytes(q, word(0n))), "g2Subgroup");
   assert.equal(blsPairingIsOne(concatBytes(p, encodeG2(G2.BASE))), "g1Subgroup");
-  // Refused even where the pairing partner is infinity.
+  // Rejected even where the pairing partner is infinity.
   assert.equal(blsPairingIsOne(concatBytes(new Uint8Array(128), q)), "g2Subgroup");
 });
 
-test("a field element not below the modulus, or with bytes before it, is refused", () => {
+test("a field element not below the modulus, or with bytes before it, is rejected", () => {
   const padded = element(1n);
   padded[15] = 1;
   const modulus = element(P);
@@ -144,7 +144,7 @@ test("a field element not below the modulus, or with bytes before it, is refused
   );
 });
 
-test("a point beside the curve is refused", () => {
+test("a point beside the curve is rejected", () => {
   const beside = concatBytes(element(1n), element(1n));
   assert.equal(blsG1Add(concatBytes(encodeG1(G1.BASE), beside)), "curve");
   assert.equal(blsG1Msm(concatBytes(element(0n), element(1n), word(0n))), "curve");

@@ -1,17 +1,9 @@
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { hexToBytes } from "../primitives/hex.ts";
+import { blsPairing } from "./bls12-381-pairing.ts";
 import { blsGroups } from "./bls12-381-points.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
-import {
-  FP_SIZE,
-  FP2_SIZE,
-  G1_SIZE,
-  G2_SIZE,
-  GT_SIZE,
-  loadMcl,
-  type Mcl,
-  millerLoops,
-} from "./mcl.ts";
+import { FP_SIZE, FP2_SIZE, G2_SIZE, loadMcl, type Mcl } from "./mcl.ts";
 
 /**
  * The curve BLS12-381 in the encoding of EIP-2537:
@@ -35,8 +27,6 @@ const BLS12_381 = 5;
 const MODULUS = hexToBytes(
   "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
 );
-/** Pairs that go through one Miller loop, some 10 ms. */
-const PAIRS_PER_LOOP = 6;
 
 /** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
 const MAP_RFC_9380 = 5;
@@ -46,8 +36,6 @@ type Workspace = {
   readonly a: number;
   readonly b: number;
   readonly field: number;
-  readonly gt: number;
-  readonly product: number;
 };
 
 let workspace: Workspace | undefined;
@@ -62,8 +50,6 @@ export function blsWorkspace(): Workspace {
     a: mcl.reserve(G2_SIZE),
     b: mcl.reserve(G2_SIZE),
     field: mcl.reserve(FP2_SIZE),
-    gt: mcl.reserve(GT_SIZE),
-    product: mcl.reserve(GT_SIZE),
   };
   return workspace;
 }
@@ -126,31 +112,26 @@ export function blsMapFp2ToG2(input: Uint8Array): Uint8Array | BlsFault {
 
 /** True when the product of the pairings of the (G1, G2) pairs in `pairs` is one; all points have to be in their subgroup. */
 export function blsPairingIsOne(pairs: Uint8Array, checkpoint = noCheckpoint): boolean | BlsFault {
-  const { mcl, gt, product } = blsWorkspace();
+  const { mcl, a, b } = blsWorkspace();
   const { module } = mcl;
-  const pairLength = BLS_G1_LENGTH + BLS_G2_LENGTH;
-  const count = pairs.length / pairLength;
-  return mcl.borrow(count * (G1_SIZE + G2_SIZE), (points) => {
-    const g2Points = points + count * G1_SIZE;
-    let kept = 0;
-    for (let at = 0; at < pairs.length; at += pairLength) {
-      const p = points + kept * G1_SIZE;
-      const q = g2Points + kept * G2_SIZE;
-      checkpoint();
-      const fault =
-        readPoint(mcl, G1, p, pairs, at) ??
-        readPoint(mcl, G2, q, pairs, at + BLS_G1_LENGTH) ??
-        checkSubgroup(mcl, G1, p, pairs, at) ??
-        checkSubgroup(mcl, G2, q, pairs, at + BLS_G1_LENGTH);
-      if (fault) return fault;
-      // A pair with infinity contributes the factor one.
-      if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
-    }
-    if (kept === 0) return true;
-    millerLoops(mcl, product, gt, points, g2Points, kept, PAIRS_PER_LOOP, checkpoint);
-    module.mclBn_finalExp(gt, product);
-    return module.mclBnGT_isOne(gt) === 1;
-  });
+  const offsets = [];
+  for (let at = 0; at < pairs.length; at += BLS_G1_LENGTH + BLS_G2_LENGTH) {
+    checkpoint();
+    const fault =
+      readPoint(mcl, G1, a, pairs, at) ??
+      readPoint(mcl, G2, b, pairs, at + BLS_G1_LENGTH) ??
+      checkSubgroup(mcl, G1, a, pairs, at) ??
+      checkSubgroup(mcl, G2, b, pairs, at + BLS_G1_LENGTH);
+    if (fault) return fault;
+    // A pair with infinity contributes the factor one.
+    if (module.mclBnG1_isZero(a) === 0 && module.mclBnG2_isZero(b) === 0) offsets.push(at);
+  }
+  return offsets.length === 0 || blsPairing().isOne(pairs, offsets, checkpoint);
+}
+
+/** The encoding of the point of G1 at `point` in mcl's memory, which is made affine. */
+export function encodeG1(point: number): Uint8Array {
+  return writePoint(blsWorkspace().mcl, G1, point);
 }
 
 function add(group: Group, input: Uint8Array): Uint8Array | BlsFault {

@@ -67,7 +67,7 @@ test("bn254PairingIsOne is true exactly when the products of the scalars sum to 
   );
 });
 
-test("bn254 points beside the curve, beyond the field or of another order are refused", () => {
+test("bn254 points beside the curve, beyond the field or of another order are rejected", () => {
   const offCurve = concatBytes(word(1n), word(3n));
   const offField = concatBytes(word(1n + P), word(2n));
   assert.equal(bn254Add(concatBytes(offCurve, g1(1n))), "curve");
@@ -77,7 +77,7 @@ test("bn254 points beside the curve, beyond the field or of another order are re
 
   const other = g2OutsideTheSubgroup();
   assert.equal(bn254PairingIsOne(concatBytes(g1(1n), other)), "subgroup");
-  // Refused even where its pairing partner is infinity.
+  // Rejected even where its pairing partner is infinity.
   assert.equal(bn254PairingIsOne(concatBytes(INFINITY, other)), "subgroup");
   const broken = Uint8Array.from(other);
   broken[127]! ^= 1;

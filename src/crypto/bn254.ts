@@ -89,18 +89,18 @@ export function bn254PairingIsOne(
   const count = pairs.length / pairLength;
   return mcl.borrow(count * (G1_SIZE + G2_SIZE), (points) => {
     const g2Points = points + count * G1_SIZE;
-    let kept = 0;
+    let finite = 0;
     for (let at = 0; at < pairs.length; at += pairLength) {
-      const p = points + kept * G1_SIZE;
-      const q = g2Points + kept * G2_SIZE;
+      const p = points + finite * G1_SIZE;
+      const q = g2Points + finite * G2_SIZE;
       checkpoint();
       const fault = readG1(mcl, p, pairs, at) ?? readG2(mcl, psi, q, pairs, at + BN254_G1_LENGTH);
       if (fault) return fault;
       // A pair with infinity contributes the factor one.
-      if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) kept++;
+      if (module.mclBnG1_isZero(p) === 0 && module.mclBnG2_isZero(q) === 0) finite++;
     }
-    if (kept === 0) return true;
-    millerLoops(mcl, product, gt, points, g2Points, kept, PAIRS_PER_LOOP, checkpoint);
+    if (finite === 0) return true;
+    millerLoops(mcl, product, gt, points, g2Points, finite, PAIRS_PER_LOOP, checkpoint);
     module.mclBn_finalExp(gt, product);
     return module.mclBnGT_isOne(gt) === 1;
   });

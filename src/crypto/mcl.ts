@@ -50,11 +50,6 @@ export type MclModule = Readonly<
     Record<"mclBn_verifyOrderG1" | "mclBn_verifyOrderG2", (verify: number) => void> &
     Record<"mclBn_setMapToMode", (mode: number) => number> &
     Record<"mclBn_init", (curve: number, sizes: number) => number> &
-    Record<"mclBn_getUint64NumToPrecompute", () => number> &
-    Record<
-      "mclBn_precomputedMillerLoop2",
-      (result: number, p1: number, lines1: number, p2: number, lines2: number) => void
-    > &
     Record<"mclBnFp2_mul" | "mclBnGT_mul", (result: number, x: number, y: number) => void> &
     Record<"mclBnG2_dbl", (result: number, x: number) => void> &
     Record<"mclBnFp_serialize", (buffer: number, length: number, x: number) => number> &
@@ -71,7 +66,6 @@ type UnaryName =
   | "mclBnFr_inv"
   | "mclBnFr_neg"
   | "mclBn_finalExp"
-  | "mclBn_precomputeG2"
   | "mclBnFp_mapToG1"
   | "mclBnFp2_mapToG2";
 type BinaryName =
@@ -79,7 +73,7 @@ type BinaryName =
   | `mclBnFp_${"add" | "mul"}`
   | "mclBnFr_mul";
 type PredicateName =
-  | `mclBn${"G1" | "G2"}_${"isZero" | "isValid" | "isValidOrder"}`
+  | `mclBn${"G1" | "G2"}_${"isZero" | "isValid"}`
   | "mclBnGT_isOne"
   | "mclBnFp_isZero";
 type VectorName = `mclBn${"G1" | "G2"}_mulVec` | "mclBn_millerLoopVec";
@@ -92,7 +86,7 @@ export type MclCurve = {
   readonly modulus: Uint8Array;
 };
 
-/** What mcl was compiled for (field and scalar words), so that it can refuse a caller who thinks otherwise. */
+/** What mcl was compiled for (field and scalar words), which `mclBn_init` compares with what the caller expects. */
 const COMPILED_SIZES = 46;
 const MEMORY_PAGES = 32;
 const BUFFER_LENGTH = 64;

@@ -46,7 +46,7 @@ test("verifyP256 accepts what the key signed, with either s, and nothing else", 
   );
 });
 
-test("verifyP256 refuses r and s out of range", () => {
+test("verifyP256 rejects r and s out of range", () => {
   const digest = new Uint8Array(32).fill(7);
   const { r, s, publicKey } = signWith(digest, 5n, 9n);
   for (const bad of [0n, N, N + 1n, 2n ** 256n - 1n]) {
@@ -55,7 +55,7 @@ test("verifyP256 refuses r and s out of range", () => {
   }
 });
 
-test("verifyP256 refuses public keys that are no points", () => {
+test("verifyP256 rejects public keys that are no points", () => {
   const digest = new Uint8Array(32).fill(7);
   const { r, s, publicKey } = signWith(digest, 5n, 9n);
   const x = publicKey.subarray(0, 32);
@@ -66,11 +66,33 @@ test("verifyP256 refuses public keys that are no points", () => {
   assert.equal(verify(digest, r, s, concatBytes(word(2n ** 256n - 1n), y)), false);
 });
 
-test("verifyP256 refuses a sum at infinity", () => {
+test("verifyP256 rejects a sum at infinity", () => {
   // With u1·G = −u2·Q the sum is infinity: s arbitrary, z = −r·d.
   const d = 3n;
   const r = 12345n;
   const { x, y } = p256.Point.BASE.multiply(d).toAffine();
   const publicKey = concatBytes(word(x), word(y));
   assert.equal(verify(word(mod(-r * d)), r, 77n, publicKey), false);
+});
+
+test("verifyP256 accepts an x coordinate at or above the group order, reduced to r", () => {
+  // One in 2^32 points has such an x, so the key is computed from the point: Q = (R − u1·G) / u2.
+  const Fp = p256.Point.Fp;
+  const { a, b } = p256.Point.CURVE();
+  const [u1, u2] = [0x1234567890abcdefn, 0xfedcba0987654321n];
+  let found = 0;
+  for (let x = N; found < 4; x++) {
+    const square = Fp.create(x * x * x + a * x + b);
+    if (Fp.pow(square, (P - 1n) / 2n) !== 1n) continue;
+    found++;
+    const sum = p256.Point.fromAffine({ x, y: Fp.sqrt(square) });
+    const key = sum.subtract(p256.Point.BASE.multiply(u1)).multiply(p256.Point.Fn.inv(u2));
+    const r = x - N;
+    if (r === 0n) continue;
+    const s = mod(r * p256.Point.Fn.inv(u2));
+    const { x: keyX, y: keyY } = key.toAffine();
+    const publicKey = concatBytes(word(keyX), word(keyY));
+    assert.equal(verify(word(mod(u1 * s)), r, s, publicKey), true);
+    assert.equal(verify(word(mod(u1 * s + 1n)), r, s, publicKey), false);
+  }
 });

@@ -2,7 +2,7 @@
 export interface Secp256k1Backend {
   readonly name: "native" | "wasm";
   /**
-   * The 65-byte uncompressed public key behind a signature, or undefined where there is none.
+   * The 65-byte uncompressed public key that made a signature, or undefined where there is none.
    * @param signature r ‖ s, each in [1, n − 1]
    */
   recover(signature: Uint8Array, recoveryId: 0 | 1, digest: Uint8Array): Uint8Array | undefined;

@@ -44,7 +44,7 @@ for (const curve of curves) {
         assert.deepEqual(curve.publicKeyFromPrivate(privateKey), publicKey);
         assert.deepEqual(curve.recoverPublicKey(digest, r, s, yParity), publicKey);
         assert.equal(curve.recoverAddress(digest, r, s, yParity), addressFromPublicKey(publicKey));
-        // The mirrored signature has a high s and recovers to the same key: refusing it is the caller's rule.
+        // The mirrored signature has a high s and recovers to the same key: rejecting it is the caller's rule.
         const mirrored = curve.recoverPublicKey(
           digest,
           r,
@@ -93,7 +93,7 @@ for (const curve of curves) {
     assert.equal(curve.recoverAddress(digest, 5n, 1n, 0), undefined);
   });
 
-  test(`${curve.backend}: sign refuses what is no private key`, () => {
+  test(`${curve.backend}: sign rejects what is no private key`, () => {
     const digest = new Uint8Array(32);
     for (const key of [
       new Uint8Array(32),

@@ -77,7 +77,7 @@ export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
       return {
         r: bytesToBigint(signature.subarray(0, 32)),
         s: bytesToBigint(signature.subarray(32, 64)),
-        // Ids 2 and 3 stand for an r beyond the order of the group: a chance of 2^-127.
+        // Ids 2 and 3 mean an r beyond the order of the group: a chance of 2^-127.
         yParity: (recoveryId & 1) as 0 | 1,
       };
     },

@@ -44,14 +44,14 @@ test("a JUMPDEST begins a segment, in the immediate of a PUSH it does not", () =
   assert.equal(segments.get(0)?.isDestination, false);
 });
 
-test("a segment ends behind JUMPI, GAS and what touches the state", () => {
+test("a segment ends after JUMPI, GAS and what touches the state", () => {
   assert.deepEqual(
     [...segmentsOf("5f5f57 5a 5f54 5f5f55 00".replaceAll(" ", "")).keys()],
     [0, 3, 4, 6, 9, 10],
   );
 });
 
-test("code behind a halt belongs to no segment until a JUMPDEST", () => {
+test("code after a halt belongs to no segment until a JUMPDEST", () => {
   assert.deepEqual([...segmentsOf("0001015b00").keys()], [0, 3, 5]);
 });
 

@@ -4,12 +4,12 @@ import type { Opcode } from "./opcodes.ts";
 /**
  * The segment table of `code`: for every byte 8 bytes, zero where no segment begins.
  *
- *     u32  gas of all opcodes in it; the top bit is set where a JUMPDEST stands
+ *     u32  gas of all opcodes in it; the top bit is set at a JUMPDEST
  *     u16  bytes the stack must hold
  *     u16  bytes it may hold beyond those
  *
  * A segment is a run of opcodes that is entered at its first only (see OpcodeKind), so its gas and its stack bounds
- * are checked once. `size` behind the last byte is a segment too: the STOP that follows any code.
+ * are checked once. `size` after the last byte is a segment too: the STOP that follows any code.
  */
 export function writeSegments(
   code: Uint8Array,

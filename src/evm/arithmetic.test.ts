@@ -143,7 +143,7 @@ test("KECCAK256 hashes inputs of every length around the rate", () => {
   }
 });
 
-test("CALLDATALOAD, CALLDATACOPY and CODECOPY read zeros behind the end", () => {
+test("CALLDATALOAD, CALLDATACOPY and CODECOPY read zeros past the end", () => {
   const data = Uint8Array.from({ length: 40 }, (_, i) => i + 1);
   const padded = Buffer.concat([data, Buffer.alloc(64)]);
   for (const offset of [0, 1, 8, 9, 39, 40, 41]) {

@@ -6,7 +6,7 @@ import { CODE, CODE_END } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
 import type { Opcode } from "./opcodes.ts";
 
-/** Contract code and, once it was called, where it stands in linear memory. */
+/** Contract code and, once it was called, its position in linear memory. */
 export type Code = {
   readonly id: number;
   readonly hash: Hash;
@@ -17,7 +17,7 @@ export type Code = {
   segments: number;
 };
 
-/** PUSH reads up to 16 bytes at once around its immediate, and behind the last byte follow STOPs. */
+/** PUSH reads up to 16 bytes at once around its immediate, and STOPs follow the last byte. */
 const MARGIN = 64;
 
 /** Codes and their bytes remembered before all are forgotten; a forgotten one is read and analysed again. */

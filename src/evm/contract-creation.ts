@@ -1,7 +1,7 @@
 import { CODE_DEPOSIT_BYTE_GAS, CODE_SIZE_MAX } from "../params/gas.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { create2Address, createAddress } from "./create-address.ts";
-import { endAtOnce, popFrame, pushFrame, useOwnCode } from "./frames.ts";
+import { endWithoutFrame, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import type { Halt } from "./halts.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
 import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
@@ -23,9 +23,9 @@ export function create(session: Session): void {
   memory.set32(request.target, accountOf(session, address));
   if (session.tracer?.onEnter) traceEnter(session);
 
-  const refusal = refusalOf(session, creator, nonce);
-  if (refusal) {
-    endAtOnce(session, halted(refusal), "all");
+  const rejection = creationHalt(session, creator, nonce);
+  if (rejection) {
+    endWithoutFrame(session, halted(rejection), "all");
     return;
   }
   journal.save(creator + record.meta);
@@ -41,13 +41,13 @@ export function enterCreation(session: Session): void {
   const { memory } = session;
   if (session.tracer?.onEnter) traceEnter(session);
   if (!session.journal.hasBalance(memory.get32(frame.account), request.value)) {
-    endAtOnce(session, halted({ kind: "insufficientBalance" }), "all");
+    endWithoutFrame(session, halted({ kind: "insufficientBalance" }), "all");
     return;
   }
   beginCreation(session);
 }
 
-function refusalOf({ journal, depth }: Session, creator: number, nonce: bigint) {
+function creationHalt({ journal, depth }: Session, creator: number, nonce: bigint) {
   if (depth >= DEPTH_MAX) return { kind: "callDepth" } as const;
   if (!journal.hasBalance(creator, request.value)) return { kind: "insufficientBalance" } as const;
   return nonce === NONCE_MAX ? ({ kind: "nonceOverflow" } as const) : undefined;
@@ -58,7 +58,7 @@ function beginCreation(session: Session): void {
   const creator = memory.get32(frame.account);
   const created = memory.get32(request.target);
   if (isTaken(session, created)) {
-    endAtOnce(session, halted({ kind: "addressCollision" }), "none");
+    endWithoutFrame(session, halted({ kind: "addressCollision" }), "none");
     return;
   }
   const snapshot = memory.get32(globals.undoTop);
@@ -95,28 +95,28 @@ function initCode({ memory }: Session): Uint8Array {
 }
 
 /** Ends a frame of a creation: what a successful one returns becomes the code of the account. */
-export function endCreation(session: Session, ending: FrameResult): void {
-  if (ending.outcome !== "success") {
-    popFrame(session, ending, false);
+export function endCreation(session: Session, frameResult: FrameResult): void {
+  if (frameResult.outcome !== "success") {
+    popFrame(session, frameResult, false);
     return;
   }
   const { memory } = session;
-  const code = memory.bytes.slice(ending.output, ending.output + ending.outputSize);
+  const code = memory.bytes.slice(frameResult.output, frameResult.output + frameResult.outputSize);
   const halt = haltOfDeposit(session, code);
   if (halt === undefined) {
     const cost = CODE_DEPOSIT_BYTE_GAS * BigInt(code.length);
     memory.set64(frame.gas, memory.get64(frame.gas) - cost);
     if (code.length > 0) deposit(session, memory.get32(frame.account), code);
-    popFrame(session, ending, true);
+    popFrame(session, frameResult, true);
   } else if (halt.kind === "codeStoreOutOfGas" && !session.rules.homestead) {
     // In Frontier the account stays, without code.
-    popFrame(session, { ...ending, outputSize: 0 }, true);
+    popFrame(session, { ...frameResult, outputSize: 0 }, true);
   } else {
     popFrame(session, halted(halt), false);
   }
 }
 
-/** Why `code` cannot be deployed: EIP-3541, then its price, then its size (EIP-170). */
+/** Why `code` cannot be deployed: EIP-3541, then its gas, then its size (EIP-170). */
 function haltOfDeposit({ memory, rules }: Session, code: Uint8Array): Halt | undefined {
   if (rules.eip3541 && code[0] === 0xef) return { kind: "invalidCode" };
   if (CODE_DEPOSIT_BYTE_GAS * BigInt(code.length) > memory.get64(frame.gas)) {

@@ -26,7 +26,7 @@ const EOA = `0x${"ee".repeat(20)}` as Address;
 const CREATED = "0x3c952d36207c0d52743a646e7ac2649009bd358e" as Address;
 const GAS = 200_000n;
 
-/** Forks whose rules differ in some opcode or price. */
+/** Forks whose rules differ in some opcode or gas cost. */
 const FORKS = HARDFORKS.filter((fork) => fork !== "paris");
 
 /** Numbers that sit on the edges of limbs, sizes and signs. */
@@ -182,7 +182,7 @@ test("a random program ends the same, with the same halt, when gas is charged pe
   );
 });
 
-/** CALL and its kin; the library's cost leaves out the gas they hand on. */
+/** CALL and its kin; the library's cost leaves out the gas they forward. */
 const HANDS_GAS_ON = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 
 function stepsOf(...args: Parameters<typeof run>) {
@@ -191,7 +191,7 @@ function stepsOf(...args: Parameters<typeof run>) {
   let hasHalted = false;
   const onStep = (step: Step) => {
     const { depth, pc, opcode, gas, gasCost } = step;
-    // The library leaves out the STOP behind the last byte, which go-ethereum tells.
+    // The library leaves out the STOP after the last byte, which go-ethereum reports.
     if (opcode === 0x00) return;
     const fields = [depth, pc, opcode, gas, step.stack().slice(-4).join(), step.memory().length];
     steps.push({ step: fields.join(" "), cost: HANDS_GAS_ON.has(opcode) ? undefined : gasCost });
@@ -207,7 +207,7 @@ test("a random program takes the same steps as in @ethereumjs/evm", () => {
   fc.assert(
     fc.property(...cases, (fork, codes, isCreation) => {
       const mine = stepsOf(ours, fork, codes, isCreation);
-      // Of steps at which a frame halts the library tells some and prices them otherwise.
+      // Of steps at which a frame halts the library reports some, with other costs.
       fc.pre(!mine.hasHalted);
       const theirs = stepsOf(library, fork, codes, isCreation);
       assert.equal(

@@ -4,7 +4,7 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { CodeCache } from "./code-cache.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
-import { endAtOnce, popFrame } from "./frames.ts";
+import { endWithoutFrame, popFrame } from "./frames.ts";
 
 import { exit, type Halt, haltOf } from "./halts.ts";
 import { createHost, delegateOf } from "./host.ts";
@@ -137,7 +137,7 @@ export class Driver {
       isOutOfTime: deadlineMs === undefined ? undefined : () => this.#now() > deadlineMs,
       logs: new Logs(memory, options.tracer?.onLog !== undefined),
       depth: -1,
-      ending: EMPTY_SUCCESS,
+      frameResult: EMPTY_SUCCESS,
       traced: 0,
       gasAtEntry: [],
       touchedRipemd: false,
@@ -279,9 +279,9 @@ export class Driver {
   /** As `#abort`, also for a call that did not get as far as a frame. */
   #abortCall(halt: Halt): void {
     const session = this.#session;
-    const ending = halted(halt);
-    session.ending = ending;
-    if (session.traced > session.depth + 1) endAtOnce(session, ending, "none");
+    const frameResult = halted(halt);
+    session.frameResult = frameResult;
+    if (session.traced > session.depth + 1) endWithoutFrame(session, frameResult, "none");
     this.#abort(halt);
   }
 
@@ -292,7 +292,7 @@ export class Driver {
   #result(gasBeyond: bigint): ExecutionResult {
     const session = this.#session;
     const memory = this.#memory;
-    const { outcome, halt, output, outputSize } = session.ending;
+    const { outcome, halt, output, outputSize } = session.frameResult;
     const succeeded = outcome === "success";
     if (succeeded) session.records.writeBack();
     if (session.touchedRipemd) session.state.touch(RIPEMD160);
@@ -321,10 +321,10 @@ export class Driver {
   }
 }
 
-function end(session: Session, ending: FrameResult): void {
+function end(session: Session, frameResult: FrameResult): void {
   const opcode = session.memory.get32(frame.kind);
-  if (opcode === CREATE || opcode === CREATE2) endCreation(session, ending);
-  else popFrame(session, ending, ending.outcome === "success");
+  if (opcode === CREATE || opcode === CREATE2) endCreation(session, frameResult);
+  else popFrame(session, frameResult, frameResult.outcome === "success");
 }
 
 /** The limit that ended an execution in the middle of a call. */

@@ -70,7 +70,7 @@ test("execute answers with return data and the gas left", () => {
   assert.equal(gasLeft, GAS - 2n - 2n - 6n - 3n - 2n);
 });
 
-test("execute hands back gas beyond 2^63 untouched", () => {
+test("execute returns gas beyond 2^63 untouched", () => {
   const gas = (1n << 64n) - 1n;
   assert.equal(run({ code: "5b00", message: { gas } }).gasLeft, gas - 1n);
 });
@@ -133,7 +133,7 @@ test("the first failing opcode of a segment names the halt, not the segment", ()
   );
 });
 
-test("a static frame refuses writes the way go-ethereum words it", () => {
+test("a static frame rejects writes with go-ethereum's text", () => {
   const haltIn = (code: string) => {
     const ends: FrameEnd[] = [];
     const tracer: Tracer = { onExit: (end) => ends.push(end) };
@@ -160,7 +160,7 @@ test("GAS and the 63/64 rule see the exact counter in the middle of a block", ()
   assert.equal(word({ code, other: returning("5a") }), child - 2n);
 });
 
-test("frames nest 1024 deep and the next one is refused", () => {
+test("frames nest 1024 deep and the next one is rejected", () => {
   const depths: number[] = [];
   const ends: FrameEnd[] = [];
   const tracer: Tracer = {
@@ -267,7 +267,7 @@ test("a deadline ends a loop of calls, each of them short", () => {
   assert.deepEqual(halt, { kind: "timeout" });
 });
 
-test("an engine refuses an execution from inside another", () => {
+test("an engine rejects an execution from inside another", () => {
   const tracer: Tracer = { onStep: () => void run({ code: "" }) };
   assert.throws(() => run({ code: "00", options: { tracer } }), { name: "InvariantError" });
   assert.equal(run({ code: "" }).outcome, "success");
@@ -312,18 +312,18 @@ test("a memory limit holds for all frames together", () => {
   });
 });
 
-test("onEnter and onExit tell every call, also one that ends at once", () => {
-  const told: string[] = [];
+test("onEnter and onExit report every call, also one that ends at once", () => {
+  const reported: string[] = [];
   const tracer: Tracer = {
     onEnter: ({ type, to, value }: FrameStart, depth) =>
-      told.push(`${" ".repeat(depth)}${type} ${to.slice(0, 6)} ${value}`),
+      reported.push(`${" ".repeat(depth)}${type} ${to.slice(0, 6)} ${value}`),
     onExit: ({ outcome, gasUsed }, depth) =>
-      told.push(`${" ".repeat(depth)}${outcome} ${depth === 0 ? "" : gasUsed}`),
+      reported.push(`${" ".repeat(depth)}${outcome} ${depth === 0 ? "" : gasUsed}`),
   };
   // CALL of the identity precompile, then with more value than there is.
   const code = "5f5f5f5f5f60045af1 5f5f5f5f600160055af1";
   run({ code, options: { tracer } });
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     "CALL 0xcccc 0",
     " CALL 0x0000 0",
     " success 15",
@@ -333,7 +333,7 @@ test("onEnter and onExit tell every call, also one that ends at once", () => {
   ]);
 });
 
-test("onExit tells the end of every frame and call that memory ran out for", () => {
+test("onExit reports the end of every frame and call that memory ran out for", () => {
   // The frame asks for too much; the code of a creation, or a precompile's output, has no room; records of slots fill their region.
   const inside = {
     frame: "620a000051",
@@ -363,17 +363,17 @@ test("onExit tells the end of every frame and call that memory ran out for", () 
   }
 });
 
-test("onAccess tells accounts and slots, warm ones too", () => {
-  const told: string[] = [];
+test("onAccess reports accounts and slots, warm ones too", () => {
+  const reported: string[] = [];
   const tracer: Tracer = {
-    onAccess: (address, slot) => told.push(`${address} ${slot && BigInt(slot)}`),
+    onAccess: (address, slot) => reported.push(`${address} ${slot && BigInt(slot)}`),
   };
   run({
     code: `600754 5073${other.slice(2)}31`,
     message: { warmAddresses: [other], warmSlots: [[contract, hashFromBigint(7n)]] },
     options: { tracer },
   });
-  assert.deepEqual(told, [`${contract} 7`, `${other} null`]);
+  assert.deepEqual(reported, [`${contract} 7`, `${other} null`]);
 });
 
 test("onStep comes before each opcode, with its whole cost and memory as it was", () => {

@@ -10,7 +10,7 @@ import type { Tracer } from "./tracer.ts";
 /** The one entry of `evm/`: run a top-level message call or contract creation. */
 export interface Evm {
   /**
-   * Runs `message` to its end. On success every change stands in `state`; on a revert or halt `state` is as before.
+   * Runs `message` to its end. On success every change is in `state`; on a revert or halt `state` is as before.
    * Taken as done by the caller: gas bought, nonce of the sender raised, 7702 authorizations applied.
    * Done here: transfer of `value`, for a creation the collision check, nonce 1, code deposit; for a call from
    * Prague on the delegation (EIP-7702) of `to` is followed.

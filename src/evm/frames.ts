@@ -52,7 +52,7 @@ export function useCachedCode(session: Session, id: number): void {
   memory.set32(frame.codeSize, code.bytes.length);
 }
 
-/** The frame runs code that nobody else will: it stands below the frame's memory and goes with it. */
+/** The frame runs code that no other frame runs: it is stored below the frame's memory and goes with it. */
 export function useOwnCode(session: Session, bytes: Uint8Array): void {
   const { memory, codes } = session;
   const floor = memory.get32(frame.memory);
@@ -68,14 +68,14 @@ export function useOwnCode(session: Session, bytes: Uint8Array): void {
   memory.set32(frame.memory, align32(placed.end));
 }
 
-/** Ends the running frame: undoes it unless it succeeded, goes back to its parent and hands that the result. */
-export function popFrame(session: Session, ending: FrameResult, keepsChanges: boolean): void {
+/** Ends the running frame: undoes it unless it succeeded, returns to its parent and passes it the result. */
+export function popFrame(session: Session, frameResult: FrameResult, keepsChanges: boolean): void {
   const { memory } = session;
   if (!keepsChanges) revertFrame(session);
-  if (ending.outcome === "halt") memory.set64(globals.gasBack, 0n);
+  if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
   if (session.tracer?.onExit) {
-    traceExit(session, ending, session.gasAtEntry[session.depth]!, session.depth);
+    traceExit(session, frameResult, session.gasAtEntry[session.depth]!, session.depth);
   }
   const opcode = memory.get32(frame.kind);
   const created = memory.get32(frame.account);
@@ -86,22 +86,22 @@ export function popFrame(session: Session, ending: FrameResult, keepsChanges: bo
     const saved = FRAMES + session.depth * FRAME_STRIDE;
     session.journal.copyFrame(frame.begin, saved);
   }
-  hand(session, ending, opcode, created, target, targetSize);
+  returnToCaller(session, frameResult, opcode, created, target, targetSize);
 }
 
 /** A call or creation ends before it became a frame; `gasBack` is what its caller gets back of its gas. */
-export function endAtOnce(
+export function endWithoutFrame(
   session: Session,
-  ending: FrameResult,
+  frameResult: FrameResult,
   gasBack: "all" | "none" | bigint,
 ): void {
   const { memory, tracer } = session;
   if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
-  if (tracer?.onExit) traceExit(session, ending, memory.get64(request.gas), session.depth + 1);
-  hand(
+  if (tracer?.onExit) traceExit(session, frameResult, memory.get64(request.gas), session.depth + 1);
+  returnToCaller(
     session,
-    ending,
+    frameResult,
     memory.get32(request.opcode),
     memory.get32(request.target),
     memory.get32(request.output),
@@ -109,10 +109,10 @@ export function endAtOnce(
   );
 }
 
-/** Gives the running frame gas, return data, output and result word of what it called; without one, that was all. */
-function hand(
+/** Gives the running frame gas, return data, output and result word of the call or creation it made; without a running frame the execution is over. */
+function returnToCaller(
   session: Session,
-  ending: FrameResult,
+  frameResult: FrameResult,
   opcode: number,
   created: number,
   target: number,
@@ -120,24 +120,24 @@ function hand(
 ): void {
   const { memory, journal } = session;
   if (session.depth < 0) {
-    session.ending = ending;
+    session.frameResult = frameResult;
     return;
   }
   memory.add64(frame.gas, globals.gasBack);
   const isCreation = opcode === CREATE || opcode === CREATE2;
   // A creation leaves return data only when it reverts (EIP-211).
-  const size = isCreation && ending.outcome !== "revert" ? 0 : ending.outputSize;
+  const size = isCreation && frameResult.outcome !== "revert" ? 0 : frameResult.outputSize;
   memory.set32(frame.returnDataSize, size);
   if (size > 0) {
     const returnData = memoryEnd(session);
-    journal.copy(returnData, ending.output, size);
+    journal.copy(returnData, frameResult.output, size);
     memory.set32(frame.returnData, returnData);
     if (targetSize > 0) {
       journal.copy(target, returnData, Math.min(size, targetSize));
     }
   }
   const result = memory.get32(frame.sp);
-  if (ending.outcome !== "success") memory.setSmallWord(result, 0);
+  if (frameResult.outcome !== "success") memory.setSmallWord(result, 0);
   else if (isCreation) memory.copyWord(result, created + record.key);
   else memory.setSmallWord(result, 1);
 }

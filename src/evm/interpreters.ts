@@ -36,7 +36,7 @@ export type HostFunctions = {
 
 const modules = new Map<string, WebAssembly.Module>();
 
-/** The same for all interpreters of a process, since they share indexes; unknown to whoever writes contracts. */
+/** The same for all interpreters of a process, since they share indexes; unknown to contract authors. */
 const seed = Array.from({ length: 4 }, () => randomBytes(8).readBigUInt64LE()) as [
   bigint,
   bigint,

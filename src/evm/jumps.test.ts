@@ -33,14 +33,14 @@ const operands = fc.constantFrom([], [0x5f], [0x5f, 0x5f], [0x60, 2, 0x60, 3], [
 /** LT, GT, SLT, SGT, EQ, ISZERO, AND, and nothing */
 const test0 = fc.constantFrom([0x10], [0x11], [0x12], [0x13], [0x14], [0x15], [0x16], []);
 const negations = fc.constantFrom([], [0x15], [0x15, 0x15]);
-/** PUSH2 with destinations that are good, bad, inside an immediate, behind the end; then JUMPI, JUMP or another opcode */
+/** PUSH2 with destinations that are good, bad, inside an immediate, past the end; then JUMPI, JUMP or another opcode */
 const jump = fc
   .tuple(
     fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constantFrom(0x7fff, 0xffff)),
     fc.constantFrom(0x57, 0x57, 0x56, 0x50, 0x5b),
   )
   .map(([destination, opcode]) => [0x61, destination >> 8, destination & 0xff, opcode]);
-/** Destinations stand often; PUSH1 0x5b is none. MSTORE and RETURN make the way visible. */
+/** Destinations are frequent; PUSH1 0x5b is none. MSTORE and RETURN make the way visible. */
 const rest = fc.constantFrom(
   [0x5b],
   [0x5b, 0x5b],
@@ -61,7 +61,7 @@ const program = fc
       .map((end) => Uint8Array.from(bytes.slice(0, end)));
   });
 
-test("jumps taken with what stands before them end as jumps taken alone", () => {
+test("jumps taken with preceding opcodes end as jumps taken alone", () => {
   fc.assert(
     fc.property(program, fc.integer({ min: 0, max: 300 }), (code, gas) => {
       for (const limit of [BigInt(gas), 2_000n]) {

@@ -1,5 +1,5 @@
 /**
- * What stands where in the linear memory that all frames and builds of one engine share. All numbers are bytes.
+ * The layout of the linear memory that all frames and builds of one engine share. All numbers are bytes.
  * Words (256 bits) are 32 bytes with the low limb first, so an address is a word with its last byte first.
  *
  *     0x000400  frame       registers of the running frame
@@ -12,9 +12,9 @@
  *               records     accounts and slots of this execution
  *               undo        journal: cells to put back on a revert
  *               logs        what LOG wrote in this execution
- *               hashes      Keccak-256 of pairs of words, kept between executions
- *               code        code by hash with its segment table, kept between executions
- *               memory      input of the top call, then each frame's memory behind its parent's
+ *               hashes      Keccak-256 of pairs of words, cached between executions
+ *               code        code by hash with its segment table, cached between executions
+ *               memory      input of the top call, then each frame's memory after its parent's
  */
 
 export const WORD = 32;
@@ -178,7 +178,7 @@ export const UNDO_SIZE = 48;
 export const UNDO_END = UNDO + 64 * 1024 * 1024;
 export const LOGS = UNDO_END;
 export const LOGS_END = LOGS + 16 * 1024 * 1024;
-/** Hashes of 64 bytes by their input, kept between executions */
+/** Hashes of 64 bytes by their input, cached between executions */
 export const HASHES = LOGS_END;
 export const HASH_SLOTS_BITS = 12;
 export const HASH_SLOT_SIZE = 128;
@@ -226,7 +226,7 @@ export const flag = {
   selfDestructed: 16,
   /** To be written back */
   dirty: 32,
-  /** The tracer was told */
+  /** Reported to the tracer */
   accessed: 64,
   /** The code is a delegation (EIP-7702) */
   delegated: 128,

@@ -41,7 +41,7 @@ const summary = (logs: readonly Log[]) =>
   logs.map(({ address, topics, data }) => [address, Number(topics[0]), data.length]);
 const innerLogs = [9, 8, 7, 6, 5, 4, 3, 2, 1].map((topic) => [inner, topic, 0x100000]);
 
-test("logs that outgrow their region keep their order, and a revert takes back its own only", () => {
+test("logs that outgrow their region keep their order, and a revert undoes its own only", () => {
   const program = [
     log("000020", "61"),
     callInner("00"),
@@ -62,10 +62,10 @@ test("logs that outgrow their region keep their order, and a revert takes back i
   ];
   const logs = logsOf(program);
   assert.deepEqual(summary(logs), expected);
-  const told: Log[] = [];
-  const traced = logsOf(program, { tracer: { onLog: (each) => told.push(each) } });
+  const reported: Log[] = [];
+  const traced = logsOf(program, { tracer: { onLog: (each) => reported.push(each) } });
   assert.deepEqual(traced, logs);
-  assert.equal(told.length, logs.length + 18);
+  assert.equal(reported.length, logs.length + 18);
 });
 
 test("a log larger than the region is one like others", () => {

@@ -37,7 +37,7 @@ export class Logs {
     memory.set32(frame.logTop, memory.get32(globals.logTop));
   }
 
-  /** Takes back what was emitted since the running frame began. */
+  /** Undoes the logs emitted since the running frame began. */
   revert(): void {
     const memory = this.#memory;
     const count = memory.get32(frame.logCount);

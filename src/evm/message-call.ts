@@ -1,7 +1,7 @@
 import type { Checkpoint } from "../crypto/checkpoint.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Precompile } from "./evm.ts";
-import { endAtOnce, pushFrame, useCachedCode } from "./frames.ts";
+import { endWithoutFrame, pushFrame, useCachedCode } from "./frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
 import {
   CALL,
@@ -35,22 +35,27 @@ export function enterCall(session: Session): void {
     return;
   }
   const snapshot = memory.get32(globals.undoTop);
-  const isThere = arrive(session, opcode, target, hasValue);
+  const targetExists = prepareTarget(session, opcode, target, hasValue);
   const codeAccount = memory.get32(request.codeAccount);
-  if (isThere && memory.get32(target + record.flags) & flag.precompile) {
+  if (targetExists && memory.get32(target + record.flags) & flag.precompile) {
     runPrecompile(session, target, snapshot);
-  } else if (!isThere || memory.get32(codeAccount + record.codeSize) === 0) {
-    endAtOnce(session, EMPTY_SUCCESS, "all");
+  } else if (!targetExists || memory.get32(codeAccount + record.codeSize) === 0) {
+    endWithoutFrame(session, EMPTY_SUCCESS, "all");
   } else {
     beginFrame(session, opcode, target, snapshot);
   }
 }
 
 /**
- * What a call does to the account it goes to before any code runs: it comes to be, takes the value, is touched. False
- * where nothing is there and nothing comes (EIP-158).
+ * Creates the target of a call where needed, transfers the value, and touches it, before any code runs. False for a call
+ * without value to an account that does not exist (EIP-158).
  */
-function arrive(session: Session, opcode: number, target: number, hasValue: boolean): boolean {
+function prepareTarget(
+  session: Session,
+  opcode: number,
+  target: number,
+  hasValue: boolean,
+): boolean {
   const { memory, journal, rules } = session;
   const flags = memory.get32(target + record.flags);
   const exists = (flags & flag.exists) !== 0;
@@ -85,7 +90,7 @@ function beginFrame(session: Session, opcode: number, target: number, snapshot: 
 
 /** The caller gets the gas back. */
 function failCall(session: Session, kind: "callDepth" | "insufficientBalance"): void {
-  endAtOnce(session, halted({ kind }), "all");
+  endWithoutFrame(session, halted({ kind }), "all");
 }
 
 function touch(session: Session, account: number): void {
@@ -102,11 +107,11 @@ function runPrecompile(session: Session, target: number, snapshot: number): void
   const cost = contract.gas(input);
   const output = cost > gas ? undefined : contract.run(input, checkpointOf(session));
   if (output instanceof Uint8Array) {
-    endAtOnce(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
+    endWithoutFrame(session, { ...EMPTY_SUCCESS, ...place(session, output) }, gas - cost);
     return;
   }
   journal.revert(snapshot);
-  endAtOnce(session, halted(haltOfPrecompile(output)), "none");
+  endWithoutFrame(session, halted(haltOfPrecompile(output)), "none");
 }
 
 function checkpointOf({ isOutOfTime }: Session): Checkpoint | undefined {

@@ -7,7 +7,7 @@ function named(hardfork: Hardfork, name: string) {
   return opcodesOf(hardfork).find((opcode) => opcode?.name === name);
 }
 
-test("each opcode stands at its number, and none is named twice", () => {
+test("each opcode is at its number, and none is named twice", () => {
   const table = opcodesOf("osaka");
   const names = table.flatMap((opcode) => (opcode ? [opcode.name] : []));
   assert.equal(new Set(names).size, names.length);
@@ -49,12 +49,12 @@ test("opcodes come with the fork of their EIP", () => {
 });
 
 test("static gas follows the repricings", () => {
-  const prices = (name: string) =>
+  const gasOf = (name: string) =>
     (["frontier", "tangerineWhistle", "istanbul", "berlin"] as const).map(
       (fork) => named(fork, name)?.gas,
     );
-  assert.deepEqual(prices("SLOAD"), [50, 200, 800, 0]);
-  assert.deepEqual(prices("BALANCE"), [20, 400, 700, 0]);
-  assert.deepEqual(prices("CALL"), [40, 700, 700, 0]);
-  assert.deepEqual(prices("SELFDESTRUCT"), [0, 5000, 5000, 5000]);
+  assert.deepEqual(gasOf("SLOAD"), [50, 200, 800, 0]);
+  assert.deepEqual(gasOf("BALANCE"), [20, 400, 700, 0]);
+  assert.deepEqual(gasOf("CALL"), [40, 700, 700, 0]);
+  assert.deepEqual(gasOf("SELFDESTRUCT"), [0, 5000, 5000, 5000]);
 });

@@ -19,7 +19,7 @@ export const DELEGATECALL = 0xf4;
 export const CREATE2 = 0xf5;
 export const STATICCALL = 0xfa;
 
-/** How a frame, or a call that never became one, ended. Its output stands in linear memory. */
+/** How a frame, or a call that never became one, ended. Its output is in linear memory. */
 export type FrameResult = {
   readonly outcome: "success" | "revert" | "halt";
   readonly halt?: Halt;
@@ -57,10 +57,10 @@ export type Session = {
   /** Depth of the running frame; −1 before the first and after the last */
   depth: number;
   /** How the frame at depth 0 ended; its gas is in `frame.gas`. */
-  ending: FrameResult;
-  /** Calls and creations the tracer was told of that have not ended */
+  frameResult: FrameResult;
+  /** Calls and creations reported to the tracer that have not ended */
   traced: number;
-  /** Gas each frame began with, kept for a tracer only */
+  /** Gas at entry of each frame, stored for tracers only */
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;
@@ -78,7 +78,7 @@ export function accountOf({ memory, journal, records }: Session, address: Addres
   return records.naming(address, () => journal.find(0, ADDRESS_KEY));
 }
 
-/** Where the running frame's memory ends: what lies behind is free, but for return data. */
+/** Where the running frame's memory ends: memory after it is free, except for return data. */
 export function memoryEnd({ memory }: Session): number {
   return memory.get32(frame.memory) + memory.get32(frame.memorySize);
 }

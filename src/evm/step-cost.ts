@@ -6,13 +6,13 @@ import { frame, globals } from "./layout.ts";
 import { opcodesOf } from "./opcodes.ts";
 import { LinearMemoryExhausted, type Session } from "./session.ts";
 
-/** Thrown through the emitted code: the opcode being priced has paid everything. */
+/** Thrown through the emitted code: the measured opcode has paid everything. */
 export class StepPriced extends Error {}
 
 /** More than any opcode costs, and far from the ends of 64 bits. */
 const PLENTY = 1n << 61n;
 
-/** Memory a priced opcode may grow by: what costs more is known from the first attempt. */
+/** Memory a measured opcode may grow by: what costs more is known from the first attempt. */
 const GROWTH_MAX = 1 << 20;
 
 /** Opcodes whose warm access geth charges before it looks at anything else. */

@@ -21,7 +21,7 @@ const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {
   [STATICCALL]: "STATICCALL",
 };
 
-/** Tells the tracer of the call or creation in `request`. */
+/** Notifies the tracer of the call or creation in `request`. */
 export function traceEnter(session: Session): void {
   const { memory, records, tracer, depth } = session;
   session.traced++;
@@ -39,9 +39,14 @@ export function traceEnter(session: Session): void {
 }
 
 /** `gas` is what it began with; what comes back of it is in `globals.gasBack`. */
-export function traceExit(session: Session, ending: FrameResult, gas: bigint, depth: number): void {
+export function traceExit(
+  session: Session,
+  frameResult: FrameResult,
+  gas: bigint,
+  depth: number,
+): void {
   const { memory, tracer } = session;
-  const { outcome, halt, output, outputSize } = ending;
+  const { outcome, halt, output, outputSize } = frameResult;
   session.traced--;
   const end = {
     gasUsed: gas - memory.get64(globals.gasBack),

@@ -51,7 +51,7 @@ export class PoolJournal {
     return this.#size;
   }
 
-  /** What earlier runs stored. Nothing changes until `rewrite`. */
+  /** What earlier runs stored. Nothing changes until `resume` or `rewrite`. */
   read(): JournalContent {
     const contents = this.#directory.list().map((name) => {
       this.#number = Math.max(this.#number, numberIn(name));
@@ -75,6 +75,25 @@ export class PoolJournal {
   }
 
   /**
+   * Continues the file of the last run, whose records are what the pool holds now.
+   * @returns false when there is no such file, or more than one
+   * @throws JournalWriteError
+   */
+  resume(): boolean {
+    const [name, ...others] = this.#directory.list();
+    if (name === undefined || others.length > 0 || !name.endsWith(EXTENSION)) return false;
+    try {
+      const file = this.#directory.open(name);
+      this.#file = file;
+      this.#size = file.size();
+      this.#rewriteSize = rewriteSizeAfter(this.#size);
+      return true;
+    } catch (cause) {
+      throw writeError(cause);
+    }
+  }
+
+  /**
    * Begins a new file with the content of the pool.
    * @throws JournalWriteError: the old file still holds what it held
    */
@@ -90,7 +109,7 @@ export class PoolJournal {
       this.#file?.close();
       this.#file = file;
       this.#size = size;
-      this.#rewriteSize = Math.max(REWRITE_BYTES_MIN, 2 * size);
+      this.#rewriteSize = rewriteSizeAfter(size);
     } catch (cause) {
       file?.close();
       if (file !== undefined) this.#directory.remove(next);
@@ -165,6 +184,11 @@ function truncateQuietly(file: LogFile, size: number): void {
   } catch {
     // The next record overwrites it, and the checksum of half a record does not hold.
   }
+}
+
+/** The size at which a journal that begins with `size` bytes is rewritten. */
+function rewriteSizeAfter(size: number): number {
+  return Math.max(REWRITE_BYTES_MIN, 2 * size);
 }
 
 function nameOf(number: number): string {

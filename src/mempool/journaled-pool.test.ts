@@ -43,6 +43,22 @@ describe("journalPool", () => {
     assert.deepEqual(again.pool.counts(), { pending: 2, queued: 1 });
   });
 
+  test("a journal of which everything is restored is continued, any other one rewritten", () => {
+    const directory = createMemoryLogDirectory();
+    start(directory).pool.add(transfer(alice, 0));
+    const files = directory.list();
+    const second = start(directory);
+    assert.deepEqual(directory.list(), files);
+    second.pool.add(transfer(alice, 1));
+    const third = start(directory);
+    assert.deepEqual(directory.list(), files);
+    assert.deepEqual(hashes(third.pool), hashes(second.pool));
+    third.pool.remove(hashes(third.pool)[0]!, "quarantined");
+    const fourth = start(directory);
+    assert.notDeepEqual(directory.list(), files);
+    assert.deepEqual(hashes(fourth.pool), hashes(third.pool));
+  });
+
   test("a rejected transaction is not in the journal", () => {
     const directory = createMemoryLogDirectory();
     const { pool } = start(directory);

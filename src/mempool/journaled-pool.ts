@@ -1,8 +1,12 @@
 import { NodeError } from "../errors.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { LogDirectory } from "../storage/log-file.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import {
+  type DecodedPooledTransaction,
+  decodePooledTransaction,
+} from "../types/transaction/decode.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Mempool } from "./mempool.ts";
@@ -44,9 +48,9 @@ export function journalPool(mempool: Mempool, directory: LogDirectory, log: Logg
     log.error("pool journal cannot be written", { error });
   }
 
-  const restoreResult = restore(journal, mempool, log);
+  const { isUnchanged, ...restoreResult } = restore(journal, mempool, log);
   try {
-    journal.rewrite();
+    if (!isUnchanged || !journal.resume()) journal.rewrite();
   } catch (error) {
     onWriteError(error);
   }
@@ -77,7 +81,14 @@ export function journalPool(mempool: Mempool, directory: LogDirectory, log: Logg
   };
 }
 
-function restore(journal: PoolJournal, mempool: Mempool, log: Logger): RestoreResult {
+function restore(
+  journal: PoolJournal,
+  mempool: Mempool,
+  log: Logger,
+): RestoreResult & {
+  /** The journal holds the transactions in the pool and nothing else. */
+  readonly isUnchanged: boolean;
+} {
   const { records, lostBytes } = journal.read();
   const { submissions, undecodable } = submissionsOf(records);
   const rejected = new Map<string, number>();
@@ -96,7 +107,9 @@ function restore(journal: PoolJournal, mempool: Mempool, log: Logger): RestoreRe
   if (undecodable > 0 || lostBytes > 0) {
     log.warn("pool journal damaged", { undecodable, lostBytes });
   }
-  return { restored, rejected, undecodable, lostBytes };
+  // Each record is a transaction that is pooled: none was removed, replaced, rejected or lost.
+  const isUnchanged = records.length === restored && lostBytes === 0;
+  return { restored, rejected, undecodable, lostBytes, isUnchanged };
 }
 
 /** The transactions that were added and not removed afterwards, oldest first. */
@@ -109,19 +122,21 @@ function submissionsOf(records: readonly JournalRecord[]) {
       continue;
     }
     try {
-      const { tx, sidecar } = decodePooledTransaction(record.transaction);
-      const { sender } = record;
-      // A record with a sender has a checksum: it is as it was when the pool accepted it.
-      const isVerified = sender !== undefined;
-      submissions.set(tx.hash, {
-        ...{ tx, isVerified },
-        ...(sender && { sender }),
-        ...(sidecar && { sidecar }),
-      });
+      const decoded = decodePooledTransaction(record.transaction);
+      submissions.set(decoded.tx.hash, submissionOf(decoded, record.sender));
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
       undecodable++;
     }
   }
   return { submissions: [...submissions.values()], undecodable };
+}
+
+/** A record with a sender has a checksum: its transaction is as it was when the pool accepted it. */
+function submissionOf(
+  { tx, sidecar }: DecodedPooledTransaction,
+  sender: Address | undefined,
+): Submission {
+  if (sender === undefined) return sidecar ? { tx, sidecar } : { tx };
+  return sidecar ? { tx, sender, sidecar, isVerified: true } : { tx, sender, isVerified: true };
 }

@@ -7,16 +7,13 @@ import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
 import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
+import type { Engine } from "../consensus/engine.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { openQuarantine, type Quarantine } from "../consensus/quarantine.ts";
 import type { SetAside } from "../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
-import {
-  createSoloEngine,
-  OwnProposalRejectedError,
-  type SoloEngine,
-} from "../consensus/solo/solo-engine.ts";
+import { createSoloEngine, OwnProposalRejectedError } from "../consensus/solo/solo-engine.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
@@ -32,6 +29,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
+import { createNetworkEngine, defaultFeeRecipient } from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
@@ -49,7 +47,7 @@ export type ChainCore = OpenChain & {
   readonly execution: ExecutionModules;
   readonly beginBlock: BeginBlock;
   readonly application: Application;
-  readonly engine: SoloEngine;
+  readonly engine: Engine;
   /** Why no blocks are made at present; undefined while they are. */
   readonly stalled: () => unknown;
   /** The journal of the pool; undefined where it is switched off. */
@@ -62,8 +60,8 @@ export type ChainCore = OpenChain & {
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
-  start(): void;
-  stop(): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
 };
 
 export type ChainCoreModules = {
@@ -124,7 +122,7 @@ export function composeChain(
   };
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
-  const feeRecipient = { value: config.consensus.feeRecipient };
+  const feeRecipient = { value: defaultFeeRecipient(config) };
   const { blockTime, extraData, gasLimit: gasLimitTarget } = config.consensus;
   const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
   const consensusLog = log.child("consensus");
@@ -147,27 +145,32 @@ export function composeChain(
     },
   );
   let stalled: unknown;
-  const engine = createSoloEngine(
-    {
-      blockTime,
-      proposer: config.consensus.feeRecipient,
-      onFatal: hooks.onFatal,
-      isTemporary: isTemporaryFailure,
-      onStalled(cause) {
-        stalled = cause;
-        const { number } = chain.head().block.header;
-        if (cause === undefined) log.info("block production resumed", { head: number });
-        else failures.report("block production", cause, { head: number });
+  const createSolo = () =>
+    createSoloEngine(
+      {
+        blockTime,
+        proposer: config.consensus.feeRecipient,
+        onFatal: hooks.onFatal,
+        isTemporary: isTemporaryFailure,
+        onStalled(cause) {
+          stalled = cause;
+          const { number } = chain.head().block.header;
+          if (cause === undefined) log.info("block production resumed", { head: number });
+          else failures.report("block production", cause, { head: number });
+        },
       },
-    },
-    {
-      application,
-      onExecutable: (listener) => mempool.onPending(listener),
-      hasExecutable: () => mempool.counts().pending > 0,
-      now: () => timeOf(clock.now()),
-      headTimestamp,
-    },
-  );
+      {
+        application,
+        onExecutable: (listener) => mempool.onPending(listener),
+        hasExecutable: () => mempool.counts().pending > 0,
+        now: () => timeOf(clock.now()),
+        headTimestamp,
+      },
+    );
+  const engine =
+    config.consensus.engine === "cometbft"
+      ? createNetworkEngine(config, { application, chain, failures, log, onFatal: hooks.onFatal })
+      : createSolo();
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
     const { header } = executed.block;
@@ -181,7 +184,10 @@ export function composeChain(
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
-    blockTester: createBlockTester(building, shared),
+    blockTester: createBlockTester(
+      { ...building, canCommit: engine.network === undefined },
+      shared,
+    ),
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -189,14 +195,14 @@ export function composeChain(
     beginBlock,
     application,
     engine,
-    stalled: () => stalled ?? clock.problem(),
+    stalled: () => stalled ?? clock.problem() ?? engine.network?.status().problem,
     journaled,
     blobWorkers,
     quarantine,
     submissionRules,
     submit,
-    start() {
-      engine.start();
+    async start() {
+      await engine.start();
       timers = [
         setInterval(
           failures.guard("pool sweep", () => mempool.removeStale()),
@@ -210,8 +216,8 @@ export function composeChain(
         () => quarantine.size(),
       );
     },
-    stop() {
-      engine.stop();
+    async stop() {
+      await engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
       journaled?.close();

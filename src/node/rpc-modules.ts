@@ -1,3 +1,4 @@
+import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
 import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
@@ -18,6 +19,8 @@ import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
+/** Blocks whose pace stands for that of the network. */
+const PACE_BLOCKS = 100;
 /** Newest devp2p `eth` version of geth, which tools compare with; this node speaks none. */
 const ETH_PROTOCOL_VERSION = 69;
 
@@ -69,22 +72,26 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient }: ChainCore,
+  { chain, feeRecipient, engine }: ChainCore,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
   const version = clientVersion();
+  const startingBlock = chain.head().block.header.number;
   return {
-    info: () => ({
-      clientVersion: version,
-      networkId: chain.config.chainId,
-      protocolVersion: ETH_PROTOCOL_VERSION,
-      peerCount: 0,
-      isListening: isListening(),
-      coinbase: feeRecipient.value,
-      // One validator, in this process: there is no chain to catch up with.
-      isValidator: true,
-      syncProgress: undefined,
-    }),
+    info: () => {
+      const network = engine.network?.status();
+      return {
+        clientVersion: version,
+        networkId: chain.config.chainId,
+        protocolVersion: ETH_PROTOCOL_VERSION,
+        peerCount: network?.peerCount ?? 0,
+        isListening: network?.isListening ?? isListening(),
+        coinbase: feeRecipient.value,
+        // The solo engine is the one validator and has no chain to catch up with.
+        isValidator: network?.isValidator ?? true,
+        syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
+      };
+    },
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: consensus.blockTime === "instant",
@@ -112,5 +119,22 @@ function rpcSettings(
     submissionRules,
     chainName: chain.name,
     methods,
+  };
+}
+
+/** CometBFT does not tell how far its peers are: the rest is estimated from the age of the head and the pace of the last blocks. */
+function syncProgressOf(
+  { head, headerAt }: Pick<Chain, "head" | "headerAt">,
+  startingBlock: number,
+) {
+  const { number, timestamp } = head().block.header;
+  const first = Math.max(0, number - PACE_BLOCKS);
+  const seconds = timestamp - (headerAt(first)?.timestamp ?? timestamp);
+  const secondsPerBlock = number > first && seconds > 0 ? seconds / (number - first) : 1;
+  const ageSeconds = Math.max(0, Date.now() / 1000 - timestamp);
+  return {
+    startingBlock,
+    currentBlock: number,
+    highestBlock: number + Math.max(1, Math.floor(ageSeconds / secondsPerBlock)),
   };
 }

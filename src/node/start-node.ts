@@ -56,14 +56,14 @@ export async function startNode(
       throw error;
     });
     if (config.dev) logTransactions(core, execution, { log: log.child("chain"), failures });
-    core.start();
+    await core.start();
     async function stop(): Promise<void> {
       try {
         await close();
       } finally {
         // Whatever a listener's trouble is: the store must be closed.
         measured?.close();
-        core.stop();
+        await core.stop();
         core.store.close();
       }
     }

@@ -82,7 +82,7 @@ test("nextExcessBlobGas keeps what is above the target (EIP-4844)", () => {
   assert.equal(nextExcessBlobGas({}, cancun, false), 0n);
 });
 
-test("nextExcessBlobGas holds the price up while execution gas dominates it (EIP-7918)", () => {
+test("nextExcessBlobGas holds the blob fee up while execution gas dominates it (EIP-7918)", () => {
   const parent = {
     excessBlobGas: 10n * GAS_PER_BLOB,
     blobGasUsed: 9n * GAS_PER_BLOB,

@@ -10,7 +10,7 @@ export const ELASTICITY_MULTIPLIER = 2n;
 const BASE_FEE_CHANGE_DENOMINATOR = 8n;
 /** EIP-4844, in wei. */
 const MIN_BLOB_BASE_FEE = 1n;
-/** EIP-7918: execution gas whose price a blob must at least cost. */
+/** EIP-7918: execution gas whose cost is the least cost of a blob. */
 const BLOB_BASE_COST = 8_192n;
 
 /** What the next base fee depends on. */
@@ -36,7 +36,7 @@ export function nextBaseFee(parent: BaseFeeParent): bigint {
   return baseFee - (baseFee * (target - gasUsed)) / target / BASE_FEE_CHANGE_DENOMINATOR;
 }
 
-/** Price of one unit of blob gas at `excessBlobGas`, in wei (EIP-4844). */
+/** Blob base fee: wei for a unit of blob gas at `excessBlobGas`, in wei (EIP-4844). */
 export function blobBaseFee(excessBlobGas: bigint, params: BlobParams): bigint {
   return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, params.baseFeeUpdateFraction);
 }
@@ -65,7 +65,7 @@ export function nextExcessBlobGas(
   if (isOsaka) {
     const reserve = BLOB_BASE_COST * (parent.baseFeePerGas ?? 0n);
     if (reserve > GAS_PER_BLOB * blobBaseFee(parentExcess, params)) {
-      // The price of blobs has no weight while execution gas dominates it: do not let the excess fall (EIP-7918).
+      // The blob base fee has no weight while execution gas dominates it: do not let the excess fall (EIP-7918).
       return parentExcess + (used * BigInt(params.max - params.target)) / BigInt(params.max);
     }
   }

@@ -88,7 +88,7 @@ export function readChainConfig(json: unknown): ChainConfig {
   };
 }
 
-/** Each fork at or after the one before it, none left out: a fork's rules stand on all earlier ones. */
+/** Each fork at or after the one before it, none left out: a fork's rules build on all earlier ones. */
 function assertForkOrder(forks: Readonly<{ [Field in ForkField]?: number }>): void {
   let last: { readonly field: ForkField; readonly at: number | undefined } | undefined;
   for (const { field, optional } of FORK_ORDER) {

@@ -14,7 +14,7 @@ export class InvalidGenesisError extends NodeError {
 const LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
 /**
- * `JSON.parse`, with integers that a double cannot hold kept as strings of their digits: genesis files write the
+ * `JSON.parse`, with integers that a double cannot hold decoded as strings of their digits: genesis files write the
  * terminal total difficulty and balances as plain numbers.
  */
 export function parseJsonKeepingIntegers(text: string): unknown {

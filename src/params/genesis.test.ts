@@ -162,14 +162,14 @@ for (const [field, change] of [
   });
 }
 
-test("genesisFromJson refuses a genesis that is not block 0, in geth's words", () => {
+test("genesisFromJson rejects a genesis that is not block 0, with geth's texts", () => {
   assert.throws(() => genesisFromJson({ ...minimal, number: "0x1" }), {
     message: "invalid genesis: number: can't commit genesis block with number > 0",
   });
   genesisFromJson({ ...minimal, number: "0x0" });
 });
 
-test("parseGenesis refuses text that is not JSON", () => {
+test("parseGenesis rejects text that is not JSON", () => {
   assert.throws(() => parseGenesis("{"), { code: "INVALID_GENESIS" });
 });
 

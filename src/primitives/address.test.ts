@@ -42,7 +42,7 @@ test("parseAddress takes any letter case and exactly 20 bytes", () => {
   }
 });
 
-test("addressFromBytes refuses another length than 20", () => {
+test("addressFromBytes rejects another length than 20", () => {
   assert.deepEqual(addressFromBytes(addressToBytes(ZERO_ADDRESS)), ZERO_ADDRESS);
   assert.throws(() => addressFromBytes(new Uint8Array(19)), { code: "INVALID_HEX" });
 });

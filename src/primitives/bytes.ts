@@ -53,7 +53,7 @@ export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
   return digitsToBytes(value.toString(16).padStart(length * 2, "0"));
 }
 
-/** `bytes` with zeros put in front until it is `length` long. */
+/** `bytes` left-padded with zeros until it is `length` long. */
 export function leftPad(bytes: Uint8Array, length: number): Uint8Array {
   if (bytes.length >= length) return bytes;
   const padded = new Uint8Array(length);

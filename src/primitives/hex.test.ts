@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import { bytesToHex, hexDigits, hexToBytes, isData } from "./hex.ts";
 
-test("hexToBytes reads DATA: two digits a byte behind 0x", () => {
+test("hexToBytes reads DATA: two digits a byte after 0x", () => {
   assert.deepEqual(hexToBytes("0x41"), Uint8Array.of(0x41));
   assert.deepEqual(hexToBytes("0x004200"), Uint8Array.of(0, 0x42, 0));
   assert.deepEqual(hexToBytes("0x"), new Uint8Array(0));
@@ -18,7 +18,7 @@ for (const [text, reason] of [
   ["0x4g", "invalid hex string"],
   ["0x41\n", "invalid hex string"],
 ] as const) {
-  test(`hexToBytes refuses ${JSON.stringify(text)}`, () => {
+  test(`hexToBytes rejects ${JSON.stringify(text)}`, () => {
     assert.throws(() => hexToBytes(text), { code: "INVALID_HEX", reason });
     assert.equal(isData(text), false);
   });

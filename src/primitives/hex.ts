@@ -1,6 +1,6 @@
 import { NodeError } from "../errors.ts";
 
-/** Lower-case hex digits behind `0x`. */
+/** Lower-case hex digits after `0x`. */
 export type Hex = `0x${string}`;
 
 /** Text that is not the hex form it had to be; `details.reason` is geth's word for what is wrong. */
@@ -19,7 +19,7 @@ const DIGITS = Uint8Array.from({ length: 256 }, (_, code) => {
   return Number.isNaN(value) ? 16 : value;
 });
 
-/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes, two words behind a selector. */
+/** Up to here a loop is quicker than to make a Buffer around the array: words, addresses, hashes, two words after a selector. */
 const SHORT_LENGTH = 68;
 
 const DATA_PATTERN = /^0x(?:[0-9a-fA-F]{2})*$/;

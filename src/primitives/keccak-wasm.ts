@@ -18,7 +18,7 @@ export type KeccakModule = {
   readonly memory: { readonly buffer: ArrayBuffer };
   /** Takes in `count` whole blocks that begin at `offset`. */
   absorb(offset: number, count: number): void;
-  /** Takes in the last `length` bytes, pads, and leaves the digest at 200. Needs 136 bytes behind the message. */
+  /** Takes in the last `length` bytes, pads, and leaves the digest at 200. Needs 136 bytes after the message. */
   finish(offset: number, length: number): void;
 };
 

@@ -59,13 +59,13 @@ test("keccak256 gives an array of its own each time, not a Buffer", () => {
   assert.equal(first.buffer.byteLength, 32);
 });
 
-test("keccak256OfHex hashes the bytes that the digits stand for", () => {
+test("keccak256OfHex hashes the bytes that the digits encode", () => {
   const address = noise(20, 7);
   assert.deepEqual(keccak256OfHex(bytesToHex(address)), keccak256(address));
   assert.deepEqual(keccak256OfHex("0x"), keccak256(new Uint8Array(0)));
 });
 
-test("keccak256Message hashes in place what stands in keccakMessage", () => {
+test("keccak256Message hashes in place the content of keccakMessage", () => {
   for (const length of [0, 1, 32, 135, 136, 137, 532, keccakMessage.length]) {
     const data = noise(length, length);
     keccakMessage.fill(0xff);

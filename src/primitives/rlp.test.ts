@@ -72,7 +72,7 @@ test("decodeRlpAt reads one item of many and says where it ends", () => {
   assert.throws(() => rlpListBounds(bytes, 0), { code: "INVALID_RLP" });
 });
 
-test("decodeRlp refuses lists nested without end", () => {
+test("decodeRlp rejects lists nested without end", () => {
   const bytes = new Uint8Array(100_000).fill(0xc1);
   assert.throws(() => decodeRlp(bytes), { code: "INVALID_RLP" });
 });

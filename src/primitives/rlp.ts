@@ -18,7 +18,7 @@ export class InvalidRlpError extends NodeError {
   readonly code = "INVALID_RLP";
 }
 
-/** Lists nested deeper than this are refused; no Ethereum structure needs more than a handful. */
+/** Lists nested deeper than this are rejected; no Ethereum structure needs more than a handful. */
 const DEPTH_MAX = 64;
 
 /** RLP of `item`. */

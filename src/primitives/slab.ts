@@ -7,7 +7,7 @@ let used = 0;
 /**
  * An array of `length` bytes, contents undefined, cut from a buffer that others share: for short arrays made by the thousand. The garbage
  * collector's work for arrays over 64 bytes of their own was half the time of a trie update (bench/micro/trie.ts).
- * One of them keeps 64 KiB alive, so what lives long should not stand alone among what does not.
+ * One of them keeps 64 KiB alive, so long-lived bytes should not share it with short-lived ones.
  */
 export function allocateShared(length: number): Uint8Array {
   if (length > SLAB_LENGTH >> 3) return new Uint8Array(length);

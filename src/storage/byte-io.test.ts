@@ -44,11 +44,27 @@ test("ByteReader gives back what ByteWriter took, in order", () => {
   );
 });
 
-test("ByteReader refuses a varint beyond the safe integers and input that ends inside an item", () => {
+test("ByteReader rejects a varint beyond the safe integers and input that ends inside an item", () => {
   const code = "STORE_MALFORMED_BYTES";
   assert.throws(() => new ByteReader(new Uint8Array(9).fill(0xff)).varint(), { code });
   assert.throws(() => new ByteReader(Uint8Array.of(0x80)).varint(), { code });
   assert.throws(() => new ByteReader(Uint8Array.of(3, 1, 2)).bigint(), { code });
   assert.throws(() => new ByteReader(Uint8Array.of(3, 1, 2)).block(), { code });
   assert.throws(() => new ByteReader(Uint8Array.of(1, 2, 3)).u32(), { code });
+});
+
+test("ByteWriter writes an integer of any size big-endian, as long as it must be", () => {
+  for (let bits = 0n; bits <= 256n; bits++) {
+    for (const value of [2n ** bits - 1n, 2n ** bits, 2n ** bits + 255n]) {
+      const digits = value === 0n ? "" : value.toString(16);
+      const expected = digits.padStart(digits.length + (digits.length % 2), "0");
+      const sized = new ByteWriter(1);
+      sized.bigint(value);
+      const length = (expected.length / 2).toString(16).padStart(2, "0");
+      assert.equal(sized.finish().toString("hex"), length + expected);
+      const unsized = new ByteWriter(1);
+      unsized.unsizedBigint(value);
+      assert.equal(unsized.finish().toString("hex"), expected);
+    }
+  }
 });

@@ -2,6 +2,8 @@ import { crc32 } from "node:zlib";
 import { NodeError } from "../errors.ts";
 
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const U64_MAX = 2n ** 64n - 1n;
+const U128_MAX = 2n ** 128n - 1n;
 
 /** Bytes that do not hold what their format says. */
 export class MalformedBytesError extends NodeError {
@@ -68,37 +70,57 @@ export class ByteWriter {
 
   /** Big-endian without leading zeros after one byte of length; at most 255 bytes. */
   bigint(value: bigint): void {
-    if (value <= SAFE_MAX) {
-      this.#safeInteger(Number(value));
-      return;
-    }
-    const digits = value.toString(16);
-    const length = (digits.length + 1) >> 1;
-    this.#reserve(1 + length);
-    this.#buffer[this.#length] = length;
-    this.#buffer.write(digits.padStart(length * 2, "0"), this.#length + 1, "hex");
-    this.#length += 1 + length;
+    this.#reserve(1);
+    const start = this.#length++;
+    this.unsizedBigint(value);
+    this.#buffer[start] = this.#length - start - 1;
   }
 
-  /** The same for what a number holds exactly, several times as fast. */
+  /** The same without its length. Small ones are several times as fast as large ones. */
+  unsizedBigint(value: bigint): void {
+    if (value <= SAFE_MAX) this.#safeInteger(Number(value));
+    else if (value <= U128_MAX) this.#u128(value);
+    else {
+      const digits = value.toString(16);
+      const length = (digits.length + 1) >> 1;
+      this.#reserve(length);
+      this.#buffer.write(digits.padStart(length * 2, "0"), this.#length, "hex");
+      this.#length += length;
+    }
+  }
+
   #safeInteger(value: number): void {
     let length = 0;
     for (let rest = value; rest >= 1; rest /= 256) length++;
-    this.#reserve(1 + length);
-    this.#buffer[this.#length] = length;
+    this.#reserve(length);
     let rest = value;
-    for (let at = this.#length + length; at > this.#length; at--) {
+    for (let at = this.#length + length - 1; at >= this.#length; at--) {
       this.#buffer[at] = rest % 256;
       rest = Math.floor(rest / 256);
     }
-    this.#length += 1 + length;
+    this.#length += length;
+  }
+
+  #u128(value: bigint): void {
+    this.#reserve(16);
+    const start = this.#length;
+    this.#buffer.writeBigUInt64BE(value >> 64n, start);
+    this.#buffer.writeBigUInt64BE(value & U64_MAX, start + 8);
+    let first = start;
+    while (this.#buffer[first] === 0) first++;
+    this.#buffer.copyWithin(start, first, start + 16);
+    this.#length = start + 16 - (first - start);
   }
 
   /** Leaves `count` bytes zero, to be patched. */
   skip(count: number): void {
     this.#reserve(count);
-    this.#buffer.fill(0, this.#length, this.#length + count);
-    this.#length += count;
+    for (let left = count; left > 0; left--) this.#buffer[this.#length++] = 0;
+  }
+
+  /** Puts `value` over a byte written before. */
+  patchByte(offset: number, value: number): void {
+    this.#buffer[offset] = value;
   }
 
   /** Puts `value` over four bytes written before. */
@@ -117,9 +139,9 @@ export class ByteWriter {
     this.#buffer.write(value.slice(2), offset, "hex");
   }
 
-  /** crc32 of the bytes written from offset `start` to `end`. */
-  checksum(start: number, end: number): number {
-    return crc32(this.#buffer.subarray(start, end));
+  /** crc32 of the bytes written from offset `start` to `end`, after those whose crc32 is `seed`. */
+  checksum(start: number, end: number, seed = 0): number {
+    return crc32(this.#buffer.subarray(start, end), seed);
   }
 
   /** What was written, as a view: the writer must not be used afterwards. */

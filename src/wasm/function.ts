@@ -115,7 +115,7 @@ export class FunctionBuilder {
     this.#close();
   }
 
-  /** `br` to its label goes behind it. */
+  /** `br` to its label goes past its end. */
   block(body: (label: Label) => void): void {
     body(this.#open(0x02));
     this.#close();
@@ -155,7 +155,7 @@ export class FunctionBuilder {
     this.#body.push(0x00);
   }
 
-  /** Opens a block by hand, for nests too deep for callbacks; closed by `end`. */
+  /** Opens a block explicitly, for nests too deep for callbacks; closed by `end`. */
   openBlock(): Label {
     return this.#open(0x02);
   }

@@ -18,7 +18,7 @@ export class ModuleBuilder {
 
   /** Imports `host.NAME`. */
   import(name: string, params: readonly ValueType[], results: readonly ValueType[]): FunctionRef {
-    invariant(this.#functions.length === 0, "imports stand before definitions");
+    invariant(this.#functions.length === 0, "imports precede definitions");
     const index = this.#imports.push({ name, type: this.#type(params, results) }) - 1;
     return { index, params, results };
   }

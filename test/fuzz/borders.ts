@@ -75,7 +75,7 @@ export function bordersOf({ gas, gasUsed, steps }: Reconnaissance): Set<bigint> 
   return new Set(borders.filter((each) => each >= 0n));
 }
 
-/** By how much less gas at depth 0 takes `gas` away at `depth`: each call keeps back a 64th (EIP-150), unless it says how much it hands on. */
+/** By how much less gas at depth 0 takes `gas` away at `depth`: each call withholds a 64th (EIP-150), unless it names an amount. */
 function gasAtTop({ gas, depth }: Pick<Step, "gas" | "depth">): bigint {
   let atTop = gas;
   for (let i = 0; i < depth; i++) atTop = (atTop * 64n + 62n) / 63n;

@@ -2,7 +2,7 @@ import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hex } from "../../src/primitives/hex.ts";
 
-/** A message on a small world, as JSON, so that it can be kept and shrunk. Quantities are decimal or 0x text. */
+/** A message on a small world, as JSON, so that it can be saved and shrunk. Quantities are decimal or 0x text. */
 export type FuzzCase = {
   readonly hardfork: Hardfork;
   readonly accounts: readonly FuzzAccount[];

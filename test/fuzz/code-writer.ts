@@ -340,7 +340,7 @@ export function createCodeWriter(options: {
 
 const GAS_VALUES = [0, 1, 700, 2299, 2300, 2301, 5000, 9000, 20_000, 50_000, 1_000_000];
 
-/** Words at the borders of what arithmetic tells apart. */
+/** Words at the borders of what arithmetic distinguishes. */
 function value(random: Random): bigint {
   return random.weighted<() => bigint>([
     [6, () => BigInt(random.int(4))],

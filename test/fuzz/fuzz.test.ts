@@ -52,7 +52,7 @@ test("an engine with a fault is found out, by a program of a few instructions", 
   assert.ok(length <= 8, `${length} pieces of code`);
 });
 
-test("an engine that tells a wrong step is found out, also when it is the last of its frame", () => {
+test("an engine that reports a wrong step is detected, also when it is the last of its frame", () => {
   const RETURN = 0xf3;
   const faulty: Evm = {
     execute(message, block, state, { tracer } = {}) {

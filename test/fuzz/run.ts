@@ -172,7 +172,7 @@ function describeState(state: WorldState): string {
       const fields = account
         ? `nonce ${account.nonce} balance ${account.balance} code ${account.codeHash}`
         : "gone";
-      // Slots of an account that is gone are gone with it, whoever lists them.
+      // Slots of an account that is gone are gone with it, whichever engine lists them.
       const slots = account ? [...storage].map(([slot, value]) => `${slot}=${value}`).sort() : [];
       return [address, fields, ...slots].join(" ");
     })
@@ -180,8 +180,8 @@ function describeState(state: WorldState): string {
     .join("\n");
 }
 
-/** Refused before there was a frame: one of the engines does not tell of it. */
-const REFUSALS: ReadonlySet<string | undefined> = new Set([
+/** Rejected before there was a frame: one of the engines does not report it. */
+const REJECTIONS: ReadonlySet<string | undefined> = new Set([
   "callDepth",
   "insufficientBalance",
   "nonceOverflow",
@@ -195,7 +195,7 @@ function recorder(lines: string[]): Tracer {
   };
   return {
     onStep(step) {
-      // Engines tell the opcode that fails, and the STOP behind the end of code, in ways of their own: what follows has to agree.
+      // Engines tell the opcode that fails, and the STOP past the end of code, in ways of their own: what follows has to agree.
       if (step.opcode !== STOP && step.halt === undefined) write(() => describeStep(step));
     },
     onEnter(frame, depth) {
@@ -209,7 +209,7 @@ function recorder(lines: string[]): Tracer {
     onExit({ outcome, halt, gasUsed, output }, depth) {
       const frame = frames.pop();
       if (frame?.type === "SELFDESTRUCT") return;
-      if (depth > 0 && REFUSALS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
+      if (depth > 0 && REJECTIONS.has(halt?.kind)) lines.length = frame?.firstLine ?? 0;
       else
         write(() => `${outcome} of depth ${depth}, gas ${gasUsed}, output ${bytesToHex(output)}`);
     },

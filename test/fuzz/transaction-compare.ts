@@ -11,10 +11,10 @@ export type TransactionFinding = {
 };
 
 export type TransactionComparison = {
-  /** Transactions both engines applied or refused; up to and with the one in which they differ. */
+  /** Transactions both engines applied or rejected; up to and with the one in which they differ. */
   readonly executions: number;
-  /** The rules by which they refused some of them. */
-  readonly refusals: readonly string[];
+  /** The rules by which they rejected some of them. */
+  readonly rejections: readonly string[];
   readonly finding?: TransactionFinding;
 };
 
@@ -24,21 +24,21 @@ export function compareTransactions(
   evm: Evm,
   oracle: TransactionOracle,
 ): TransactionComparison {
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   const base = runTransaction(fuzzCase, evm);
   let executions = 0;
   for (const variant of [fuzzCase, ...variantsOf(fuzzCase, base)]) {
     executions++;
     const ours = variant === fuzzCase ? base : runTransaction(variant, evm);
     const theirs = runOnOracle(variant, oracle);
-    if (ours.facts["rule"]) refusals.push(ours.facts["rule"]);
+    if (ours.facts["rule"]) rejections.push(ours.facts["rule"]);
     // A variant of a good transaction breaks one rule at most; others may break two, and either side may name either.
-    const isGood = base.facts["refused"] === "no";
+    const isGood = base.facts["rejected"] === "no";
     const text = difference(isGood ? ours : unnamed(ours), isGood ? theirs : unnamed(theirs));
     if (text === undefined) continue;
-    return { executions, refusals, finding: { fuzzCase: variant, difference: text } };
+    return { executions, rejections, finding: { fuzzCase: variant, difference: text } };
   }
-  return { executions, refusals };
+  return { executions, rejections };
 }
 
 /** The difference in this one transaction, whatever rules are named. */

@@ -1,4 +1,4 @@
-/** Names for what a transaction can be refused for, to compare two engines by. */
+/** Names for what a transaction can be rejected for, to compare two engines by. */
 
 /** Our codes; what is not here is a rule of its own. */
 const BY_CODE: Readonly<Record<string, string>> = {

@@ -29,7 +29,7 @@ import { ruleOfCode, ruleOfText } from "./transaction-rules.ts";
 /** For the roots in receipts before EIP-658, which are not looked at: they build on nothing. */
 const stateTrie = createStateTrie(createMemoryNodes(), { cachedNodesMax: 256 });
 
-/** What a transaction came to, and what its gas limit had to cover; 0 where it was refused. */
+/** The outcome of a transaction, and what its gas limit had to cover; 0 where it was rejected. */
 export type TransactionOutcome = Outcome & { readonly maxUsedGas: bigint };
 
 /** Decodes and executes the transaction as one of a block's. */
@@ -54,7 +54,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
     return { ...outcomeOf(facts, stateNow()), maxUsedGas: result.maxUsedGas };
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return { ...refusedBy(ruleOfCode(error.code), stateNow()), maxUsedGas: 0n };
+    return { ...rejectedBy(ruleOfCode(error.code), stateNow()), maxUsedGas: 0n };
   }
 }
 
@@ -68,12 +68,12 @@ function isRefusal(error: unknown): error is NodeError {
 export function runOnOracle(fuzzCase: TransactionCase, oracle: TransactionOracle): Outcome {
   const { raw } = transactionOf(fuzzCase);
   const block = transactionBlockOf(fuzzCase);
-  const { refusal, result, state } = oracle.apply(raw, allocOf(fuzzCase.accounts), block);
-  return result ? outcomeOf(result, state) : refusedBy(ruleOfText(refusal ?? ""), state);
+  const { rejection, result, state } = oracle.apply(raw, allocOf(fuzzCase.accounts), block);
+  return result ? outcomeOf(result, state) : rejectedBy(ruleOfText(rejection ?? ""), state);
 }
 
-function refusedBy(rule: string, state: ReadonlyMap<Address, OracleAccount>): Outcome {
-  return { gasUsed: 0n, steps: [], facts: { refused: "yes", state: describe(state), rule } };
+function rejectedBy(rule: string, state: ReadonlyMap<Address, OracleAccount>): Outcome {
+  return { gasUsed: 0n, steps: [], facts: { rejected: "yes", state: describe(state), rule } };
 }
 
 function outcomeOf(result: OracleResult, state: ReadonlyMap<Address, OracleAccount>): Outcome {
@@ -82,7 +82,7 @@ function outcomeOf(result: OracleResult, state: ReadonlyMap<Address, OracleAccou
     gasUsed,
     steps: [],
     facts: {
-      refused: "no",
+      rejected: "no",
       outcome,
       gasUsed: gasUsed.toString(),
       returnData: bytesToHex(returnData),

@@ -15,7 +15,7 @@ import type { TransactionOutcome } from "./transaction-run.ts";
 const OTHERS_TRIED = 6;
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** `fuzzCase` with one thing changed so that it just holds, or just breaks, a rule. `outcome` is what the case itself came to. */
+/** `fuzzCase` with one thing changed so that it just holds, or just breaks, a rule. `outcome` is the outcome of the case itself. */
 export function variantsOf(
   fuzzCase: TransactionCase,
   { gasUsed, maxUsedGas }: TransactionOutcome,

@@ -21,7 +21,7 @@ const evm = await createEngine();
 const oracle = createTransactionOracle();
 const first = Number(values.seed);
 const end = first + Number(values.count);
-const refusals = new Map<string, number>();
+const rejections = new Map<string, number>();
 let applied = 0;
 const begun = performance.now();
 let executions = 0;
@@ -31,8 +31,8 @@ for (; seed < end && findings < Number(values.stop); seed++) {
   const fuzzCase = generateTransactionCase(seed, values.fork as Hardfork | undefined);
   const compared = compareTransactions(fuzzCase, evm, oracle);
   executions += compared.executions;
-  applied += compared.executions - compared.refusals.length;
-  for (const rule of compared.refusals) refusals.set(rule, (refusals.get(rule) ?? 0) + 1);
+  applied += compared.executions - compared.rejections.length;
+  for (const rule of compared.rejections) rejections.set(rule, (rejections.get(rule) ?? 0) + 1);
   const { finding } = compared;
   if (!finding) continue;
   findings++;
@@ -44,8 +44,8 @@ for (; seed < end && findings < Number(values.stop); seed++) {
 }
 console.log(`${applied} applied`);
 const seconds = (performance.now() - begun) / 1000;
-for (const [rule, count] of [...refusals].sort(([, a], [, b]) => b - a)) {
-  console.log(`${count} refused: ${rule}`);
+for (const [rule, count] of [...rejections].sort(([, a], [, b]) => b - a)) {
+  console.log(`${count} rejected: ${rule}`);
 }
 console.log(
   `${findings} differences in ${executions} executions of ${seed - first} transactions, seeds ${first} to ${seed - 1}, ` +

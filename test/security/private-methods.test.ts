@@ -77,6 +77,7 @@ test("a public method answers to no token, and not to a bad one", async () => {
   assert.equal((await overHttp(node.url, "eth_chainId")).result, "0x2328");
   const bad = await overHttp(node.url, "eth_chainId", [], { authorization: "Bearer x" });
   assert.deepEqual([bad.status, bad.error?.code], [401, -32001]);
+  assert.match(bad.error?.message ?? "", /Authorization: Bearer.*IPC socket/);
 });
 
 test("a WebSocket opened with a token loses its private methods when the token expires", async () => {

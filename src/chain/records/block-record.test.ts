@@ -10,6 +10,7 @@ import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { BlockRecord } from "../store/block-store.ts";
+import { encodeAccount } from "../testing/encode-account.ts";
 import { encodeBlockRecordV1 } from "../testing/encode-record-v1.ts";
 import { plain } from "../testing/plain.ts";
 import { RandomChain } from "../testing/random-chain.ts";
@@ -28,7 +29,6 @@ import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
   decodeAccount,
-  encodeAccount,
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "./changes-record.ts";

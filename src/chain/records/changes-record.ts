@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { bigintToBytes, bytesToBigint } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
@@ -59,10 +59,10 @@ export function writeChanges(
     writer.byte(
       (change.storageCleared ? CLEARED : 0) | (unchanged.has(change.address) ? UNCHANGED : 0),
     );
-    const address = Buffer.from(change.address.slice(2), "hex");
-    writeAccountEntry(writer, address, encodeAccount(change.account));
+    const addressOffset = writeAccountEntry(writer, change);
     writer.varint(change.storage.size);
-    const seed = crc32(address);
+    if (change.storage.size === 0) continue;
+    const seed = writer.checksum(addressOffset, addressOffset + ADDRESS_LENGTH);
     for (const [slot, value] of change.storage) writeSlotEntry(writer, seed, slot, value);
   }
   writer.varint(changes.codes.size);
@@ -152,17 +152,14 @@ export function slotEntryValue(bytes: Uint8Array, key: Uint8Array): Uint8Array |
  * Account as bytes: nonce length, plus 128 for an account with code ‖ nonce ‖ code hash if it has
  * code ‖ balance. Numbers are big-endian without leading zeros. No account at all: no bytes.
  */
-export function encodeAccount(account: Account | null): Uint8Array {
-  if (account === null) return EMPTY_BYTES;
-  const hasCode = account.codeHash !== EMPTY_CODE_HASH;
-  const nonce = bigintToBytes(account.nonce);
-  const balance = bigintToBytes(account.balance);
-  const bytes = Buffer.allocUnsafe(1 + nonce.length + (hasCode ? 32 : 0) + balance.length);
-  bytes[0] = nonce.length | (hasCode ? 0x80 : 0);
-  bytes.set(nonce, 1);
-  if (hasCode) bytes.write(account.codeHash.slice(2), 1 + nonce.length, "hex");
-  bytes.set(balance, bytes.length - balance.length);
-  return bytes;
+export function writeAccount(writer: ByteWriter, { nonce, codeHash, balance }: Account): void {
+  const start = writer.length;
+  writer.bigint(nonce);
+  if (codeHash !== EMPTY_CODE_HASH) {
+    writer.patchByte(start, (writer.length - start - 1) | 0x80);
+    writer.hex(codeHash);
+  }
+  writer.unsizedBigint(balance);
 }
 
 /** @throws MalformedBytesError */
@@ -174,13 +171,15 @@ export function decodeAccount(value: Uint8Array): Account {
   return { nonce, balance: bytesToBigint(value.subarray(reader.offset)), codeHash };
 }
 
-function writeAccountEntry(writer: ByteWriter, address: Uint8Array, value: Uint8Array): void {
-  const entry = Buffer.allocUnsafe(25 + value.length);
-  entry[4] = value.length;
-  entry.set(address, 5);
-  entry.set(value, 25);
-  entry.writeUInt32LE(crc32(entry.subarray(4)));
-  writer.bytes(entry);
+/** Where in the record its address is. */
+function writeAccountEntry(writer: ByteWriter, { address, account }: AccountChange): number {
+  const start = writer.length;
+  writer.skip(5);
+  writer.hex(address);
+  if (account !== null) writeAccount(writer, account);
+  writer.patchByte(start + 4, writer.length - start - 25);
+  writer.patchU32(start, writer.checksum(start + 4, writer.length));
+  return start + 5;
 }
 
 function writeSlotEntry(writer: ByteWriter, seed: number, slot: Hash, value: bigint): void {

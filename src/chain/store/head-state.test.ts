@@ -5,7 +5,7 @@ import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { bigintToBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
-import { encodeAccount } from "../records/changes-record.ts";
+import { encodeAccount } from "../testing/encode-account.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { HeadState } from "./head-state.ts";
 

@@ -20,7 +20,7 @@ export type InitOptions = {
 };
 
 /** Enough to deploy and try anything, for accounts named with --fund: a million ether in wei. */
-const FUNDED_BALANCE = 10n ** 24n;
+export const FUNDED_BALANCE = 10n ** 24n;
 
 /** Makes a home: settings, genesis, token secret, key store folder. Never touches one that is there. */
 export function init(options: InitOptions, context: CliContext): void {
@@ -30,7 +30,13 @@ export function init(options: InitOptions, context: CliContext): void {
   }
   const text = genesisText(options, context);
   const genesis = parseGenesis(text);
+  makeHome(home, text);
+  context.stdout.write(summaryOf(home, genesis));
+  for (const warning of missingContracts(genesis)) context.stderr.write(`warning: ${warning}\n`);
+}
 
+/** Settings, token secret, key store folder and genesis; files that are there stay. */
+export function makeHome(home: string, genesis: string): void {
   mkdirSync(home, { recursive: true });
   for (const folder of [dirname(appTomlPath(home)), keystorePath(home)]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -39,9 +45,7 @@ export function init(options: InitOptions, context: CliContext): void {
   writeNew(appTomlPath(home), renderAppToml(), 0o644);
   createJwtSecret(home);
   // Last, because its presence is what makes a folder a home.
-  writeNew(genesisPath(home), text, 0o644);
-  context.stdout.write(summaryOf(home, genesis));
-  for (const warning of missingContracts(genesis)) context.stderr.write(`warning: ${warning}\n`);
+  writeNew(genesisPath(home), genesis, 0o644);
 }
 
 /** Contracts without which a Prague block is invalid; a chain that gets there later may still deploy them. */
@@ -75,7 +79,7 @@ function genesisText({ genesis, chainId, fund }: InitOptions, { now }: CliContex
   });
 }
 
-function parseChainId(text: string): bigint {
+export function parseChainId(text: string): bigint {
   // EIP-2294 bounds chain ids to 2^63 - 37, so that 2·id + 36 fits the v of a signature.
   const value = /^[1-9]\d{0,18}$/.test(text) ? BigInt(text) : 0n;
   if (value === 0n || value > 2n ** 63n - 37n) {
@@ -84,7 +88,7 @@ function parseChainId(text: string): bigint {
   return value;
 }
 
-function parseFunded(text: string): Address {
+export function parseFunded(text: string): Address {
   try {
     return parseAddress(text);
   } catch (cause) {

@@ -5,6 +5,7 @@ import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
+import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
 import { type BlockTime, nextBlockTime, timestampStepOf } from "./block-time.ts";
 
@@ -44,18 +45,8 @@ export class OwnProposalRejectedError extends NodeError {
   }
 }
 
-export type SoloEngine = {
-  start(): void;
-  stop(): void;
-  /** Makes one block now, empty or not; its hash. */
-  produceBlock(): Hash;
-};
-
 /** The engine of a chain with one validator, in process: every proposal is decided. */
-export function createSoloEngine(
-  options: SoloEngineOptions,
-  modules: SoloEngineModules,
-): SoloEngine {
+export function createSoloEngine(options: SoloEngineOptions, modules: SoloEngineModules): Engine {
   const { application } = modules;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -150,6 +141,7 @@ export function createSoloEngine(
       invariant(hash, "a block that may be empty is always made");
       return hash;
     },
+    network: undefined,
   };
 }
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
 import type { Address } from "../../primitives/address.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -7,10 +9,11 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, ChainStart, Proposal } from "../application.ts";
 import { REANNOUNCE_MS } from "../gossip-list.ts";
 import {
+  ACCOUNTS,
   CHAIN_ID,
   GENESIS_TIME,
   inputOf,
-  PROPOSER,
+  KEYS,
   proposalOf,
   REVERTER,
   transferOf,
@@ -27,6 +30,11 @@ export type ApplicationUnderTest = {
 };
 
 const BYTES_MAX = 1_000_000;
+const VALIDATOR = {
+  publicKey: compressPublicKey(publicKeyFromPrivate(KEYS[0]!)),
+  address: ACCOUNTS[0]!,
+  power: 1,
+};
 const NO_LIMITS = { maxBytes: 0, maxGas: 0n };
 
 /** The rules every application keeps, and every engine relies on. @param open a fresh node at genesis */
@@ -53,7 +61,7 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
       time: { seconds: GENESIS_TIME, nanos: 0 },
       chainId: `evmint-${CHAIN_ID}`,
       initialHeight: 1,
-      validators: [{ publicKey: new Uint8Array(33), address: PROPOSER, power: 1 }],
+      validators: [VALIDATOR],
       appState: Buffer.from(JSON.stringify({ evmGenesis: genesisHash })),
       ...overrides,
     });

@@ -46,17 +46,16 @@ export type FieldFunctions = {
   readonly isZero: FunctionRef;
 };
 
-/** Functions of the prime field, `mulAdd(to, a, b, c, d)`: a·b + c·d, and `reduce(to, a)`, which brings an element below p. */
+/** Functions of the prime field, and `reduce(to, a)`, which brings an element below p. */
 export function defineField(
   module: ModuleBuilder,
   shape: FieldShape,
-): FieldFunctions & { readonly mulAdd: FunctionRef; readonly reduce: FunctionRef } {
+): FieldFunctions & { readonly reduce: FunctionRef } {
   const { modulus, limbs, size } = shape;
   const double = limbsOf(2n * modulus, limbs);
   return {
     size,
     mul: defineMultiply(module, shape),
-    mulAdd: defineMultiplyAdd(module, shape),
     sqr: defineSquare(module, shape),
     add: module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
       const carry = f.i64(0n);
@@ -93,7 +92,7 @@ export function defineField(
       f.return(i32.or(i64.eqz(bits(zero)), i64.eqz(bits(limbsOf(modulus, limbs)))));
     }),
     reduce: module.define(["i32", "i32"], [], (f, to, a) => {
-      const value = indexes(limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
+      const value = loadLimbs(f, shape, a!);
       storeReduced(f, to!, value, limbsOf(modulus, limbs));
     }),
   };
@@ -101,34 +100,60 @@ export function defineField(
 
 function defineMultiply(module: ModuleBuilder, shape: FieldShape): FunctionRef {
   return module.define(["i32", "i32", "i32"], [], (f, to, a, b) => {
-    const x = indexes(shape.limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
-    const y = indexes(shape.limbs).map((i) => f.i64(i64.load(b!, 8 * i)));
-    reduceColumns(f, shape, to!, (column) =>
-      pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)),
-    );
+    storeProduct(f, shape, to!, loadLimbs(f, shape, a!), loadLimbs(f, shape, b!));
   });
 }
 
-/** Two products with the reduction of one. */
-function defineMultiplyAdd(module: ModuleBuilder, shape: FieldShape): FunctionRef {
-  return module.define(["i32", "i32", "i32", "i32", "i32"], [], (f, to, ...operands) => {
-    const [x, y, u, v] = operands.map((address) =>
-      indexes(shape.limbs).map((i) => f.i64(i64.load(address, 8 * i))),
-    ) as [Local[], Local[], Local[], Local[]];
-    const high = f.i64(0n);
-    reduceColumns(f, shape, to!, (column) => {
-      const all = pairs(column, shape.limbs);
-      if (all.length === 0) return [high];
-      const first = f.i64(sum([high, ...all.map(([i, j]) => i64.mul(x[i]!, y[j]!))]));
-      f.set(high, i64.shrU(first, BITS));
-      return [i64.and(first, MASK), ...all.map(([i, j]) => i64.mul(u[i]!, v[j]!))];
-    });
+/** The limbs of the element at `address` as variables. */
+export function loadLimbs(f: FunctionBuilder, { limbs }: FieldShape, address: Operand): Local[] {
+  return indexes(limbs).map((i) => f.i64(i64.load(address, 8 * i)));
+}
+
+/** Stores x·y + u·v at `to`: two products with the reduction of one. */
+export function storeSumOfProducts(
+  f: FunctionBuilder,
+  shape: FieldShape,
+  to: Operand,
+  [x, y]: readonly [readonly Local[], readonly Local[]],
+  [u, v]: readonly [readonly Local[], readonly Local[]],
+): void {
+  const high = f.i64(0n);
+  reduceColumns(f, shape, to, (column) => {
+    const all = pairs(column, shape.limbs);
+    if (all.length === 0) return [high];
+    const first = f.i64(sum([high, ...all.map(([i, j]) => i64.mul(x[i]!, y[j]!))]));
+    f.set(high, i64.shrU(first, BITS));
+    return [i64.and(first, MASK), ...all.map(([i, j]) => i64.mul(u[i]!, v[j]!))];
+  });
+}
+
+/** Stores x·y at `to`; both may be up to 4p where R exceeds 16p. */
+export function storeProduct(
+  f: FunctionBuilder,
+  shape: FieldShape,
+  to: Operand,
+  x: readonly Local[],
+  y: readonly Local[],
+): void {
+  reduceColumns(f, shape, to, (column) =>
+    pairs(column, shape.limbs).map(([i, j]) => i64.mul(x[i]!, y[j]!)),
+  );
+}
+
+/** `limbs` with carries taken; the number they form is not negative. */
+export function carried(f: FunctionBuilder, limbs: readonly Operand[]): Local[] {
+  const carry = f.i64(0n);
+  return limbs.map((value) => {
+    const limb = f.i64(i64.add(value, carry));
+    f.set(carry, i64.shrS(limb, BITS));
+    f.set(limb, i64.and(limb, MASK));
+    return limb;
   });
 }
 
 function defineSquare(module: ModuleBuilder, shape: FieldShape): FunctionRef {
   return module.define(["i32", "i32"], [], (f, to, a) => {
-    const x = indexes(shape.limbs).map((i) => f.i64(i64.load(a!, 8 * i)));
+    const x = loadLimbs(f, shape, a!);
     reduceColumns(f, shape, to!, (column) => {
       const all = pairs(column, shape.limbs);
       const mixed = all.filter(([i, j]) => i < j).map(([i, j]) => i64.mul(x[i]!, x[j]!));
@@ -148,27 +173,37 @@ function reduceColumns(
   to: Operand,
   products: (column: number) => readonly Operand[],
 ): void {
-  const p = limbsOf(modulus, limbs);
   const factor = negatedInverse(modulus);
+  // With p ≡ −1 the quotient is the limb itself and p·q = (p + 1)·q − q: subtracting q clears the limb.
+  const clearsItself = factor === 1n;
+  const multiplier = limbsOf(clearsItself ? modulus + 1n : modulus, limbs);
   const quotients: Local[] = [];
   const carry = f.i64(0n);
   for (let column = 0; column < 2 * limbs; column++) {
     // Both kinds of products together could pass 64 bits, so the high part of the first is set aside.
     const own = f.i64(sum([carry, ...products(column)]));
     const multiples = pairs(column, limbs)
-      .filter(([i]) => i < quotients.length)
-      .map(([i, j]) => i64.mul(quotients[i]!, p[j]!));
+      .filter(([i, j]) => i < quotients.length && multiplier[j] !== 0n)
+      .map(([i, j]) => timesConstant(quotients[i]!, multiplier[j]!));
     const rest = f.i64(sum([i64.and(own, MASK), ...multiples]));
     f.set(carry, i64.shrU(own, BITS));
     if (column < limbs) {
-      const quotient = f.i64(i64.and(i64.mul(rest, factor), MASK));
+      const quotient = f.i64(i64.and(timesConstant(rest, factor), MASK));
       quotients.push(quotient);
-      f.set(rest, i64.add(rest, i64.mul(quotient, p[0]!)));
+      if (!clearsItself) f.set(rest, i64.add(rest, i64.mul(quotient, multiplier[0]!)));
     } else {
       f.do(i64.store(to, i64.and(rest, MASK), 8 * (column - limbs)));
     }
     f.set(carry, i64.add(carry, i64.shrU(rest, BITS)));
   }
+}
+
+/** `value` · `constant`, which is not 0; a shift for a power of two. */
+function timesConstant(value: Local, constant: bigint): Operand {
+  if (constant === 1n) return value;
+  const isPowerOfTwo = (constant & (constant - 1n)) === 0n;
+  if (!isPowerOfTwo) return i64.mul(value, constant);
+  return i64.shl(value, BigInt(constant.toString(2).length - 1));
 }
 
 /** −p⁻¹ mod 2^30: times the low limb of a column it gives the multiple of p that makes the limb zero. */

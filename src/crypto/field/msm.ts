@@ -95,7 +95,7 @@ export function firstTerm({ size }: Pick<MsmGroup, "size">, work: number): numbe
   return work + 2 * 3 * size;
 }
 
-/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the position at hand. */
+/** Adds to the accumulator the sum over all terms by digit × term; a digit is that of the current position. */
 type AddDigits = (accumulator: number, digit: (term: number) => number) => void;
 
 /** For odd digits below 16, from a table for each term. */
@@ -201,7 +201,7 @@ function writeSignedDigits(digits: Int16Array, value: bigint, window: number): v
 }
 
 /** `value` in odd digits below 2^(window−1) either way with at least window − 1 zeros between them, least significant first. */
-function writeNonAdjacentForm(digits: Int16Array, value: bigint, window: number): void {
+export function writeNonAdjacentForm(digits: Int16Array, value: bigint, window: number): void {
   const radix = 1 << window;
   let rest = value;
   for (let i = 0; rest !== 0n; ) {

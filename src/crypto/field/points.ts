@@ -4,8 +4,8 @@ import type { ModuleBuilder } from "../../wasm/module.ts";
 import type { FieldFunctions } from "./field.ts";
 
 /**
- * Points of a curve y² = x³ + b in Jacobian coordinates, x, y, z in a row for (x/z², y/z³); z = 0 is infinity. Formulas of the
- * Explicit-Formulas Database: dbl-2009-l, add-2007-bl, madd-2007-bl. The result may go to an operand's address.
+ * Points of a curve y² = x³ + ax + b with a = 0 or a = −3 in Jacobian coordinates, x, y, z in a row for (x/z², y/z³); z = 0 is infinity. Formulas of the
+ * Explicit-Formulas Database: dbl-2009-l for a = 0, dbl-2001-b (its first half) for a = −3, add-2007-bl, madd-2007-bl. The result may go to an operand's address.
  */
 export type PointFunctions = {
   /** double(to, p) */
@@ -30,6 +30,7 @@ export function definePoints(
   field: FieldFunctions,
   scratch: number,
   one: number,
+  a: 0 | -3 = 0,
 ): PointFunctions {
   const { size } = field;
   const pointSize = 3 * size;
@@ -43,23 +44,39 @@ export function definePoints(
   const copy = (to: Operand, from: Operand) => memory.copy(to, from, size);
 
   const double = module.define(["i32", "i32"], [], (f, to, p) => {
-    const [a, b, c, d, e] = [at(0), at(1), at(2), at(3), at(4)];
+    const [xx, yy, c, d, e] = [at(0), at(1), at(2), at(3), at(4)];
+    f.do(sqr(yy, y(p!)), sqr(c, yy));
+    // d = 4·x·y², e = 3·x² + a·z⁴
+    if (a === 0) {
+      f.do(
+        sqr(xx, p!),
+        add(d, p!, yy),
+        sqr(d, d),
+        sub(d, d, xx),
+        sub(d, d, c),
+        add(d, d, d),
+        add(e, xx, xx),
+        add(e, e, xx),
+      );
+    } else {
+      f.do(
+        mul(d, p!, yy),
+        add(d, d, d),
+        add(d, d, d),
+        sqr(e, z(p!)),
+        sub(xx, p!, e),
+        add(e, p!, e),
+        mul(xx, xx, e),
+        add(e, xx, xx),
+        add(e, e, xx),
+      );
+    }
     f.do(
-      sqr(a, p!),
-      sqr(b, y(p!)),
-      sqr(c, b),
-      add(d, p!, b),
-      sqr(d, d),
-      sub(d, d, a),
-      sub(d, d, c),
-      add(d, d, d),
-      add(e, a, a),
-      add(e, e, a),
       mul(z(to!), y(p!), z(p!)),
       add(z(to!), z(to!), z(to!)),
-      sqr(a, e),
-      sub(a, a, d),
-      sub(to!, a, d),
+      sqr(xx, e),
+      sub(xx, xx, d),
+      sub(to!, xx, d),
       sub(d, d, to!),
       mul(d, e, d),
       add(c, c, c),

@@ -1,16 +1,27 @@
-import { i32, memory } from "../../wasm/code.ts";
+import { invariant } from "../../errors.ts";
+import { i32, i64 } from "../../wasm/code.ts";
 import { call } from "../../wasm/function.ts";
 import type { ModuleBuilder } from "../../wasm/module.ts";
-import type { defineField, FieldFunctions } from "./field.ts";
+import {
+  carried,
+  type defineField,
+  type FieldFunctions,
+  type FieldShape,
+  limbsOf,
+  loadLimbs,
+  storeProduct,
+  storeSumOfProducts,
+} from "./field.ts";
 
-/** The extension by i with i² = −1: a + b·i as a, then b. `scratch` is the address of 3 elements of the prime field, `zero` that of 0. */
+/** The extension of the field of `shape` by i with i² = −1: a + b·i as a, then b. */
 export function defineQuadratic(
   module: ModuleBuilder,
-  { size, mul, mulAdd, add, sub, isZero }: ReturnType<typeof defineField>,
-  scratch: number,
-  zero: number,
+  shape: FieldShape,
+  { add, sub, isZero }: ReturnType<typeof defineField>,
 ): FieldFunctions {
-  const [s, t, u] = [scratch, scratch + size, scratch + 2 * size];
+  const { size, modulus, radix } = shape;
+  invariant(radix > 16n * modulus, "products of sums are below 2p after one reduction");
+  const double = limbsOf(2n * modulus, shape.limbs);
   const componentwise = (operation: typeof add) =>
     module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
       f.do(
@@ -21,21 +32,32 @@ export function defineQuadratic(
   return {
     size: 2 * size,
     mul: module.define(["i32", "i32", "i32"], [], (f, to, x, y) => {
-      f.do(
-        call(sub, s, zero, i32.add(y!, size)),
-        call(mulAdd, t, x!, i32.add(y!, size), i32.add(x!, size), y!),
-        call(mulAdd, to!, x!, y!, i32.add(x!, size), s),
-        memory.copy(i32.add(to!, size), t, size),
+      const [a, b] = [loadLimbs(f, shape, x!), loadLimbs(f, shape, i32.add(x!, size))];
+      const [c, d] = [loadLimbs(f, shape, y!), loadLimbs(f, shape, i32.add(y!, size))];
+      const negated = carried(
+        f,
+        d.map((limb, i) => i64.sub(double[i]!, limb)),
       );
+      storeSumOfProducts(f, shape, to!, [a, c], [b, negated]);
+      storeSumOfProducts(f, shape, i32.add(to!, size), [a, d], [b, c]);
     }),
     sqr: module.define(["i32", "i32"], [], (f, to, x) => {
-      f.do(
-        call(add, s, x!, i32.add(x!, size)),
-        call(sub, t, x!, i32.add(x!, size)),
-        call(mul, u, x!, i32.add(x!, size)),
-        call(mul, to!, s, t),
-        call(add, i32.add(to!, size), u, u),
+      // (a + b)(a − b) + 2ab·i, with factors below 4p.
+      const [a, b] = [loadLimbs(f, shape, x!), loadLimbs(f, shape, i32.add(x!, size))];
+      const sum = carried(
+        f,
+        a.map((limb, i) => i64.add(limb, b[i]!)),
       );
+      const difference = carried(
+        f,
+        a.map((limb, i) => i64.add(i64.sub(limb, b[i]!), double[i]!)),
+      );
+      const twice = carried(
+        f,
+        b.map((limb) => i64.shl(limb, 1n)),
+      );
+      storeProduct(f, shape, to!, sum, difference);
+      storeProduct(f, shape, i32.add(to!, size), a, twice);
     }),
     add: componentwise(add),
     sub: componentwise(sub),

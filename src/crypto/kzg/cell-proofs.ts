@@ -17,7 +17,7 @@ const CHUNKS = BLOB_SCALARS / CELL_SCALARS;
  *
  * The proof of the cell on the coset h·⟨ω₆₄⟩ is Σⱼ (h⁶⁴)ʲ·Hⱼ with Hⱼ = [⌊p(X) / X^(64(j+1))⌋ at τ], so all of them are one
  * Fourier transform of the Hⱼ. The Hⱼ are 64 products of a Toeplitz matrix of coefficients with powers of τ, and such a
- * product is pointwise behind a Fourier transform of twice the length. That of the powers of τ is a table of the setup.
+ * product is pointwise after a Fourier transform of twice the length. That of the powers of τ is a table of the setup.
  * (Feist and Khovratovich, "Fast amortized KZG proofs".)
  *
  * @throws InvalidBlobError

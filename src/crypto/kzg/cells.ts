@@ -17,7 +17,7 @@ export const CELL_SCALARS = 64;
 const EXTENDED_SCALARS = 2 * BLOB_SCALARS;
 const CHALLENGE_DOMAIN = Buffer.from("RCKZGCBATCH__V1_", "latin1");
 
-/** A cell with the claim it has to stand: that it is number `index` of the blob behind `commitment`. */
+/** A cell with the claim to verify: that it is number `index` of the blob of `commitment`. */
 export type CellClaim = {
   readonly commitment: Uint8Array;
   readonly index: number;

@@ -30,7 +30,7 @@ export function blobProof(blob: Uint8Array, commitment: Uint8Array): Uint8Array 
 }
 
 /**
- * Coefficients of the polynomial behind `blob`.
+ * Coefficients of the polynomial of `blob`.
  * @throws InvalidBlobError
  */
 export function polynomialOf(blob: Uint8Array): bigint[] {

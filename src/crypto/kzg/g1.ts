@@ -1,10 +1,11 @@
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { blsWorkspace } from "../bls12-381.ts";
+import { blsWorkspace, encodeG1 } from "../bls12-381.ts";
+import { blsGroups } from "../bls12-381-points.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, isBelow, type Mcl } from "../mcl.ts";
 
 /**
- * Points of G1 in the compressed form commitments and proofs have: x in 48 bytes, whose three highest bits tell
+ * Points of G1 in the compressed form commitments and proofs have: x in 48 bytes, whose three highest bits are flags:
  *
  *     0x80   compressed, always set
  *     0x40   infinity; everything else is then zero
@@ -53,8 +54,9 @@ export function readCompressed(point: number, bytes: Uint8Array, offset: number)
 
 /** As `readCompressed`, also false for a point outside of the subgroup: KeyValidate of the specification, with infinity allowed. */
 export function readValidated(point: number, bytes: Uint8Array, offset: number): boolean {
-  const { module } = blsWorkspace().mcl;
-  return readCompressed(point, bytes, offset) && module.mclBnG1_isValidOrder(point) === 1;
+  if (!readCompressed(point, bytes, offset)) return false;
+  if (blsWorkspace().mcl.module.mclBnG1_isZero(point) === 1) return true;
+  return blsGroups().g1.isInSubgroup(encodeG1(point), 0);
 }
 
 /** The compressed form of the point, which is made affine. */

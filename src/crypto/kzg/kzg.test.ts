@@ -47,7 +47,7 @@ test("a blob of zeros has infinity for commitment and proof", () => {
   assert.equal(blobProofFault(zeros, INFINITY, INFINITY), undefined);
 });
 
-test("a blob with a scalar that is not canonical is refused", () => {
+test("a blob with a scalar that is not canonical is rejected", () => {
   const bad = Uint8Array.from(blob);
   bad.set(word(SCALAR_ORDER), 32 * 77);
   assert.throws(() => blobCommitment(bad), InvalidBlobError);
@@ -75,7 +75,7 @@ test("openingFault accepts what the oracle opened, at any point, and nothing nea
   );
 });
 
-test("openingFault refuses scalars that are not canonical and points that are not valid", () => {
+test("openingFault rejects scalars that are not canonical and points that are not valid", () => {
   const zero = word(0n);
   const opening = (c: Uint8Array, p = INFINITY, z = zero, y = zero) => openingFault(c, z, y, p);
   assert.equal(opening(INFINITY), undefined);
@@ -113,7 +113,7 @@ test("computeCells agrees with the oracle, which accepts the proofs of computeCe
   assert.equal(accepted, true);
 });
 
-test("cellProofsFault accepts cells of several blobs and refuses any one that is exchanged", () => {
+test("cellProofsFault accepts cells of several blobs and rejects any one that is exchanged", () => {
   // The polynomial of a blob of equal scalars is constant, so that all its quotients are zero.
   const sevens = concatBytes(...Array.from({ length: 4096 }, () => word(7n)));
   const blobs = [

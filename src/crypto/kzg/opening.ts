@@ -1,10 +1,12 @@
+import { concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { blsWorkspace } from "../bls12-381.ts";
-import { FP_SIZE, FR_SIZE, G1_SIZE, G2_SIZE, type Mcl } from "../mcl.ts";
+import { BLS_FIELD_LENGTH, blsWorkspace, encodeG1 } from "../bls12-381.ts";
+import { blsPairing, type FixedG2 } from "../bls12-381-pairing.ts";
+import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
 import { readValidated } from "./g1.ts";
 import { isCanonicalScalar } from "./scalar.ts";
 
-/** Why a KZG proof was refused. */
+/** Why a KZG proof is rejected. */
 export type KzgFault =
   /** a scalar that is not below the order */
   | "scalar"
@@ -30,10 +32,11 @@ const G2_TAU_64 = hexToBytes(
   "0x12838a761053437883c3e01ba616670cea843754548ef84bcc397de2369adcca2ab54cd73c55dc68d87aec3fc2fe4f1012dcc5a1c8c3e1b28b1524e3dd6dbecd63017c9201da9dbe077f1b82adc08c50169f56fc7b5a3b28ec6b89254de3e2fd01ae6000d8e795efa3e96b939df6861db9f6bcff35b4694605ad5fdaf950fec9ae3e9c7e28da965024ed859c18db9c73056e7a04ea62222711a986e4f4f38ba4909ea2f4cb8abe56fec9fe9bcfadbcea5fb660bc4b1032ed359261d74d2ba725",
 );
 
+const COORDINATE_LENGTH = 48;
+
 type Workspace = {
   readonly g1Generator: number;
-  /** The line functions that the Miller loop needs of each fixed point of G2. */
-  readonly lines: { readonly generator: number; readonly tau: number; readonly tau64: number };
+  readonly fixed: Readonly<Record<"generator" | "tau" | "tau64", FixedG2>>;
   readonly commitment: number;
   readonly proof: number;
   readonly sum: number;
@@ -46,7 +49,7 @@ type Workspace = {
 let workspace: Workspace | undefined;
 
 /**
- * What is wrong with the claim that the polynomial behind `commitment` takes the value `y` at `z`; undefined when nothing is.
+ * What is wrong with the claim that the polynomial of `commitment` takes the value `y` at `z`; undefined when nothing is.
  * `verify_kzg_proof` of EIP-4844.
  * @param commitment and `proof`: 48 bytes; `z` and `y`: 32 bytes
  */
@@ -72,19 +75,17 @@ export function openingFault(
   return pairingsAgree(space.sum, space.proof, "tau") ? undefined : "proof";
 }
 
-/** True when e(left, G₂) = e(right, power · G₂) for a power of τ; `left` and `right` are points of G1. */
+/** True when e(left, G₂) = e(right, power · G₂) for a power of τ; `left` and `right` are points of G1, which are made affine. */
 export function pairingsAgree(left: number, right: number, power: "tau" | "tau64"): boolean {
-  const { mcl, gt } = blsWorkspace();
-  const { module } = mcl;
-  const { negated, lines } = work();
+  const { module } = blsWorkspace().mcl;
+  const { negated, fixed } = work();
   const leftIsInfinite = module.mclBnG1_isZero(left) === 1;
   const rightIsInfinite = module.mclBnG1_isZero(right) === 1;
   // The pairing of a point of the subgroup other than infinity with one of the bases is not one.
   if (leftIsInfinite || rightIsInfinite) return leftIsInfinite && rightIsInfinite;
   module.mclBnG1_neg(negated, right);
-  module.mclBn_precomputedMillerLoop2(gt, left, lines.generator, negated, lines[power]);
-  module.mclBn_finalExp(gt, gt);
-  return module.mclBnGT_isOne(gt) === 1;
+  const points = concatBytes(encodeG1(left), encodeG1(negated));
+  return blsPairing().isOneFixed(points, [fixed.generator, fixed[power]]);
 }
 
 function work(): Workspace {
@@ -92,20 +93,20 @@ function work(): Workspace {
   const { mcl } = blsWorkspace();
   const g1Generator = mcl.reserve(G1_SIZE);
   readConstant(mcl, g1Generator, G1_GENERATOR);
-  const linesOf = (coordinates: Uint8Array) => {
-    const lines = mcl.reserve(8 * mcl.module.mclBn_getUint64NumToPrecompute());
-    mcl.borrow(G2_SIZE, (point) => {
-      readConstant(mcl, point, coordinates);
-      mcl.module.mclBn_precomputeG2(lines, point);
-    });
-    return lines;
+  const fix = (coordinates: Uint8Array) => {
+    const padded = new Uint8Array(4 * BLS_FIELD_LENGTH);
+    for (let i = 0; i < 4; i++) {
+      const coordinate = coordinates.subarray(i * COORDINATE_LENGTH, (i + 1) * COORDINATE_LENGTH);
+      padded.set(coordinate, (i + 1) * BLS_FIELD_LENGTH - COORDINATE_LENGTH);
+    }
+    return blsPairing().fix(padded);
   };
   workspace = {
     g1Generator,
-    lines: {
-      generator: linesOf(G2_GENERATOR),
-      tau: linesOf(G2_TAU),
-      tau64: linesOf(G2_TAU_64),
+    fixed: {
+      generator: fix(G2_GENERATOR),
+      tau: fix(G2_TAU),
+      tau64: fix(G2_TAU_64),
     },
     commitment: mcl.reserve(G1_SIZE),
     proof: mcl.reserve(G1_SIZE),
@@ -117,15 +118,12 @@ function work(): Workspace {
   return workspace;
 }
 
-/** Stores an affine point: its coordinates, then z = 1. */
+/** Stores an affine point of G1: its coordinates, then z = 1. */
 function readConstant(mcl: Mcl, point: number, coordinates: Uint8Array): void {
-  const count = coordinates.length / mcl.fieldLength;
-  for (let i = 0; i < count; i++) {
-    mcl.readField(point + i * FP_SIZE, coordinates, i * mcl.fieldLength);
+  for (let i = 0; i < 2; i++) {
+    mcl.readField(point + i * FP_SIZE, coordinates, i * COORDINATE_LENGTH);
   }
-  for (let i = 0; i < count / 2; i++) {
-    mcl.module.mclBnFp_setInt32(point + (count + i) * FP_SIZE, i === 0 ? 1 : 0);
-  }
+  mcl.module.mclBnFp_setInt32(point + 2 * FP_SIZE, 1);
 }
 
 function copyPoint({ module }: Mcl, to: number, from: number): void {

@@ -21,7 +21,7 @@ export type SidecarFault =
 
 /**
  * What is wrong with the blobs that came with a transaction naming `versionedHashes`; undefined when nothing is.
- * Hashes are compared before any proof is looked at, so that garbage is cheap to refuse.
+ * Hashes are compared before any proof is looked at, so that garbage is cheap to reject.
  */
 export function sidecarFault(
   versionedHashes: readonly Hash[],

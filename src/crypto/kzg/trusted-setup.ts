@@ -17,7 +17,7 @@ let loaded = 0;
 
 /**
  * A pointer to at least `count` points [1], [τ], [τ²], … of G1 in a row in mcl's memory, at most 4096. The file, 880 KB, is read at
- * the first call: only who makes commitments or meets cell proofs needs it. Points are decompressed when first asked for,
+ * the first call: only commitments and cell proofs need it. Points are decompressed when first asked for,
  * for it takes half a second for all and 64 do to check proofs.
  */
 export function monomialPoints(count: number): number {

@@ -10,7 +10,7 @@ import { emitOpcode } from "./opcodes/opcode-emitters.ts";
 import { defineRuntime, type Runtime } from "./runtime/runtime.ts";
 
 /**
- * The interpreter of one fork as a WebAssembly module. `run()` goes on with the frame whose registers stand in linear
+ * The interpreter of one fork as a WebAssembly module. `run()` goes on with the frame whose registers are in linear
  * memory until it ends, halts or calls, and answers how (`exit`); gas is below 2^63.
  */
 export function emitInterpreter(

@@ -127,7 +127,7 @@ export class Loop {
   }
 
   /**
-   * Stands where an opcode has paid everything and changed nothing yet: there the per-opcode build calls the step hook,
+   * Placed where an opcode has paid everything and changed nothing yet: there the per-opcode build calls the step hook,
    * with the cost and the memory as it was.
    */
   charged(): void {

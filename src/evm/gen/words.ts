@@ -9,7 +9,7 @@ export type Limbs = readonly [Local, Local, Local, Local];
 export const ZERO_HALF = v128.load(ZEROS);
 
 /**
- * The first `count` of 16 bytes in reverse, with zeros behind them. The order comes from linear memory, since V8 moves a
+ * The first `count` of 16 bytes in reverse, followed by zeros. The order comes from linear memory, since V8 moves a
  * vector constant out of the interpreter's loop, and then to the machine stack and back.
  */
 export function reverseBytes(bytes: Operand, count = 16): Code {

@@ -36,7 +36,7 @@ test("precompilesAt gives each fork its contracts, in the order of their address
   });
 });
 
-/** Forks that changed a precompile, with those whose price or rules they brought. */
+/** Forks that changed a precompile, with those whose gas or rules they changed. */
 const CHANGES: Partial<Record<Hardfork, readonly string[]>> = {
   byzantium: NAMES.slice(0, 8),
   istanbul: ["BN254_ADD", "BN254_MUL", "BN254_PAIRING", "BLAKE2F"],

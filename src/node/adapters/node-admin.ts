@@ -2,8 +2,10 @@ import { setImmediate } from "node:timers/promises";
 import { importBlock } from "../../chain/import-block.ts";
 import type { Config } from "../../config/config.ts";
 import { isLoopback } from "../../config/dangers.ts";
+import { editAppToml } from "../../config/edit-app-toml.ts";
 import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
+import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/engine.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
 import type { EndpointOptions, RpcServer, TcpKind } from "../../rpc/server/server.ts";
@@ -29,11 +31,14 @@ export type NodeAdminModules = {
   readonly isRunning: () => boolean;
 };
 
+/** CometBFT's consensus protocol, as devp2p names capabilities. */
+const NETWORK_CAPABILITY = "bft/1";
+
 const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" };
 
-/** Administration of a node whose one validator is this process. */
+/** Administration of a node. */
 export function createNodeAdmin(
-  config: Pick<Config, "home" | "dev" | "jsonRpc">,
+  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft">,
   modules: NodeAdminModules,
 ): NodeAdmin {
   const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
@@ -42,7 +47,20 @@ export function createNodeAdmin(
 
   return {
     dataDirectory: () => config.home,
-    peers: () => [],
+    peers: () => (engine.network?.peers() ?? []).map(peerObject),
+
+    async addPeer(address) {
+      if (engine.network === undefined) {
+        throw new AdminError("the solo engine has no network: this node is its only validator");
+      }
+      await engine.network.addPeer(address);
+      const { persistentPeers } = config.cometbft;
+      // CometBFT forgets it at its next restart; our settings do not.
+      if (!persistentPeers.includes(address)) {
+        editAppToml(config.home, "cometbft.persistent-peers", [...persistentPeers, address]);
+      }
+    },
+
     adminInfo: () => describeNode(config, core, server()),
 
     async startListener(kind, request) {
@@ -102,10 +120,11 @@ export function createNodeAdmin(
 
     async importChain(file) {
       const path = files.forReading(file);
+      if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
       if (isImporting) throw new AdminError("another import is running");
       isImporting = true;
       // Only one writer: blocks that the engine builds meanwhile would have another parent.
-      engine.stop();
+      await engine.stop();
       try {
         for await (const { block } of readChainFile(path)) {
           if (!isRunning()) throw new AdminError("the node stops");
@@ -121,7 +140,7 @@ export function createNodeAdmin(
         }
       } finally {
         isImporting = false;
-        if (isRunning()) engine.start();
+        if (isRunning()) await engine.start();
       }
     },
   };
@@ -144,18 +163,19 @@ function endpointOf(
 
 function describeNode(
   { home }: Pick<Config, "home">,
-  { chain }: ChainCore,
+  { chain, engine: { network } }: ChainCore,
   server: RpcServer | undefined,
 ) {
+  const peerPort = Number(/:(\d+)$/.exec(network?.status().listenAddress ?? "")?.[1] ?? 0);
   const head = chain.head().block;
   const { chainId, blobSchedule, terminalTotalDifficulty, ...forks } = chain.config;
   return {
-    ...nodeIdentity(nodeKey(home)),
+    ...(network ? networkIdentity(network.nodeId, peerPort) : nodeIdentity(nodeKey(home))),
     name: clientVersion(),
     ip: "127.0.0.1",
-    // None is open: peers need a network, and the solo engine has none.
-    ports: { discovery: 0, listener: 0 },
-    listenAddr: "",
+    // The solo engine has no network.
+    ports: { discovery: 0, listener: peerPort },
+    listenAddr: network?.status().listenAddress ?? "",
     rpc: server?.urls ?? {},
     protocols: {
       eth: {
@@ -178,4 +198,31 @@ function describeNode(
       },
     },
   };
+}
+
+/** As `admin_peers` of geth shows a peer. */
+function peerObject({ id, name, version, remoteAddress, isInbound }: NetworkPeer) {
+  return {
+    enode: enodeOf(id, remoteAddress),
+    id,
+    name: `${name}/${version}`,
+    caps: [NETWORK_CAPABILITY],
+    network: {
+      localAddress: "",
+      remoteAddress,
+      inbound: isInbound,
+      trusted: false,
+      static: false,
+    },
+    protocols: {},
+  };
+}
+
+function networkIdentity(id: string, port: number) {
+  return { enode: enodeOf(id, `127.0.0.1:${port}`), id, enr: "" };
+}
+
+/** CometBFT knows nodes by 20 bytes of a hash: an enode URL has room for the 64 bytes of a key, the rest is zeros. */
+function enodeOf(id: string, address: string): string {
+  return `enode://${id.padEnd(128, "0")}@${address}`;
 }

@@ -31,6 +31,7 @@ export function createSessions(
       {
         max: jsonRpc.filtersMax,
         maxPerConnection: jsonRpc.connectionFiltersMax,
+        termsMax: jsonRpc.totalFilterTermsMax,
         idleMs: jsonRpc.filterIdleMs,
         logLimits,
       },

@@ -18,6 +18,12 @@ export interface NodeAdmin {
   adminInfo(): MaybePromise<unknown>;
   /** As `admin_peers` shows them. */
   peers(): MaybePromise<readonly unknown[]>;
+  /**
+   * Connects to a peer and stays connected, over restarts too.
+   * @param address `id@host:port` as CometBFT writes it
+   * @throws AdminError where the engine has no network
+   */
+  addPeer(address: string): Promise<void>;
   /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
   startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
   /** Does nothing when it is closed. */

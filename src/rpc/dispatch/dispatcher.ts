@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { errorClassOf } from "../../errors.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../params/codec.ts";
@@ -20,6 +19,7 @@ import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, readMessage } from "./message.ts";
 import { type Method, namespaceOf, type Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
+import { SharedSlices } from "./shared-slices.ts";
 
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
@@ -43,8 +43,6 @@ type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
 
 /** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
 const TEXT_BYTES_MAX = 8 << 10;
-/** A batch yields to other work after running this long. */
-const BATCH_SLICE_MS = 10;
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
@@ -58,6 +56,7 @@ export function createDispatcher<Modules>(
     waitingMax: limits.callQueueMax,
     onWaiting: (count) => observer.waiting(count),
   });
+  const batchSlices = new SharedSlices();
 
   function dispatch(body: Buffer, context: RequestContext) {
     if (skipBlanks(body, 0) === body.length) return undefined;
@@ -120,14 +119,11 @@ export function createDispatcher<Modules>(
 
     const parts: JsonPart[] = [];
     const deadline = performance.now() + callTimeoutMs(context);
-    let sliceEnd = performance.now() + BATCH_SLICE_MS;
     let size = 0;
+    await batchSlices.enter();
     for (const message of messages) {
+      if (batchSlices.isOver()) await batchSlices.next();
       const now = performance.now();
-      if (now > sliceEnd) {
-        await setImmediate();
-        sliceEnd = performance.now() + BATCH_SLICE_MS;
-      }
       const answer =
         size > limits.batchResponseBytesMax
           ? unrun(message, new ResponseTooLargeError())

@@ -39,6 +39,7 @@ export const RPC_CODES = {
   RPC_COMPILER_BUSY: BUSY,
   POOL_BLOB_QUEUE_FULL: BUSY,
   SIMULATE_NONCE_TOO_LOW: -38010,
+  CONSENSUS_NETWORK_DECIDES: REJECTED,
   SIMULATE_NONCE_TOO_HIGH: -38011,
   SIMULATE_BASE_FEE_TOO_LOW: -38012,
   SIMULATE_INTRINSIC_GAS_TOO_LOW: -38013,
@@ -82,6 +83,8 @@ export const RPC_CODE_FAMILIES = {
   TRIE_: FAILED,
   CLOCK_: FAILED,
   CONSENSUS_: FAILED,
+  ABCI_: FAILED,
+  ENGINE_: REJECTED,
 } as const satisfies Readonly<Record<string, number>>;
 
 /** Rejections whose `details.data` is sent along as the error's `data`: bytes as hex, other values as they are. */

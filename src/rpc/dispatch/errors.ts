@@ -63,13 +63,15 @@ export class ResponseTooLargeError extends NodeError {
   }
 }
 
+/** How a caller gets access, at the end of every rejection for lack of it. */
+export const ACCESS_HINT =
+  'the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket';
+
 /** A private method without the credential. */
 export class UnauthorizedError extends NodeError {
   readonly code = "RPC_UNAUTHORIZED";
   constructor() {
-    super(
-      'unauthorized: private methods need the header "Authorization: Bearer TOKEN" with a token of "evmintd token", or the IPC socket',
-    );
+    super(`unauthorized: private methods need ${ACCESS_HINT}`);
   }
 }
 

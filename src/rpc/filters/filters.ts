@@ -17,6 +17,8 @@ export type FilterOptions = {
   readonly max: number;
   /** Those made over one WebSocket or IPC connection. */
   readonly maxPerConnection: number;
+  /** Addresses and topics of all log filters together. */
+  readonly termsMax: number;
   readonly idleMs: number;
   readonly logLimits: LogLimits;
 };
@@ -73,6 +75,7 @@ export class Filters {
   readonly #owners = new WeakMap<Connection, Owner>();
   readonly #pending = new PendingRing();
   #pendingFilters = 0;
+  #terms = 0;
   readonly #removed = new RemovedLogs();
   readonly #stop: () => void;
   #sweeper: NodeJS.Timeout | undefined;
@@ -151,6 +154,7 @@ export class Filters {
     if (filter === undefined) return false;
     this.#filters.delete(id);
     if (filter.owner !== undefined) filter.owner.filters--;
+    this.#terms -= termsOf(filter);
     if (filter.kind === "pending" && --this.#pendingFilters === 0) this.#pending.clear();
     if (this.#filters.size === 0) {
       this.#removed.clear();
@@ -172,6 +176,7 @@ export class Filters {
     this.#stop();
     this.#stopSweeping();
     this.#pendingFilters = 0;
+    this.#terms = 0;
     this.#filters.clear();
     this.#removed.clear();
     this.#pending.clear();
@@ -179,8 +184,10 @@ export class Filters {
 
   #add(kind: Kind, connection: Connection | undefined): string {
     this.sweep();
-    this.#makeRoom();
+    const terms = termsOf(kind);
+    this.#makeRoom(terms);
     const owner = connection && this.#ownerOf(connection);
+    this.#terms += terms;
     if (owner !== undefined) owner.filters++;
     const id = randomId();
     if (kind.kind === "pending") this.#pendingFilters++;
@@ -195,15 +202,23 @@ export class Filters {
     return id;
   }
 
-  /** Evicts the filter that was not polled for longest. @throws TooManyError when all were polled recently */
-  #makeRoom(): void {
-    if (this.#filters.size < this.#options.max) return;
-    for (const [id, { polledMs }] of this.#filters) {
-      if (this.#modules.now() - polledMs < YOUNG_MS) break;
-      this.remove(id);
-      return;
+  /**
+   * Evicts filters that were not polled for longest until one with so many terms fits.
+   * @throws TooManyError when those left were all polled recently
+   */
+  #makeRoom(terms: number): void {
+    const { max, termsMax } = this.#options;
+    const hasTooMany = () => this.#filters.size >= max;
+    const hasTooManyTerms = () => terms > 0 && this.#terms + terms > termsMax;
+    for (const [id, filter] of terms > termsMax ? [] : this.#filters) {
+      if (!hasTooMany() && !hasTooManyTerms()) return;
+      if (this.#modules.now() - filter.polledMs < YOUNG_MS) break;
+      if (hasTooMany() || termsOf(filter) > 0) this.remove(id);
     }
-    throw new TooManyError(`too many filters: ${this.#options.max}`);
+    if (hasTooMany()) throw new TooManyError(`too many filters: ${max}`);
+    if (hasTooManyTerms()) {
+      throw new TooManyError(`too many addresses and topics in all filters: ${termsMax}`);
+    }
   }
 
   /** @throws TooManyError when it may not make another one */
@@ -302,6 +317,13 @@ export class Filters {
     if (!filter.isFull) return plainListText(announced.map(({ tx }) => tx.hash));
     return `[${announced.map(({ tx, sender }) => transactionText(tx, sender)).join(",")}]`;
   }
+}
+
+/** Addresses and topics that a filter keeps in memory. */
+function termsOf(kind: Kind): number {
+  if (kind.kind !== "logs") return 0;
+  const { addresses, topics } = kind.criteria;
+  return topics.reduce((sum, { length }) => sum + length, addresses.length);
 }
 
 /** One list of the removed logs and those found. */

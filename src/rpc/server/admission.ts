@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticate, Authentication } from "../auth/authenticator.ts";
+import { ACCESS_HINT } from "../dispatch/errors.ts";
 import type { TcpListenerOptions } from "./listener.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
 import type { Rejection } from "./rejection.ts";
@@ -41,7 +42,7 @@ export const CHALLENGE = { "www-authenticate": "Bearer" };
 const BAD_TOKEN: Rejection = {
   status: 401,
   reason: "token",
-  message: "unauthorized",
+  message: `unauthorized: the token was rejected; private methods need ${ACCESS_HINT}`,
   headers: CHALLENGE,
 };
 

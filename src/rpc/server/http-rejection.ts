@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Rejection, rejectionBody } from "./rejection.ts";
 
-/** How long, and how far, a rejected request may go on before its connection is closed. */
-const LINGER_MS = 500;
-const LINGER_BYTES = 1024 * 1024;
+/** How long, and how far, a rejected request or message may go on before its connection is closed. */
+export const LINGER_MS = 500;
+export const LINGER_BYTES = 1024 * 1024;
 
 /**
  * Answers a request that is not run: with JSON, because some clients read nothing else. The connection is closed after it.

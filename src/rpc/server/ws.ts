@@ -9,7 +9,7 @@ import {
   rejectionOfCredential,
   rejectionOfSource,
 } from "./admission.ts";
-import { endWithRejection } from "./http-rejection.ts";
+import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { TOO_MANY_CONNECTIONS } from "./rejection.ts";
 import { type CloseReason, SocketConnection } from "./socket-connection.ts";
@@ -38,8 +38,12 @@ const CLOSE_TEXTS: Readonly<Record<CloseReason, readonly [code: number, text: st
   parse: [UNSUPPORTED_DATA, "parse error"],
 };
 
-/** Fragments of one message: at 4 KB each they hold three of the largest. Single bytes would cost 10,000 fragments a read. */
-const FRAGMENTS_MAX = 4096;
+/**
+ * Fragments of one message, besides one for each 4 KB: single bytes would cost 10,000 fragments a read. It grows with
+ * `wsMessageBytesMax`, which is a setting; nothing else about a client decides how it cuts its messages.
+ */
+const SMALL_FRAGMENTS_MAX = 1024;
+const FRAGMENT_BYTES_MIN = 4096;
 
 /** How long a client that is closed for a reason has to close its side. */
 const CLOSE_MS = 1000;
@@ -58,7 +62,7 @@ export function createWsAcceptor(
     noServer: true,
     perMessageDeflate: false,
     maxPayload: limits.wsMessageBytesMax,
-    maxFragments: FRAGMENTS_MAX,
+    maxFragments: SMALL_FRAGMENTS_MAX + Math.ceil(limits.wsMessageBytesMax / FRAGMENT_BYTES_MIN),
     clientTracking: false,
   });
   let turn = 0;
@@ -151,13 +155,33 @@ class WsConnection extends SocketConnection {
       this.#isAlive = true;
     });
     // ws closes by itself after an error (frame too large: 1009, bad UTF-8: 1007); "close" follows.
-    ws.on("error", () => modules.observer.rejected("ws", "frame"));
+    ws.on("error", () => {
+      modules.observer.rejected("ws", "frame");
+      this.#drain();
+    });
     ws.on("close", () => this.closed());
     // Runs after the listener of `ws`, which emits the messages that a read completes.
-    socket.on("data", (chunk: Buffer) => {
-      this.#meter.push(chunk);
-      this.progressed(this.#meter.message, this.#meter.storedBytes);
+    socket.on("data", this.#measure);
+  }
+
+  readonly #measure = (chunk: Buffer): void => {
+    this.#meter.push(chunk);
+    this.progressed(this.#meter.message, this.#meter.storedBytes);
+  };
+
+  /**
+   * Reads on for a moment without looking at what comes: a connection closed over unread bytes is reset, and the close frame is
+   * lost with it. A client that goes on sending is cut.
+   */
+  #drain(): void {
+    this.closed();
+    this.socket.off("data", this.#measure);
+    let left = LINGER_BYTES;
+    this.socket.on("data", (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) this.terminate();
     });
+    setTimeout(() => this.terminate(), LINGER_MS).unref();
   }
 
   /** Pings; a peer that did not answer the last ping, or has read nothing of what is unsent since then, is gone. */

@@ -188,7 +188,14 @@ function sessionsOf(
   });
   return {
     filters: new Filters(
-      { max: 10_000, maxPerConnection: 1000, idleMs: 300_000, logLimits, ...filterOptions },
+      {
+        max: 10_000,
+        maxPerConnection: 1000,
+        termsMax: 200_000,
+        idleMs: 300_000,
+        logLimits,
+        ...filterOptions,
+      },
       { chain, now },
     ),
     subscriptions: new Subscriptions({ maxPerConnection: subscriptionsMax, max: 1000 }),

@@ -1,5 +1,6 @@
 import { InvariantError } from "../../errors.ts";
-import { pushSigned, pushUnsigned, unsigned } from "../../wasm/leb128.ts";
+import { concatBytes } from "../../primitives/bytes.ts";
+import { pushSigned, unsigned } from "../../wasm/leb128.ts";
 
 /** Export of the global that counts loop turns down: set by the owner of the instance, at 0 `check` is called. */
 export const METER = "meter";
@@ -21,19 +22,23 @@ export function meterModule(module: Uint8Array, check: string): Uint8Array {
   const meter = readUnsigned(globals, 0).value;
   const call = callOf(indexOfImport(required(sections, SECTION.import), check));
   const turn = turnOf(meter, call);
-  const out: number[] = [...module.subarray(0, 8)];
+  const parts: Uint8Array[] = [module.subarray(0, 8)];
   for (const { id, body } of sections) {
     const metered = meteredSection(id, body, meter, { call, turn });
-    out.push(id, ...unsigned(metered.length));
-    for (const byte of metered) out.push(byte);
+    parts.push(Uint8Array.of(id, ...unsigned(metered.length)), metered);
   }
-  return Uint8Array.from(out);
+  return concatBytes(...parts);
 }
 
 type Section = { readonly id: number; readonly body: Uint8Array };
-type Inserted = { readonly call: readonly number[]; readonly turn: readonly number[] };
+type Inserted = { readonly call: Uint8Array; readonly turn: Uint8Array };
 
-function meteredSection(id: number, body: Uint8Array, meter: number, inserted: Inserted) {
+function meteredSection(
+  id: number,
+  body: Uint8Array,
+  meter: number,
+  inserted: Inserted,
+): Uint8Array {
   if (id === SECTION.global) return appended(body, [...MUTABLE_I32, 0x41, 0x00, 0x0b]);
   if (id === SECTION.export) {
     const name = new TextEncoder().encode(METER);
@@ -43,54 +48,54 @@ function meteredSection(id: number, body: Uint8Array, meter: number, inserted: I
 }
 
 /** check(0), its result dropped. */
-function callOf(check: number): number[] {
-  return [0x41, 0x00, 0x10, ...unsigned(check), 0x1a];
+function callOf(check: number): Uint8Array {
+  return Uint8Array.of(0x41, 0x00, 0x10, ...unsigned(check), 0x1a);
 }
 
 /** if (meter == 0) check(0); meter = meter - 1 */
-function turnOf(meter: number, call: readonly number[]): number[] {
+function turnOf(meter: number, call: Uint8Array): Uint8Array {
   const index = unsigned(meter);
   const decrement: number[] = [0x23, ...index, 0x41];
   pushSigned(decrement, 1);
   decrement.push(0x6b, 0x24, ...index);
-  return [0x23, ...index, 0x45, 0x04, 0x40, ...call, 0x0b, ...decrement];
+  return Uint8Array.of(0x23, ...index, 0x45, 0x04, 0x40, ...call, 0x0b, ...decrement);
 }
 
-function meteredCode(body: Uint8Array, inserted: Inserted): number[] {
-  const out: number[] = [];
+function meteredCode(body: Uint8Array, inserted: Inserted): Uint8Array {
   const count = readUnsigned(body, 0);
-  pushUnsigned(out, count.value);
+  const parts: Uint8Array[] = [Uint8Array.from(unsigned(count.value))];
   let at = count.next;
   for (let i = 0; i < count.value; i++) {
     const size = readUnsigned(body, at);
     const end = size.next + size.value;
     const code = meteredFunction(body.subarray(size.next, end), inserted);
-    pushUnsigned(out, code.length);
-    for (const byte of code) out.push(byte);
+    parts.push(Uint8Array.from(unsigned(code.length)), code);
     at = end;
   }
-  return out;
+  return concatBytes(...parts);
 }
 
-function meteredFunction(body: Uint8Array, { call, turn }: Inserted): number[] {
-  const out: number[] = [];
-  let at = endOfLocals(body);
-  for (let i = 0; i < at; i++) out.push(body[i]!);
-  while (at < body.length) {
+function meteredFunction(body: Uint8Array, { call, turn }: Inserted): Uint8Array {
+  const parts: Uint8Array[] = [];
+  let copied = 0;
+  const insert = (at: number, code: Uint8Array) => {
+    parts.push(body.subarray(copied, at), code);
+    copied = at;
+  };
+  for (let at = endOfLocals(body); at < body.length; ) {
     const next = endOfInstruction(body, at);
     const isBulk = body[at] === 0xfc && (body[at + 1] === 10 || body[at + 1] === 11);
-    if (isBulk) out.push(...call);
-    for (let i = at; i < next; i++) out.push(body[i]!);
-    if (body[at] === LOOP) out.push(...turn);
+    if (isBulk) insert(at, call);
+    if (body[at] === LOOP) insert(next, turn);
     at = next;
   }
-  return out;
+  return parts.length === 0 ? body : concatBytes(...parts, body.subarray(copied));
 }
 
 const LOOP = 0x03;
 
 /** Number of LEB128 immediates by opcode, where it is fixed (WebAssembly specification 5.4). */
-const IMMEDIATES: ReadonlyMap<number, number> = new Map([
+const IMMEDIATES: readonly (number | undefined)[] = byOpcode([
   ...[0x02, 0x03, 0x04, 0x0c, 0x0d, 0x10, 0x12].map((op) => [op, 1] as const),
   ...[0x11, 0x13].map((op) => [op, 2] as const),
   ...range(0x20, 0x26).map((op) => [op, 1] as const),
@@ -117,7 +122,7 @@ function endOfInstruction(body: Uint8Array, at: number): number {
     if (count === undefined) throw new InvariantError(`unknown opcode 0xfc ${value}`);
     return skipLebs(body, next, count);
   }
-  const count = IMMEDIATES.get(opcode);
+  const count = IMMEDIATES[opcode];
   if (count === undefined) throw new InvariantError(`unknown opcode 0x${opcode.toString(16)}`);
   return skipLebs(body, at + 1, count);
 }
@@ -139,9 +144,10 @@ function skipLebs(bytes: Uint8Array, from: number, count: number): number {
 }
 
 /** `body`, a vector, with one element more. */
-function appended(body: Uint8Array, element: readonly number[]): number[] {
+function appended(body: Uint8Array, element: readonly number[]): Uint8Array {
   const count = readUnsigned(body, 0);
-  return [...unsigned(count.value + 1), ...body.subarray(count.next), ...element];
+  const size = Uint8Array.from(unsigned(count.value + 1));
+  return concatBytes(size, body.subarray(count.next), Uint8Array.from(element));
 }
 
 function indexOfImport(body: Uint8Array, name: string): number {
@@ -193,6 +199,12 @@ function readUnsigned(bytes: Uint8Array, from: number): { value: number; next: n
     if (byte < 0x80) return { value, next: at };
     scale *= 0x80;
   }
+}
+
+function byOpcode(pairs: readonly (readonly [number, number])[]): (number | undefined)[] {
+  const counts: (number | undefined)[] = Array(256).fill(undefined);
+  for (const [opcode, count] of pairs) counts[opcode] = count;
+  return counts;
 }
 
 function range(from: number, to: number): number[] {

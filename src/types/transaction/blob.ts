@@ -11,8 +11,7 @@ import type { BlobTransaction } from "./transaction.ts";
 export const blobCodec = {
   name: "types.BlobTx",
   readFields: (reader) => ({
-    type: 3,
-    ...readFeeMarketFields(reader, false),
+    ...readFeeMarketFields(reader, 3),
     maxFeePerBlobGas: reader.uint("BlobFeeCap", 256),
     blobVersionedHashes: reader.hashes("BlobHashes"),
   }),

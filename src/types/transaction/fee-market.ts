@@ -10,8 +10,9 @@ import {
 } from "./codec.ts";
 import type { AccessList, FeeMarketTransaction } from "./transaction.ts";
 
-/** The first nine fields of types 2, 3 and 4. */
-type FeeMarketFields = {
+/** The type and the first nine fields of types 2, 3 and 4. */
+type FeeMarketFields<Type extends 2 | 3 | 4> = {
+  readonly type: Type;
   readonly chainId: bigint;
   readonly nonce: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -23,22 +24,26 @@ type FeeMarketFields = {
   readonly accessList: AccessList;
 };
 
-/** @param creates false for the types that cannot create a contract: their `to` is always 20 bytes */
-export function readFeeMarketFields(reader: StructReader, creates: boolean): FeeMarketFields {
+/** Types 3 and 4 cannot create a contract: their `to` always has 20 bytes. */
+export function readFeeMarketFields<Type extends 2 | 3 | 4>(
+  reader: StructReader,
+  type: Type,
+): FeeMarketFields<Type> {
   return {
+    type,
     chainId: reader.uint("ChainID", 256),
     nonce: reader.uint("Nonce", 64),
     maxPriorityFeePerGas: reader.uint("GasTipCap", 256),
     maxFeePerGas: reader.uint("GasFeeCap", 256),
     gasLimit: reader.uint("Gas", 64),
-    to: creates ? reader.optionalAddress("To") : reader.address("To"),
+    to: type === 2 ? reader.optionalAddress("To") : reader.address("To"),
     value: reader.uint("Value", 256),
     data: reader.bytes("Data"),
     accessList: readAccessList(reader),
   };
 }
 
-export function feeMarketItems(fields: FeeMarketFields): RlpItem[] {
+export function feeMarketItems(fields: FeeMarketFields<2 | 3 | 4>): RlpItem[] {
   return [
     bigintToBytes(fields.chainId),
     bigintToBytes(fields.nonce),
@@ -58,6 +63,6 @@ export function feeMarketItems(fields: FeeMarketFields): RlpItem[] {
  */
 export const feeMarketCodec = {
   name: "types.DynamicFeeTx",
-  readFields: (reader) => ({ type: 2, ...readFeeMarketFields(reader, true) }),
+  readFields: (reader) => readFeeMarketFields(reader, 2),
   fieldItems: feeMarketItems,
 } as const satisfies TransactionCodec<FeeMarketTransaction>;

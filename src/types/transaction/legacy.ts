@@ -32,9 +32,9 @@ export const legacyCodec = {
 /** Fields and signature, with the chain id that `v` carries. */
 export function readLegacy(reader: StructReader): Omit<LegacyTransaction, "hash" | "raw"> {
   const fields = legacyCodec.readFields(reader);
-  const signature = readSignature(reader);
+  const { v, r, s } = readSignature(reader);
   reader.end();
-  return { ...fields, ...signature, chainId: chainIdFromV(signature.v) };
+  return { ...fields, v, r, s, chainId: chainIdFromV(v) };
 }
 
 /** The chain id inside `v` (EIP-155), or undefined where there is none: 27, 28, and every v no rule knows. */

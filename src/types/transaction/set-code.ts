@@ -13,8 +13,7 @@ import type { Authorization, SetCodeTransaction } from "./transaction.ts";
 export const setCodeCodec = {
   name: "types.SetCodeTx",
   readFields: (reader) => ({
-    type: 4,
-    ...readFeeMarketFields(reader, false),
+    ...readFeeMarketFields(reader, 4),
     authorizationList: reader.structs("AuthList", "types.SetCodeAuthorization", readAuthorization),
   }),
   fieldItems: (fields) => [

@@ -77,6 +77,29 @@ function closeCodeIn(text: string): number | undefined {
   return undefined;
 }
 
+test("a message in fragments of one byte is cut off after some thousands, however much follows", () =>
+  assertCounted("frame", async () => {
+    const { socket, closed } = await openFrames();
+    const fragments = Buffer.concat(Array.from({ length: 3000 }, () => frame(0x00, " ")));
+    socket.write(frame(0x01, "["));
+    // Without an end: as much again whenever the node has read what was sent.
+    const more = () => socket.writable && socket.write(fragments, more);
+    more();
+    assert.equal(closeCodeIn(await closed), 1008);
+    await assertServes();
+  }));
+
+test("a message in a thousand fragments is one message", async () => {
+  const { socket, until } = await openFrames();
+  const pieces = CHAIN_ID.padEnd(1000).split("");
+  const fragments = pieces.map((text, i) =>
+    frame((i === 0 ? 0x01 : 0x00) | (i === pieces.length - 1 ? 0x80 : 0x00), text),
+  );
+  socket.write(Buffer.concat(fragments));
+  await until("0x7a69");
+  socket.destroy();
+});
+
 test("a connection that breaks the rules of WebSocket is closed with the code for it", () =>
   assertCounted("frame", async () => {
     const FIN_TEXT = 0x81;

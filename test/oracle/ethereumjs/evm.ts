@@ -37,8 +37,8 @@ const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
 const STEPS_PER_DEADLINE_CHECK = 256;
 
 /**
- * @ethereumjs/evm behind our port: slow, and an independent opinion on what an execution gives.
- * Texts of halts are less exact than geth's: the library does not say how large a refused code was or which reason an
+ * @ethereumjs/evm as an adapter of our port: slow, and an independent opinion on what an execution gives.
+ * Texts of halts are less exact than geth's: the library does not say how large a rejected code was or which reason an
  * out-of-gas had. `memoryBytesMax` is not watched; memory the host cannot give halts with "memoryLimit".
  */
 export function createEthereumjsEvm(options: EthereumjsEvmOptions = {}): Evm {

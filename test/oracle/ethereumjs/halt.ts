@@ -1,7 +1,7 @@
 import type { EVMError } from "@ethereumjs/evm";
 import type { Halt } from "../../../src/evm/halts.ts";
 
-/** What the library tells of the frame that stopped; its errors are bare words. */
+/** What the library reports of the frame that stopped; its errors are bare words. */
 export type HaltedFrame = {
   readonly opcode: number | undefined;
   readonly stackLength: number;
@@ -20,7 +20,7 @@ export function failureOf(error: EVMError | undefined, hardfork: string): EVMErr
 
 /** The reason in our words; `have`, `need` and `limit` hold for the opcode the frame stopped at. */
 export function haltOf(error: EVMError, frame: HaltedFrame): Halt {
-  // Where the library itself says more it does so behind the word: "invalid JUMP at …".
+  // Where the library itself says more it does so after the word: "invalid JUMP at …".
   if (error.error.startsWith("invalid JUMP")) return { kind: "invalidJump" };
   switch (error.error) {
     case "out of gas":

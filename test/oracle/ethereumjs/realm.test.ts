@@ -34,7 +34,7 @@ writeFileSync(
 const realm = createSynchronousRealm(createRequire(import.meta.url));
 const library = realm.load(join(directory, "library.js")) as Library;
 
-test("run returns what an asynchronous function came to, however often it awaits", () => {
+test("run returns the result of an asynchronous function, however often it awaits", () => {
   assert.equal(
     realm.run(() => library.count(() => 2, 10_000)),
     20_000,
@@ -42,7 +42,7 @@ test("run returns what an asynchronous function came to, however often it awaits
 });
 
 test("run throws what an asynchronous function rejects with", () => {
-  const error = new Error("refused");
+  const error = new Error("rejected");
   assert.throws(() => realm.run(() => library.fail(error)), error);
 });
 

@@ -14,7 +14,7 @@ import { invariant } from "../../../src/errors.ts";
 export type SynchronousRealm = {
   /** Exports of a CommonJS file, loaded inside the realm with all it requires by a relative path. */
   load(file: string): unknown;
-  /** Calls `task`, a function of the realm's modules, and returns what its promise came to. Throws what it rejected with. */
+  /** Calls `task`, a function of the realm's modules, and returns the result of its promise. Throws what it rejected with. */
   run<T>(task: () => Promise<T>): T;
 };
 

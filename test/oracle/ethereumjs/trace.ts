@@ -42,15 +42,15 @@ type Frame = {
   returnData: Uint8Array;
 };
 
-/** A step of which the library told, with what will have changed when it is told to the tracer. */
+/** A step the library reported, with what will have changed when the tracer gets it. */
 type HeldStep = InterpreterStep & {
   readonly slot: readonly [slot: Hash, value: bigint] | undefined;
 };
 
 /**
  * Turns the library's events into calls of `tracer`; returns what takes the listeners away again.
- * The library has no event for a call that fails before its frame begins (depth, balance), so those are not told, and a step's
- * `gasCost` leaves out the gas a call hands on.
+ * The library has no event for a call that fails before its frame begins (depth, balance), so those are not reported, and a step's
+ * `gasCost` leaves out the gas a call forwards.
  */
 export function attachTracer(
   engine: EVM,
@@ -60,7 +60,7 @@ export function attachTracer(
   state: State,
 ): () => void {
   const frames: Frame[] = [];
-  // Whether an opcode fails is known only after it: a step is told when the next event says so.
+  // Whether an opcode fails is known only after it: a step is reported at the next event.
   let held: HeldStep | undefined;
 
   const tellHeldStep = (halt?: Step["halt"]): void => {
@@ -153,7 +153,7 @@ function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Ste
     account: () => invariant(false, "the oracle shows no accounts") as never,
     returnData: () => returnData,
     storage(slot) {
-      invariant(step.slot?.[0] === slot, "only the slot an opcode is about is told of");
+      invariant(step.slot?.[0] === slot, "only the slot of an opcode is reported");
       return step.slot[1];
     },
     refund: step.gasRefund,
@@ -161,7 +161,7 @@ function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Ste
   };
 }
 
-/** The library allots memory only where a byte is written, and tells of no more than it allotted. */
+/** The library allots memory only where a byte is written, and reports no more than it allotted. */
 function memoryOf({ memory, memoryWordCount }: InterpreterStep): Uint8Array {
   const size = 32 * Number(memoryWordCount);
   if (memory.length === size) return memory;
@@ -239,7 +239,7 @@ function tellLog(step: InterpreterStep, tracer: Tracer): void {
   );
 }
 
-/** geth tells a self-destruct as a frame of its own that ends at once. */
+/** geth reports a self-destruct as a frame of its own that ends at once. */
 function tellSelfDestruct(step: InterpreterStep, tracer: Tracer): void {
   const heir = step.stack.at(-1);
   if (heir === undefined) return;

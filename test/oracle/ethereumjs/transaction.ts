@@ -18,7 +18,7 @@ import { createLibraryEvm, libraryBlock, libraryBlockchain, logOf } from "./evm.
 import { failureOf } from "./halt.ts";
 import { loadLibrary } from "./library.ts";
 
-/** An account as it stands in the library's own state; slots that are 0 are left out. */
+/** An account as it is in the library's own state; slots that are 0 are left out. */
 export type OracleAccount = {
   readonly nonce: bigint;
   readonly balance: bigint;
@@ -35,9 +35,9 @@ export type OracleResult = {
   readonly createdAddress: Address | undefined;
 };
 
-/** What a transaction came to: `refusal` is the library's message, and `result` is there when it was not refused. */
+/** The outcome of a transaction: `rejection` is the library's message, and `result` is there when it was not rejected. */
 export type OracleOutcome = {
-  readonly refusal?: string;
+  readonly rejection?: string;
   readonly result?: OracleResult;
   readonly state: ReadonlyMap<Address, OracleAccount>;
 };
@@ -107,7 +107,7 @@ export function createTransactionOracle(): TransactionOracle {
         return { result: resultOf(results, block), state: stateOf(manager) };
       } catch (error) {
         if (!(error instanceof library.util.EthereumJSError)) throw error;
-        return { refusal: error.message, state: stateOf(manager) };
+        return { rejection: error.message, state: stateOf(manager) };
       }
     },
   };
@@ -128,7 +128,7 @@ function resultOf(
   const failure = failureOf(exceptionError, hardfork);
   const isRevert = failure?.error === "revert";
   const failed = isRevert ? "revert" : "halt";
-  // What a frame leaves behind that ended in another way is no return data.
+  // The output of a frame that ended in another way is no return data.
   const returns = exceptionError === undefined || isRevert;
   return {
     outcome: failure ? failed : "success",

@@ -61,7 +61,7 @@ const blobhash: Emitter = (loop) => {
   const known = i32.and(isSmall(sp), i64.ltU(limb(sp, 0), i64.load32(globals.blobHashCount)));
   f.if(
     known,
-    // The index stands where the hash goes, and the copy is made in two halves.
+    // The index is at the address of the hash, and the copy is made in two halves.
     () => copyWord(f, sp, f.i32(i32.shl(i32.load(sp), 5)), 0, BLOB_HASHES),
     () => storeZero(f, sp),
   );

@@ -39,9 +39,9 @@ function twoBytes(address: Operand, offset: number): Operand {
 }
 
 /**
- * Compilers jump by PUSH2 and JUMP or JUMPI, and most PUSH2 stand before one. Such a pair goes on from here, so that the
+ * Compilers jump by PUSH2 and JUMP or JUMPI, and most PUSH2 precede one. Such a pair goes on from here, so that the
  * destination is neither a word on the stack nor another turn of the loop. Gas and stack of both are checked already,
- * since a segment ends behind a jump, not before it.
+ * since a segment ends after a jump, not before it.
  */
 export function jumpAfterPush2(loop: Loop): void {
   if (loop.build === "perOpcode") return;
@@ -64,7 +64,7 @@ function isNonZero({ f, sp }: Loop): Local {
   );
 }
 
-/** PUSH2 at `push` and the JUMPI behind it. */
+/** PUSH2 at `push` and the JUMPI after it. */
 function jumpIf(loop: Loop, condition: Operand, push: Operand): void {
   const { f, pc } = loop;
   f.if(

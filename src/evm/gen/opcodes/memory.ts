@@ -59,7 +59,7 @@ function addressOf(loop: Loop, n: number) {
   return i32.add(loop.memory, i32.load(loop.sp, n * WORD));
 }
 
-/** CALLDATACOPY, CODECOPY: target, source offset, size; zeros behind the source. */
+/** CALLDATACOPY, CODECOPY: target, source offset, size; zeros past the source. */
 function copyFrom(source: number, sourceSize: number): Emitter {
   return (loop) => {
     const { f, runtime } = loop;
@@ -85,7 +85,7 @@ function copyFrom(source: number, sourceSize: number): Emitter {
   };
 }
 
-/** EIP-211: reading behind the return data halts, also for no byte at all. */
+/** EIP-211: reading past the return data halts, also for no byte at all. */
 const returndatacopy: Emitter = (loop) => {
   const { f, sp, runtime } = loop;
   loop.setGas(call(runtime.copies.copyGas, loop.gas, loop.operand(0), loop.operand(2)));

@@ -4,7 +4,7 @@ import { copyWord, reverseBytes, storeZero, ZERO_HALF } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 import { jumpAfterPush2 } from "./jumps.ts";
 
-/** Each half of the word is up to 16 bytes of the immediate turned round; behind code follow readable bytes. */
+/** Each half of the word is up to 16 bytes of the immediate reversed; the bytes after code are readable. */
 const push: Emitter = (loop, { code }) => {
   const { f, pc, sp } = loop;
   const size = code - 0x5f;

@@ -7,7 +7,7 @@ import type { Emitter, Emitters } from "./emitter.ts";
 
 /**
  * CALL and CREATE leave the loop: the driver runs the other frame and comes back with the result at `sp`, where the last
- * operand stood, and with `pc` behind the opcode.
+ * operand was, and with `pc` after the opcode.
  */
 function leaveWith(status: number, pick: (runtime: Runtime) => FunctionRef): Emitter {
   return (loop, { code, pops }) => {

@@ -86,7 +86,7 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     const base = f.i64(i64.load32(frame.memory));
     const newSize = f.i64(i64.shl(words, 5n));
     const newEnd = f.i64(i64.add(base, newSize));
-    // Return data of the last call lies behind the memory and moves up before it.
+    // Return data of the last call lies after the memory and moves up before it.
     const returnSize = f.i64(i64.load32(frame.returnDataSize));
     const need = f.i64(i64.add(newEnd, i64.add(returnSize, 64n)));
     f.if(i64.gtU(need, i64.load32(globals.memoryLimit)), () => fail(haltCode.memoryLimit));

@@ -17,7 +17,7 @@ export type Imports = {
   readonly blockHash: FunctionRef;
   /** extCodeCopy(record, target, offsetWord, size) */
   readonly extCodeCopy: FunctionRef;
-  /** log(topicCount, data, size): the running frame emits a log; its topics stand at LOG_TOPICS. */
+  /** log(topicCount, data, size): the running frame emits a log; its topics are stored at LOG_TOPICS. */
   readonly log: FunctionRef;
   /** The per-opcode build is about to run the opcode at `frame.pc`. */
   readonly step: FunctionRef;
@@ -25,7 +25,7 @@ export type Imports = {
 
 /**
  * The interpreter loop calls imports through functions of the module: V8 reads the target of an import ahead of the loop
- * it stands in, which every segment would pay for.
+ * it belongs to, which every segment would pay for.
  */
 export function importHost(module: ModuleBuilder): Imports {
   const imports = {

@@ -21,7 +21,7 @@ export type Journal = {
   readonly save: FunctionRef;
   /** revert(undoTop): puts back everything saved since `globals.undoTop` was that */
   readonly revert: FunctionRef;
-  /** mark(record, flags): sets flags that a revert takes back */
+  /** mark(record, flags): sets flags that a revert undoes */
   readonly mark: FunctionRef;
   /** addBalance(account, value), subBalance(account, value): `value` is the address of a word */
   readonly addBalance: FunctionRef;
@@ -40,7 +40,7 @@ export type JournalImports = {
 };
 
 /**
- * Accounts and slots as records behind one open-addressing index, with an undo log of whole cells.
+ * Accounts and slots as records of one open-addressing index, with an undo log of whole cells.
  * `seed` keys the hash function, so that nobody can choose keys that collide.
  */
 export function defineJournal(

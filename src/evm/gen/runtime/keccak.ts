@@ -226,7 +226,7 @@ function chi(plane: readonly Lane[], y: number): Operand[] {
       const term = (wantsComplement ? i64.or : i64.and)(plain.value, not(negated.value));
       return i64.xor(a.value, term);
     }
-    // ¬b ∧ c is at hand, or its complement b ∨ ¬c; that of a is often needed for a neighbour too.
+    // ¬b ∧ c is available, or its complement b ∨ ¬c; that of a is often needed for a neighbour too.
     const term = (b.isComplement ? i64.and : i64.or)(b.value, c.value);
     return i64.xor(wantsComplement === b.isComplement ? not(a.value) : a.value, term);
   });

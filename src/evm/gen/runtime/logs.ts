@@ -56,7 +56,7 @@ function writeTopics(f: FunctionBuilder, to: Local, topics: Local, topicCount: L
   );
 }
 
-/** One word, what most logs carry, is copied without a call into the runtime; behind memory are readable bytes. */
+/** One word, what most logs carry, is copied without a call into the runtime; the bytes after memory are readable. */
 function copyData(f: FunctionBuilder, to: Local, data: Local, size: Local): void {
   f.if(
     i32.gtU(size, WORD),

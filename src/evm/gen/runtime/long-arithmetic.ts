@@ -5,7 +5,7 @@ import { BASE, NUMERATOR, POWER, QUOTIENT, REMAINDER, WORD } from "../../layout.
 import { copyWord, isZeroWord, limb, loadWord, multiplyHigh, orAll, storeWord } from "../words.ts";
 import { defineDivide } from "./division.ts";
 
-/** Multiplication, division and exponentiation too long to stand inside the interpreter loop. */
+/** Multiplication, division and exponentiation too long to be inlined in the interpreter loop. */
 export type LongArithmetic = {
   /** multiply(a, b, target): addresses of words; the low 256 bits of the product */
   readonly multiply: FunctionRef;
@@ -121,7 +121,7 @@ function multiplyWide(f: FunctionBuilder, sp: Local): void {
     f.set(carry, 0n);
     b.forEach((limbB, j) => {
       f.scope(() => {
-        // a·b + carry + what stands there is below 2^128.
+        // a·b + carry + the stored word is below 2^128.
         const product = f.i64(i64.mul(limbA, limbB));
         const sum = f.i64(i64.add(product, carry));
         const old = i === 0 ? i64.of(0n) : i64.load(NUMERATOR, 8 * (i + j));

@@ -97,7 +97,7 @@ export function defineStorage(
   return { sstoreGas, write };
 }
 
-/** The record of the running account's slot whose number stands at `key`. */
+/** The record of the running account's slot whose number is stored at `key`. */
 export function slotRecord(journal: Journal, key: Operand, kind = 0): Operand {
   const owner = i32.load(frame.account);
   return call(journal.find, kind ? i32.or(owner, kind) : owner, key);

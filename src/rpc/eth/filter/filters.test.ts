@@ -216,6 +216,27 @@ overBothTransports((createTestModules) => {
     await assert.rejects(changes(modules, left), { code: "RPC_FILTER_NOT_FOUND" });
   });
 
+  test("all log filters together hold a bounded number of addresses and topics", async () => {
+    const modules = setup({ termsMax: 6 });
+    const wide = { address: [CONTRACT], topics: [[TOPIC, TOPIC], TOPIC] };
+    const make = () => newFilter.call(modules, [wide]) as Promise<string>;
+    const first = await make();
+    await assert.rejects(make(), { code: "RPC_TOO_MANY" });
+    await newFilter.call(modules, [{ address: CONTRACT }]);
+    await newBlockFilter.call(modules);
+    await uninstallFilter.call(modules, [first]);
+    const second = await make();
+    // One that nobody polls makes room, as in a full table.
+    modules.wait(40_000);
+    await make();
+    await assert.rejects(changes(modules, second), { code: "RPC_FILTER_NOT_FOUND" });
+    assert.equal(modules.sessions.filters.size, 2);
+    modules.wait(300_001);
+    modules.sessions.filters.sweep();
+    await make();
+    await assert.rejects(newFilter.call(setup({ termsMax: 3 }), [wide]), { code: "RPC_TOO_MANY" });
+  });
+
   test("one connection makes a bounded number of filters", async () => {
     const modules = setup({ maxPerConnection: 2 });
     const connection = new TestConnection();

@@ -121,6 +121,7 @@ export const REMOTE_METHODS = {
     dataDirectory: CALL,
     adminInfo: CALL,
     peers: CALL,
+    addPeer: CALL,
     startListener: CALL,
     stopListener: CALL,
     exportChain: CALL,

@@ -13,9 +13,12 @@ import type { StateReader } from "../../../state/reader.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import { PendingProofError } from "../../dispatch/errors.ts";
+import { SharedSlices } from "../../dispatch/shared-slices.ts";
 import type { ChainEvents, ChainView, FeeReads, SealedHeader } from "../chain-view.ts";
+import { andThen } from "../maybe-promise.ts";
 import { minedReceipt, minedTransaction, minedTransactionOf } from "../mined.ts";
 import { findLogs } from "./log-search.ts";
+import { proveInSlices } from "./prove-in-slices.ts";
 import { findBlock, findHeader, resolveState } from "./resolve.ts";
 
 export type LocalChainModules = FeeReads &
@@ -26,9 +29,10 @@ export type LocalChainModules = FeeReads &
     readonly submit: ChainView["submit"];
   };
 
-/** `ChainView` in the chain's own thread: every answer is synchronous, except a log search that takes longer than a moment. */
+/** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
 export function createLocalChainView(modules: LocalChainModules): ChainView {
   const { reader, pool, logs } = modules;
+  const slices = new SharedSlices();
 
   function included(hash: Hash): IncludedTransaction | undefined {
     const position = reader.transactionPosition(hash);
@@ -102,13 +106,14 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
     proof(address, slots, at) {
       if (at === "pending") throw new PendingProofError();
       const { executed, state } = resolveState(reader, at);
-      const { number } = executed.block.header;
-      return { account: state.account(address), proof: reader.proofAt(number, address, slots) };
+      const account = state.account(address);
+      const proof = proveInSlices(reader, executed.block, { address, slots }, slices);
+      return andThen(proof, (proof) => ({ account, proof }));
     },
 
     logs({ terms, from, to }, limits, cancel) {
       const range = { from, to: Math.min(to, reader.head().block.header.number) };
-      return findLogs(logs, new LogFilter(terms), range, limits, cancel);
+      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
     },
 
     pooled: (hash) => pool.get(hash),

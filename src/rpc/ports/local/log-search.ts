@@ -1,7 +1,7 @@
-import { setImmediate } from "node:timers/promises";
 import type { LogFilter } from "../../../chain/logs/log-filter.ts";
 import { LOG_CHUNK_BLOCKS, type LogSource } from "../../../chain/logs/log-source.ts";
 import { RequestTimeoutError } from "../../dispatch/errors.ts";
+import { SharedSlices } from "../../dispatch/shared-slices.ts";
 import { LogListWriter } from "../../json/log-list.ts";
 import type { BlockRange } from "../../params/log-criteria.ts";
 import type { CancelToken } from "../cancel-token.ts";
@@ -10,8 +10,8 @@ import type { MaybePromise } from "../maybe-promise.ts";
 
 /** Each window is twice as long as the one before: a search may end after a few candidates. */
 const FIRST_WINDOW_BLOCKS = 4_096;
-/** A search gives way to other work after running this long. */
-const SLICE_MS = 8;
+/** Blocks and index rows looked at before the clock is. */
+const STEPS = 16;
 /** Logs that count as much work as reading a block. */
 const LOGS_PER_WORK = 64;
 
@@ -27,20 +27,27 @@ export function findLogs(
   range: BlockRange,
   limits: LogLimits,
   cancel?: Pick<CancelToken, "isAborted">,
+  slices = new SharedSlices(),
 ): MaybePromise<FoundLogs> {
   const search = new LogSearch(source, filter, range, limits);
-  return search.runUntil(performance.now() + SLICE_MS) ?? finish(search, cancel);
+  const turn = slices.enter();
+  return (
+    (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel)
+  );
 }
 
 async function finish(
   search: LogSearch,
+  slices: SharedSlices,
+  turn: Promise<void> | undefined,
   cancel: Pick<CancelToken, "isAborted"> | undefined,
 ): Promise<FoundLogs> {
+  await turn;
   for (;;) {
-    await setImmediate();
     if (cancel?.isAborted) throw new RequestTimeoutError();
-    const found = search.runUntil(performance.now() + SLICE_MS);
+    const found = search.run(slices);
     if (found !== undefined) return found;
+    await slices.next();
   }
 }
 
@@ -71,16 +78,16 @@ class LogSearch {
     );
   }
 
-  /** undefined: the time is up and there is more to search */
-  runUntil(timeMs: number): FoundLogs | undefined {
+  /** undefined: the slice is over and there is more to search */
+  run(slices: SharedSlices): FoundLogs | undefined {
     for (let steps = 1; ; steps++) {
-      if (steps % 16 === 0 && performance.now() > timeMs) return undefined;
+      if (steps % STEPS === 0 && slices.isOver()) return undefined;
       const number = this.#candidates[this.#nextCandidate];
       if (number === undefined) {
         if (this.#nextWindowStart > this.#range.to) return this.#found(this.#range.to + 1);
         if (this.#work > this.#limits.workMax) return this.#found(this.#nextWindowStart, "work");
         this.#beginWindow();
-        if (performance.now() > timeMs) return undefined;
+        if (slices.isOver()) return undefined;
         continue;
       }
       if (this.#work > this.#limits.workMax && number > this.#range.from) {

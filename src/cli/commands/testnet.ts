@@ -1,0 +1,163 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { genesisBlock } from "../../chain/genesis-block.ts";
+import { editAppToml } from "../../config/edit-app-toml.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
+import { cometbftPath } from "../../config/home.ts";
+import { parseDuration } from "../../config/value-types.ts";
+import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
+import {
+  createEngineKeys,
+  nodeIdOf,
+  validatorPublicKey,
+} from "../../consensus/cometbft/engine-home.ts";
+import { parseGenesis } from "../../params/genesis.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError, UsageError } from "../errors.ts";
+import { FUNDED_BALANCE, makeHome, parseChainId, parseFunded } from "./init.ts";
+
+export type TestnetOptions = {
+  readonly output: string;
+  readonly validators?: string;
+  /** Nodes that follow the chain without a vote. */
+  readonly fullNodes?: string;
+  readonly chainId?: string;
+  readonly fund?: readonly string[];
+  readonly blockTime?: string;
+  /** First HTTP port; node i takes the ports 10·i above those of node 0. */
+  readonly httpPort?: string;
+};
+
+/** What CometBFT's own testnets stay below; votes of more than this fill a block. */
+const VALIDATORS_MAX = 100;
+const FULL_NODES_MAX = 100;
+/** Between the ports of two nodes. */
+const PORT_STEP = 10;
+/** CometBFT's usual ports for peers and RPC, of node 0. */
+const P2P_PORT = 26656;
+const ENGINE_RPC_PORT = 26657;
+const HTTP_PORT = 8545;
+
+type TestnetNode = {
+  readonly name: string;
+  readonly home: string;
+  readonly index: number;
+  readonly isValidator: boolean;
+};
+
+/** Writes the homes of a network on this machine: keys, ports, one genesis for all, and a script that starts them. */
+export function testnet(options: TestnetOptions, context: CliContext): void {
+  const output = resolve(options.output);
+  if (existsSync(output) && readdirSync(output).length > 0) {
+    throw new CommandError(`${output} is not empty; nothing was changed`);
+  }
+  const validators = numberOf("--validators", options.validators ?? "4", 1, VALIDATORS_MAX);
+  const fullNodes = numberOf("--full-nodes", options.fullNodes ?? "0", 0, FULL_NODES_MAX);
+  const lastPort = 65_535 - PORT_STEP * (validators + fullNodes);
+  const httpPort = numberOf("--http-port", options.httpPort ?? String(HTTP_PORT), 1, lastPort);
+  const blockTime = options.blockTime ?? "1s";
+  if (!parseDuration(blockTime)) {
+    throw new UsageError(`--block-time: ${blockTime} is not a duration such as 1s or 500ms`);
+  }
+  const timestamp = Math.floor(context.now() / 1000);
+  const genesisText = renderGenesis({
+    chainId: options.chainId === undefined ? DEFAULT_CHAIN_ID : parseChainId(options.chainId),
+    timestamp,
+    alloc: new Map((options.fund ?? []).map((text) => [parseFunded(text), FUNDED_BALANCE])),
+  });
+
+  const nodes = Array.from({ length: validators + fullNodes }, (_, index): TestnetNode => {
+    const isValidator = index < validators;
+    const name = isValidator ? `validator-${index}` : `node-${index}`;
+    return { name, home: join(output, name), index, isValidator };
+  });
+  mkdirSync(output, { recursive: true });
+  for (const { home } of nodes) {
+    makeHome(home, genesisText);
+    createEngineKeys(cometbftPath(home));
+  }
+  const engineGenesis = engineGenesisOf(genesisText, nodes);
+  const peers = nodes.map(
+    ({ home, index }) =>
+      `${nodeIdOf(cometbftPath(home))}@127.0.0.1:${P2P_PORT + PORT_STEP * index}`,
+  );
+  for (const node of nodes) {
+    writeFileSync(join(cometbftPath(node.home), "config", "genesis.json"), engineGenesis, {
+      flag: "wx",
+    });
+    writeSettings(node, { blockTime, httpPort, peers });
+  }
+  const script = join(output, "start.sh");
+  writeFileSync(script, startScript(nodes));
+  chmodSync(script, 0o755);
+  context.stdout.write(
+    [
+      ...nodes.map(
+        ({ name, home, index }) =>
+          `${name}  http://127.0.0.1:${httpPort + PORT_STEP * index}  ${home}`,
+      ),
+      `start all  ${script}`,
+      `one node   evmintd start --home ${nodes[0]!.home}`,
+      "",
+    ].join("\n"),
+  );
+}
+
+function engineGenesisOf(genesisText: string, nodes: readonly TestnetNode[]): string {
+  const genesis = parseGenesis(genesisText);
+  const { block } = genesisBlock(genesis, createStateTrie({ node: () => undefined })).record;
+  return engineGenesisJson({
+    chainId: genesis.config.chainId,
+    genesisTime: block.header.timestamp,
+    initialHeight: 1,
+    validators: nodes
+      .filter(({ isValidator }) => isValidator)
+      .map(({ name, home }) => ({
+        publicKey: validatorPublicKey(cometbftPath(home)),
+        power: 1,
+        name,
+      })),
+    genesisHash: block.hash,
+  });
+}
+
+function writeSettings(
+  { home, index, name }: TestnetNode,
+  network: {
+    readonly blockTime: string;
+    readonly httpPort: number;
+    readonly peers: readonly string[];
+  },
+): void {
+  const loopback = (port: number) => ({ host: "127.0.0.1", port: port + PORT_STEP * index });
+  const settings: readonly (readonly [key: string, value: unknown])[] = [
+    ["consensus.engine", "cometbft"],
+    ["consensus.block-time", { intervalMs: parseDuration(network.blockTime) }],
+    ["cometbft.moniker", name],
+    ["cometbft.local-net", true],
+    ["cometbft.p2p-address", loopback(P2P_PORT)],
+    ["cometbft.rpc-address", loopback(ENGINE_RPC_PORT)],
+    ["cometbft.persistent-peers", network.peers.filter((_, peer) => peer !== index)],
+    ["json-rpc.address", loopback(network.httpPort)],
+    ["json-rpc.ws-address", loopback(network.httpPort + 1)],
+  ];
+  for (const [key, value] of settings) editAppToml(home, key, value);
+}
+
+/** Starts every node in the background, and stops all of them when it is stopped. */
+function startScript(nodes: readonly TestnetNode[]): string {
+  return `#!/bin/sh
+# Starts the nodes of this folder and stops them with Ctrl-C. EVMINTD names another program than the one on PATH.
+cd "$(dirname "$0")" || exit 1
+trap 'kill 0' INT TERM EXIT
+${nodes.map(({ name }) => `"\${EVMINTD:-evmintd}" start --home ${name} > ${name}/node.log 2>&1 &`).join("\n")}
+wait
+`;
+}
+
+function numberOf(flag: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${flag}: ${text} is not a number from ${min} to ${max}`);
+}

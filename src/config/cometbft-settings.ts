@@ -1,0 +1,41 @@
+import { option } from "./option.ts";
+import { boolean, hostPort, integer, list, text } from "./value-types.ts";
+
+/** Settings of `consensus.engine = cometbft`. The node writes CometBFT's own configuration from them at each start. */
+export const COMETBFT_SETTINGS = {
+  binary: option("cometbft.binary", text, "cometbft", {
+    description: "The cometbft program: a path, or a name that is looked up on PATH.",
+  }),
+  moniker: option("cometbft.moniker", text, "evmint", {
+    description: "Name of this node among its peers.",
+  }),
+  p2pAddress: option(
+    "cometbft.p2p-address",
+    hostPort,
+    { host: "0.0.0.0", port: 26656 },
+    { description: "Where this node listens for peers." },
+  ),
+  externalAddress: option("cometbft.external-address", text, "", {
+    description: "host:port under which peers reach this node; empty: the address they see.",
+  }),
+  persistentPeers: option("cometbft.persistent-peers", list, [], {
+    description: "Peers to stay connected to, as id@host:port.",
+  }),
+  rpcAddress: option(
+    "cometbft.rpc-address",
+    hostPort,
+    { host: "127.0.0.1", port: 26657 },
+    {
+      description:
+        "CometBFT's own RPC. It submits and dials for every caller: keep it on loopback.",
+    },
+  ),
+  localNet: option("cometbft.local-net", boolean, false, {
+    description:
+      "All nodes are on one machine or private net: repeated and private addresses are accepted.",
+  }),
+  doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
+    description:
+      "A validator does not start while its own votes are in the last so many blocks; 10 for production.",
+  }),
+} as const;

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, test } from "node:test";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { type AbciHandlers, type AbciServer, listenAbci } from "./abci-server.ts";
+import { requestFrame } from "./frames.ts";
+import { AbciClient } from "./testing/abci-client.ts";
+
+const open: { close(): Promise<void> }[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+type Events = { readonly lost: string[]; readonly failures: string[] };
+
+async function start(
+  handlers: Partial<AbciHandlers>,
+): Promise<Events & { readonly path: string; readonly server: AbciServer }> {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-abci-"));
+  folders.push(folder);
+  const path = join(folder, "abci.sock");
+  const events: Events = { lost: [], failures: [] };
+  const server = await listenAbci(
+    {
+      path,
+      onEngineLost: () => events.lost.push("lost"),
+      onFailure: (error, call) => events.failures.push(`${call}: ${(error as Error).message}`),
+    },
+    handlers as AbciHandlers,
+  );
+  open.push(server);
+  return { ...events, path, server };
+}
+
+async function connect(path: string): Promise<AbciClient> {
+  const client = await AbciClient.open(path);
+  open.push(client);
+  return client;
+}
+
+test("calls of four connections are answered each on its own, whatever the connection is for", async () => {
+  const { path, server } = await start({
+    info: () => ({ lastBlockHeight: 7n, appVersion: 1n }),
+    checkTx: ({ tx }) => ({ code: tx.length }),
+  });
+  const clients = await Promise.all([1, 2, 3, 4].map(() => connect(path)));
+  for (const client of clients) {
+    assert.equal((await client.call("info")).lastBlockHeight, 7n);
+    assert.equal((await client.call("checkTx", { tx: new Uint8Array(3) })).code, 3);
+    assert.equal((await client.call("echo", { message: "x" })).message, "x");
+  }
+  assert.equal(server.connections(), 4);
+});
+
+test("replies keep the order of their requests when an early one takes longer", async () => {
+  let finish: (() => void) | undefined;
+  const { path } = await start({
+    insertTx: ({ tx }) =>
+      tx.length === 1
+        ? new Promise((resolve) => {
+            finish = () => resolve({ code: 1 });
+          })
+        : { code: tx.length },
+  });
+  const client = await connect(path);
+  const frames = [1, 2, 3].map((length) =>
+    requestFrame("insertTx", { tx: new Uint8Array(length) }),
+  );
+  const replies = client.raw(Buffer.concat(frames), 3);
+  const other = await connect(path);
+  assert.equal((await other.call("insertTx", { tx: EMPTY_BYTES })).code, 0);
+  finish?.();
+  assert.deepEqual(
+    (await replies).map(({ fields }) => (fields as { code: number }).code),
+    [1, 2, 3],
+  );
+});
+
+test("a call that fails sends its reason as an exception and ends the connection", async () => {
+  const { path, failures } = await start({
+    processProposal() {
+      throw new Error("bug");
+    },
+  });
+  const client = await connect(path);
+  await assert.rejects(client.call("processProposal"), { message: "bug" });
+  await client.closed;
+  assert.deepEqual(failures, ["processProposal: bug"]);
+});
+
+test("a commit that fails is never answered", async () => {
+  const { path, failures } = await start({
+    commit: () => Promise.reject(new Error("disk full")),
+  });
+  const client = await connect(path);
+  await assert.rejects(client.call("commit"), { message: "connection closed" });
+  assert.deepEqual(failures, ["commit: disk full"]);
+});
+
+test("bytes that are no request end the connection, and only that one", async () => {
+  const { path, failures } = await start({ info: () => ({}) });
+  const bad = await connect(path);
+  const good = await connect(path);
+  const [reply] = await bad.raw(Uint8Array.of(2, 0xff, 0xff), 1);
+  assert.equal(reply?.call, "exception");
+  await bad.closed;
+  assert.equal(failures.length, 1);
+  await good.call("info");
+});
+
+test("the loss of the consensus connection is reported once, that of others is not", async () => {
+  const { path, lost } = await start({ commit: () => ({}), info: () => ({}) });
+  const [consensus, query] = [await connect(path), await connect(path)];
+  await consensus.call("commit");
+  await query.call("info");
+  await query.close();
+  await query.closed;
+  assert.deepEqual(lost, []);
+  await consensus.close();
+  const next = await connect(path);
+  await next.call("info");
+  assert.deepEqual(lost, ["lost"]);
+});
+
+test("the socket is the user's own, and a stale file gives way to it", async () => {
+  const first = await start({ info: () => ({}) });
+  assert.equal(statSync(first.path).mode & 0o777, 0o600);
+  await first.server.close();
+  writeFileSync(first.path, "");
+  const again = await listenAbci(
+    { path: first.path, onEngineLost: () => {}, onFailure: () => {} },
+    { info: () => ({}) } as unknown as AbciHandlers,
+  );
+  open.push(again);
+  await (await connect(first.path)).call("info");
+});
+
+test("a path that no unix socket can have is an error that says so", async () => {
+  await assert.rejects(
+    listenAbci(
+      { path: `/tmp/${"x".repeat(110)}`, onEngineLost: () => {}, onFailure: () => {} },
+      {} as AbciHandlers,
+    ),
+    { code: "ABCI_SOCKET_PATH_TOO_LONG" },
+  );
+});

@@ -1,0 +1,190 @@
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { NodeError } from "../../errors.ts";
+import {
+  type AbciRequest,
+  decodeRequest,
+  exceptionFrame,
+  FrameReader,
+  replyFrame,
+} from "./frames.ts";
+import type { CallName, Reply, Request } from "./messages.ts";
+
+/** Answers the calls of ABCI; `echo` and `flush` are the server's own. */
+export type AbciHandlers = {
+  readonly [Name in Exclude<CallName, "echo" | "flush">]: (
+    fields: Request<Name>,
+  ) => Partial<Reply<Name>> | Promise<Partial<Reply<Name>>>;
+};
+
+export type AbciServerOptions = {
+  /** Path of the socket, at most 107 bytes. A stale file is removed. */
+  readonly path: string;
+  /** Called once a connection that drove consensus is gone. */
+  readonly onEngineLost: () => void;
+  /** Called with the error of a call. CometBFT ends itself when its connection does. */
+  readonly onFailure: (error: unknown, call: string) => void;
+};
+
+export type AbciServer = {
+  /** Connections that are open. CometBFT holds four. */
+  connections(): number;
+  /** Ends every connection and removes the socket. */
+  close(): Promise<void>;
+};
+
+/** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
+const SOCKET_PATH_BYTES_MAX = 107;
+
+/** The operating system takes no unix socket at this path. */
+export class SocketPathTooLongError extends NodeError {
+  readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
+  constructor(path: string) {
+    super(
+      `the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`,
+      { path },
+    );
+  }
+}
+
+/** Calls that only the consensus connection makes: connections carry no label. */
+const CONSENSUS_CALLS: ReadonlySet<CallName> = new Set([
+  "initChain",
+  "prepareProposal",
+  "processProposal",
+  "finalizeBlock",
+  "commit",
+]);
+
+/**
+ * Listens where CometBFT dials. Replies of a connection are sent in the order of its requests, all that are ready in one write:
+ * CometBFT waits for the reply to the `flush` after each call.
+ * @throws SocketPathTooLongError, and what listening throws
+ */
+export async function listenAbci(
+  options: AbciServerOptions,
+  handlers: AbciHandlers,
+): Promise<AbciServer> {
+  const { path } = options;
+  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) throw new SocketPathTooLongError(path);
+  rmSync(path, { force: true });
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    const connection = new AbciConnection(socket, handlers, options.onFailure);
+    socket.on("close", () => {
+      sockets.delete(socket);
+      if (connection.drivesConsensus) options.onEngineLost();
+    });
+  });
+  await listen(server, path);
+  chmodSync(path, 0o600);
+  return {
+    connections: () => sockets.size,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+/** One of CometBFT's connections: requests in, replies in the same order. */
+class AbciConnection {
+  readonly #socket: Socket;
+  readonly #handlers: AbciHandlers;
+  readonly #onFailure: AbciServerOptions["onFailure"];
+  readonly #frames = new FrameReader();
+  readonly #requests: AbciRequest[] = [];
+  #isRunning = false;
+  /** A call of consensus came in on this connection. */
+  drivesConsensus = false;
+
+  constructor(socket: Socket, handlers: AbciHandlers, onFailure: AbciServerOptions["onFailure"]) {
+    this.#socket = socket;
+    this.#handlers = handlers;
+    this.#onFailure = onFailure;
+    socket.setNoDelay(true);
+    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
+    // The supervisor sees CometBFT end; "close" follows every error.
+    socket.on("error", () => {});
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const body of this.#frames.push(chunk)) this.#requests.push(decodeRequest(body));
+    } catch (error) {
+      this.#fail(error, "request");
+      return;
+    }
+    if (!this.#isRunning) this.#run();
+  }
+
+  /** Answers what is waiting; goes on by itself after a call that takes a promise. */
+  #run(): void {
+    this.#isRunning = true;
+    const replies: Uint8Array[] = [];
+    for (let request = this.#requests.shift(); request; request = this.#requests.shift()) {
+      const { call } = request;
+      let reply: Uint8Array | Promise<Uint8Array>;
+      try {
+        reply = this.#reply(request);
+      } catch (error) {
+        this.#write(replies);
+        this.#fail(error, call);
+        return;
+      }
+      if (reply instanceof Promise) {
+        this.#write(replies);
+        reply.then(
+          (frame) => {
+            this.#write([frame]);
+            this.#run();
+          },
+          (error) => this.#fail(error, call),
+        );
+        return;
+      }
+      replies.push(reply);
+    }
+    this.#write(replies);
+    this.#isRunning = false;
+  }
+
+  #reply(request: AbciRequest): Uint8Array | Promise<Uint8Array> {
+    const { call, fields } = request;
+    if (call === "flush") return replyFrame("flush", {});
+    if (call === "echo") return replyFrame("echo", fields);
+    if (CONSENSUS_CALLS.has(call)) this.drivesConsensus = true;
+    const handle = this.#handlers[call] as (fields: unknown) => object | Promise<object>;
+    const reply = handle(fields);
+    return reply instanceof Promise
+      ? reply.then((fields) => replyFrame(call, fields))
+      : replyFrame(call, reply);
+  }
+
+  #write(replies: readonly Uint8Array[]): void {
+    if (replies.length > 0 && !this.#socket.destroyed) this.#socket.write(Buffer.concat(replies));
+  }
+
+  /** CometBFT gets the reason for its log, except of a commit: a reply of any kind could be taken for an acknowledgement. */
+  #fail(error: unknown, call: string): void {
+    this.#requests.length = 0;
+    this.#isRunning = true;
+    const text = error instanceof Error ? error.message : String(error);
+    if (call === "commit") this.#socket.destroy();
+    else this.#socket.end(exceptionFrame(text), () => this.#socket.destroy());
+    this.#onFailure(error, call);
+  }
+}

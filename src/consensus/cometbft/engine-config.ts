@@ -1,0 +1,110 @@
+import { stringify } from "smol-toml";
+
+/** What of CometBFT's configuration depends on the node. Everything else has CometBFT's default or the value below. */
+export type EngineConfig = {
+  /** Path of the socket the application listens on. */
+  readonly abciSocket: string;
+  readonly moniker: string;
+  /** `tcp://host:port` or `unix:///path` of CometBFT's own RPC; loopback only, since it submits and dials for anybody. */
+  readonly rpcAddress: string;
+  /** `host:port` to listen on for peers. */
+  readonly p2pAddress: string;
+  /** `host:port` peers are told; empty: what they see. */
+  readonly externalAddress: string;
+  /** `id@host:port` */
+  readonly persistentPeers: readonly string[];
+  /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted, and no others are gossiped. */
+  readonly isLocalNet: boolean;
+  readonly blockTimeMs: number;
+  /** Validators in production do not sign again within so many heights after a restart; 0: no check. */
+  readonly doubleSignCheckHeight: number;
+  /** Undefined: the node starts from block 1. */
+  readonly stateSync?: {
+    readonly rpcServers: readonly string[];
+    readonly trustHeight: number;
+    readonly trustHash: string;
+  };
+};
+
+/** Most bytes of one gossiped transaction and of one batch; equal on all nodes, or a larger message costs its sender the connection. */
+export const GOSSIP_BYTES_MAX = 1 << 20;
+
+/** Bytes a second to and from one peer: CometBFT's 5 MB delays blocks above 1 MB. */
+const PEER_RATE_BYTES = 20 << 20;
+
+type Pace = {
+  readonly timeout_commit: string;
+  readonly timeout_propose: string;
+  readonly timeout_propose_delta: string;
+  readonly timeout_prevote: string;
+  readonly timeout_precommit: string;
+  readonly peer_gossip_sleep_duration: string;
+};
+
+/** CometBFT's `config.toml`. Unknown keys are ignored there without a word, so every one is written from this table. */
+export function engineConfigToml(config: EngineConfig): string {
+  return stringify({
+    proxy_app: `unix://${config.abciSocket}`,
+    abci: "socket",
+    moniker: config.moniker,
+    log_format: "json",
+    log_level: "info",
+    filter_peers: false,
+    rpc: { laddr: config.rpcAddress, unsafe: true },
+    p2p: {
+      laddr: `tcp://${config.p2pAddress}`,
+      external_address: config.externalAddress,
+      persistent_peers: config.persistentPeers.join(","),
+      allow_duplicate_ip: config.isLocalNet,
+      addr_book_strict: !config.isLocalNet,
+      pex: !config.isLocalNet,
+      send_rate: PEER_RATE_BYTES,
+      recv_rate: PEER_RATE_BYTES,
+    },
+    mempool: {
+      type: "app",
+      broadcast: true,
+      max_tx_bytes: GOSSIP_BYTES_MAX,
+      max_batch_bytes: GOSSIP_BYTES_MAX,
+      seen_cache_size: 100_000,
+      reap_interval: "50ms",
+      reap_max_bytes: GOSSIP_BYTES_MAX,
+      reap_max_gas: 0,
+      check_tx_retry_delay: "5s",
+    },
+    statesync: config.stateSync
+      ? {
+          enable: true,
+          rpc_servers: config.stateSync.rpcServers.join(","),
+          trust_height: config.stateSync.trustHeight,
+          trust_hash: config.stateSync.trustHash,
+          trust_period: "168h0m0s",
+        }
+      : { enable: false },
+    blocksync: { adaptive_sync: false },
+    consensus: {
+      create_empty_blocks: true,
+      double_sign_check_height: config.doubleSignCheckHeight,
+      ...paceOf(config.blockTimeMs),
+    },
+    tx_index: { indexer: "null" },
+    storage: { discard_abci_responses: true },
+  });
+}
+
+/** Consensus pace for a block time; it is each node's own setting, so all nodes of a chain should have the same. */
+export function paceOf(blockTimeMs: number): Pace {
+  const isFast = blockTimeMs < 300;
+  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
+  const commitMs = isFast
+    ? Math.max(10, blockTimeMs - 50)
+    : blockTimeMs - Math.min(300, blockTimeMs / 10);
+  return {
+    timeout_commit: `${Math.round(commitMs)}ms`,
+    timeout_propose: blockTimeMs < 1000 ? "1s" : "3s",
+    timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "500ms",
+    timeout_prevote: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
+    timeout_precommit: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
+    peer_gossip_sleep_duration: isFast ? "10ms" : "100ms",
+  };
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isPrivateKey } from "../../crypto/secp256k1.ts";
+import { NodeError } from "../../errors.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
+import { nodeId, nodeKeyFile, validatorKeyFile } from "./engine-keys.ts";
+
+/** A file of the engine's home holds something else than the node needs. */
+export class EngineHomeError extends NodeError {
+  readonly code = "ENGINE_HOME";
+}
+
+/** CometBFT's home as it is after `prepareEngineHome`. */
+export type EngineHome = {
+  /** Peer identity of this node. */
+  readonly nodeId: string;
+  /** What its genesis says. */
+  readonly initialHeight: number;
+  readonly validatorCount: number;
+};
+
+/**
+ * Makes what is missing of CometBFT's home and rewrites its configuration. Keys, genesis and signing state that are there are never
+ * touched: a validator that forgets what it signed can sign against itself.
+ * @throws EngineHomeError for a genesis that cannot be read
+ */
+export function prepareEngineHome(
+  directory: string,
+  files: {
+    /** `config.toml` */
+    readonly config: string;
+    /** `genesis.json` of a chain whose only validator has this compressed key; for a home that has none. */
+    readonly genesis: (publicKey: Uint8Array) => string;
+  },
+): EngineHome {
+  createEngineKeys(directory);
+  const genesis = join(directory, "config", "genesis.json");
+  if (!existsSync(genesis))
+    createOnce(genesis, files.genesis(validatorPublicKey(directory)), 0o644);
+  replaceFile(join(directory, "config", "config.toml"), files.config, 0o644);
+  return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
+}
+
+/** Keys and signing state where there are none. @param privateKey of the validator; random if not given */
+export function createEngineKeys(directory: string, privateKey?: Uint8Array): void {
+  for (const folder of ["config", "data"]) {
+    mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+  }
+  createOnce(nodeKeyPath(directory), json(nodeKeyFile(randomBytes(32))));
+  createOnce(validatorKeyPath(directory), json(validatorKeyFile(privateKey ?? randomPrivateKey())));
+  createOnce(
+    join(directory, "data", "priv_validator_state.json"),
+    json({ height: "0", round: 0, step: 0 }),
+  );
+}
+
+/** Peer identity of the node whose home this is: 40 hex digits. */
+export function nodeIdOf(directory: string): string {
+  const { priv_key } = readJson(nodeKeyPath(directory)) as { priv_key: { value: string } };
+  return nodeId(Buffer.from(priv_key.value, "base64").subarray(0, 32));
+}
+
+/** Compressed public key of the validator whose home this is: 33 bytes. */
+export function validatorPublicKey(directory: string): Uint8Array {
+  const { pub_key } = readJson(validatorKeyPath(directory)) as { pub_key: { value: string } };
+  return Buffer.from(pub_key.value, "base64");
+}
+
+function nodeKeyPath(directory: string): string {
+  return join(directory, "config", "node_key.json");
+}
+
+function validatorKeyPath(directory: string): string {
+  return join(directory, "config", "priv_validator_key.json");
+}
+
+function readGenesis(file: string): Pick<EngineHome, "initialHeight" | "validatorCount"> {
+  const { initial_height, validators } = readJson(file) as {
+    initial_height?: string;
+    validators?: readonly unknown[];
+  };
+  const initialHeight = Number(initial_height ?? "1");
+  if (!Number.isSafeInteger(initialHeight) || !Array.isArray(validators)) {
+    throw new EngineHomeError(`${file} is no genesis file of CometBFT`, { file });
+  }
+  return { initialHeight, validatorCount: validators.length };
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new EngineHomeError(`${file} cannot be read as JSON`, { file }, { cause });
+  }
+}
+
+function randomPrivateKey(): Uint8Array {
+  for (;;) {
+    const key = randomBytes(32);
+    if (isPrivateKey(key)) return key;
+  }
+}
+
+function createOnce(file: string, text: string, mode = 0o600): void {
+  if (!existsSync(file)) writeFileSync(file, text, { mode, flag: "wx", flush: true });
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

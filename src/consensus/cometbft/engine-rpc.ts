@@ -1,0 +1,149 @@
+import { request } from "node:http";
+import { NodeError } from "../../errors.ts";
+
+/** CometBFT's own RPC does not answer, or answers with an error. */
+export class EngineRpcError extends NodeError {
+  readonly code = "ENGINE_RPC";
+}
+
+/** A connected peer as CometBFT reports it. */
+export type EnginePeer = {
+  /** 40 hex digits */
+  readonly id: string;
+  readonly moniker: string;
+  readonly version: string;
+  readonly network: string;
+  readonly listenAddress: string;
+  readonly remoteIp: string;
+  readonly isOutbound: boolean;
+  readonly connectedForNanos: bigint;
+};
+
+export type EngineStatus = {
+  readonly nodeId: string;
+  readonly moniker: string;
+  readonly network: string;
+  readonly listenAddress: string;
+  readonly isCatchingUp: boolean;
+  readonly latestHeight: number;
+  /** 40 upper-case hex digits */
+  readonly validatorAddress: string;
+  readonly votingPower: number;
+};
+
+/** What this node asks CometBFT's RPC for: what ABCI does not tell. */
+export type EngineRpc = {
+  status(): Promise<EngineStatus>;
+  peers(): Promise<readonly EnginePeer[]>;
+  /** Connects to `id@host:port` and again whenever the connection is lost, until CometBFT restarts. */
+  dial(peers: readonly string[]): Promise<void>;
+};
+
+/** A peer that does not answer in this time is not up: it runs on this machine. */
+const TIMEOUT_MS = 3_000;
+/** An answer of CometBFT about peers and status takes some kilobytes. */
+const ANSWER_BYTES_MAX = 8 << 20;
+
+/** @param address `tcp://host:port` or `unix:///path`, as in CometBFT's configuration */
+export function createEngineRpc(address: string): EngineRpc {
+  async function call(method: string, params: object = {}): Promise<Record<string, unknown>> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    let answer: { result?: Record<string, unknown>; error?: { message: string; data?: string } };
+    try {
+      answer = JSON.parse(await post(address, body));
+    } catch (cause) {
+      throw new EngineRpcError(`CometBFT does not answer ${method}`, { method }, { cause });
+    }
+    if (answer.error) {
+      const { message, data } = answer.error;
+      throw new EngineRpcError(`CometBFT: ${data || message}`, { method });
+    }
+    return answer.result ?? {};
+  }
+
+  return {
+    async status() {
+      const { node_info, sync_info, validator_info } = (await call("status")) as StatusAnswer;
+      return {
+        nodeId: node_info.id,
+        moniker: node_info.moniker,
+        network: node_info.network,
+        listenAddress: node_info.listen_addr,
+        isCatchingUp: sync_info.catching_up,
+        latestHeight: Number(sync_info.latest_block_height),
+        validatorAddress: validator_info.address,
+        votingPower: Number(validator_info.voting_power),
+      };
+    },
+    async peers() {
+      const { peers } = (await call("net_info")) as PeersAnswer;
+      return peers.map((peer) => ({
+        id: peer.node_info.id,
+        moniker: peer.node_info.moniker,
+        version: peer.node_info.version,
+        network: peer.node_info.network,
+        listenAddress: peer.node_info.listen_addr,
+        remoteIp: peer.remote_ip,
+        isOutbound: peer.is_outbound,
+        connectedForNanos: BigInt(peer.connection_status.Duration),
+      }));
+    },
+    async dial(peers) {
+      await call("dial_peers", { peers, persistent: true, unconditional: false, private: false });
+    },
+  };
+}
+
+type NodeInfoAnswer = {
+  readonly id: string;
+  readonly moniker: string;
+  readonly version: string;
+  readonly network: string;
+  readonly listen_addr: string;
+};
+type StatusAnswer = {
+  readonly node_info: NodeInfoAnswer;
+  readonly sync_info: { readonly catching_up: boolean; readonly latest_block_height: string };
+  readonly validator_info: { readonly address: string; readonly voting_power: string };
+};
+type PeersAnswer = {
+  readonly peers: readonly {
+    readonly node_info: NodeInfoAnswer;
+    readonly remote_ip: string;
+    readonly is_outbound: boolean;
+    readonly connection_status: { readonly Duration: string };
+  }[];
+};
+
+function post(address: string, body: string): Promise<string> {
+  const url = new URL(address);
+  const target =
+    url.protocol === "unix:"
+      ? { socketPath: url.pathname }
+      : { host: url.hostname, port: Number(url.port) };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        ...target,
+        method: "POST",
+        path: "/",
+        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+        timeout: TIMEOUT_MS,
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error("answer is too large"));
+          else chunks.push(chunk);
+        });
+        response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+        response.on("error", reject);
+      },
+    );
+    outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}

@@ -13,14 +13,24 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/log-block-store.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [1, "rejects a promise"],
+  "consensus/cometbft/engine-process.ts": [1, "sends a signal"],
+  "consensus/cometbft/supervisor.ts": [
+    1,
+    "starts or stops the engine's process, which emits its errors",
+  ],
   "consensus/solo/solo-engine.ts": [3, "`guarded` passes every failure to onFatal or tries again"],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "node/crash-policy.ts": [1, "ends the process"],
+  "node/adapters/runtime/profiles.ts": [
+    2,
+    "resolves a promise; a failure of the other one is thrown by stop",
+  ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/run-in-worker.ts": [1, "rejects a promise"],
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
   "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],
   "rpc/dispatch/dispatcher.ts": [1, "rejects a promise and aborts a signal"],
+  "rpc/dispatch/shared-slices.ts": [1, "resolves promises: the steps run behind them"],
   "rpc/eth/submit/send-raw-transaction-sync.ts": [1, "rejects a promise"],
   "rpc/filters/filters.ts": [1, "deletes from Maps"],
   "rpc/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],
@@ -29,7 +39,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "rpc/server/http-request.ts": [1, "destroys a response"],
   "rpc/server/ipc.ts": [1, "destroys sockets"],
   "rpc/server/socket-connection.ts": [1, "closes a connection"],
-  "rpc/server/ws.ts": [3, "pings are caught there; the others terminate connections"],
+  "rpc/server/ws.ts": [4, "pings are caught there; the others terminate connections"],
   "rpc/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
   "rpc/subscriptions/notifier.ts": [1, "each item of work is caught there"],
 };

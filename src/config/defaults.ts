@@ -1,7 +1,7 @@
 import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 
 /**
- * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself stand in `rpc/server/limits.ts`.
+ * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself are in `rpc/server/limits.ts`.
  * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */
 export const DEFAULTS = {
@@ -41,7 +41,7 @@ export const DEFAULTS = {
   rpcFilterTermsMax: 1000,
   /** geth's: a filter nobody polled for this long belongs to a client that is gone. */
   rpcFilterIdleMs: 5 * 60_000,
-  /** Filters are made without payment and kept for minutes; each holds what happened since its last poll. */
+  /** Filters cost the caller nothing and live for minutes; each is a position in the chain with its criteria. */
   rpcFiltersMax: 10_000,
   /** Ten times what the busiest of known clients installs. */
   rpcConnectionFiltersMax: 1_000,
@@ -67,13 +67,15 @@ export const DEFAULTS = {
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** Erigon's, and what Otterscan asks for. */
+  rpcOtsPageSizeMax: 25,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
   /** geth's target since the limit of mainnet was raised to it. */
   blockGasLimit: 60_000_000n,
 
-  /** Clocks are set by seconds; whoever sets one by more than an hour has to look at it. */
+  /** Clock corrections are seconds; one of more than an hour needs the operator's confirmation. */
   clockJumpMs: 3_600_000,
   /** A laptop's clock jumps by as long as it slept. The longest duration a setting can have. */
   clockJumpMsDev: 24 * 86_400_000,
@@ -101,7 +103,7 @@ export const DEFAULTS = {
   poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
 
-  /** The paths to some 30,000 accounts; a node that is not kept costs a few microseconds of LMDB. */
+  /** The paths to some 30,000 accounts; a node that is not cached costs a few microseconds of LMDB. */
   stateCacheBytes: 64 * 2 ** 20,
 
   /** As anvil and geth's documentation have it; Hardhat funds twenty. */
@@ -109,6 +111,6 @@ export const DEFAULTS = {
   /** At a tenth of a millisecond each, derived at every start. */
   devAccountsMax: 1000,
 
-  /** Loopback: metrics tell a stranger what the node is busy with. geth's port. */
+  /** Loopback: metrics show strangers the load of the node. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;

@@ -121,7 +121,7 @@ export const SCHEMA = {
     }),
     nullPowFields: option("json-rpc.null-pow-fields", boolean, false, {
       description:
-        "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries refuse that.",
+        "Serve nonce, sha3Uncles, difficulty and totalDifficulty as null; several libraries reject such blocks.",
     }),
     allowInsecureUnlock: option("json-rpc.allow-insecure-unlock", boolean, false, {
       description: "Let accounts be unlocked although a listener is not on loopback.",
@@ -166,13 +166,16 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
+      description: "Most transactions in a page of an ots method.",
+    }),
     allowUnprotected: option("json-rpc.allow-unprotected-txs", boolean, false, {
       // Deployers of well-known contracts are signed without one, to be good on every chain.
       dev: true,
       description: "Take legacy transactions without a chain id (EIP-155) from callers.",
     }),
     blockCacheBytes: option("json-rpc.block-cache-size", byteSize, DEFAULTS.rpcBlockCacheBytes, {
-      description: "Memory for blocks and receipts kept as JSON.",
+      description: "Memory for blocks and receipts cached as JSON.",
     }),
     txFeeWeiMax: option("json-rpc.fee-cap", amount, DEFAULTS.rpcTxFeeWeiMax, {
       description: "Highest fee of one transaction sent through this node; 0 is no cap.",
@@ -262,7 +265,8 @@ export const SCHEMA = {
       byteSize,
       DEFAULT_RPC_LIMITS.batchResponseBytesMax,
       {
-        description: "Size of the answer to one batch; calls behind it get an error.",
+        description:
+          "Size of the answer to one batch; the calls after the one that exceeds it get an error.",
       },
     ),
     jsonDepthMax: option("json-rpc.depth-limit", integer(8), DEFAULT_RPC_LIMITS.jsonDepthMax, {
@@ -335,7 +339,7 @@ export const SCHEMA = {
       duration,
       DEFAULT_RPC_LIMITS.httpIdleTimeoutMs,
       {
-        description: "How long an unused HTTP connection is kept open.",
+        description: "How long an unused HTTP connection stays open.",
       },
     ),
     httpCallTimeoutMs: option(

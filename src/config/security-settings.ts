@@ -1,7 +1,7 @@
 import { option } from "./option.ts";
 import { boolean, byteSize, duration, integer, list, text } from "./value-types.ts";
 
-/** Who may call what. They belong to the table `json-rpc` and must stand behind its other settings. */
+/** Who may call what. They belong to the table `json-rpc` and must follow its other settings. */
 export const ACCESS_SETTINGS = {
   allowMethods: option("json-rpc.allow-methods", list, ["*"], {
     description: "Methods served over HTTP, of the namespaces in api: names, * for any text.",

@@ -76,7 +76,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = {
 /** Node's timers take a longer wait for one of a millisecond. */
 const DURATION_MAX = 2 ** 31 - 1;
 
-/** A span of time up to 24 days; milliseconds once read. A number without a unit is refused: seconds or milliseconds, who knows. */
+/** A span of time up to 24 days; milliseconds once read. A number without a unit is rejected: it could be seconds or milliseconds. */
 export const duration: ValueType<number> = {
   expects: "a duration such as 500ms, 5s, 30m or 3h, up to 24 days",
   parse(raw) {

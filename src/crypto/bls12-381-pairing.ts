@@ -32,9 +32,6 @@ const X = 0xd201000000010000n;
 const X_BITS = X.toString(2).slice(1);
 /** Doublings and additions of a Miller loop. */
 const LINES = [...X_BITS].reduce((sum, bit) => sum + 1 + Number(bit), 0);
-/** γ = ξ^((p − 1) / 6) with ξ = 1 + i: the p-th power of w is γ·w. */
-const GAMMA: readonly [bigint, bigint] = frobeniusConstant();
-
 /** Pairs whose Miller loops share their squarings. */
 const PORTION = 32;
 const FIXED_MAX = 3;
@@ -95,12 +92,13 @@ function createPairing(): BlsPairing {
     bytes.fill(0, to, to + size12);
     field.set(to, 1n);
   };
+  const base = frobeniusConstant();
   let gamma: readonly [bigint, bigint] = [1n, 0n];
   for (let i = 0; i < 6; i++) {
     gamma.forEach((part, j) => {
       field.set(gammas + i * size2 + j * size, part);
     });
-    gamma = multiply(gamma, GAMMA);
+    gamma = multiply(gamma, base);
   }
 
   const readPoint = (to: number, input: Uint8Array, offset: number, elements: number) => {
@@ -464,6 +462,7 @@ function multiply(
   return [(a * c + (MODULUS - b) * d) % MODULUS, (a * d + b * c) % MODULUS];
 }
 
+/** γ = ξ^((p − 1) / 6) with ξ = 1 + i: the p-th power of w is γ·w. */
 function frobeniusConstant(): [bigint, bigint] {
   let result: [bigint, bigint] = [1n, 0n];
   for (const bit of ((MODULUS - 1n) / 6n).toString(2)) {

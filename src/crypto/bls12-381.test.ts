@@ -178,3 +178,29 @@ function g2OutsideTheSubgroup(): G2Point {
     }
   }
 }
+
+test("blsPairingIsOne multiplies more pairs than share one Miller loop", () => {
+  const scalars = Array.from({ length: 35 }, (_, i) => BigInt(i + 1) ** 5n);
+  const sum = scalars.reduce((total, scalar) => total + scalar, 0n);
+  const pairs = scalars.map((scalar) => concatBytes(encodeG1(g1(scalar)), encodeG2(G2.BASE)));
+  const last = (scalar: bigint) => concatBytes(encodeG1(g1(ORDER - scalar)), encodeG2(G2.BASE));
+  assert.equal(blsPairingIsOne(concatBytes(...pairs, last(sum))), true);
+  assert.equal(blsPairingIsOne(concatBytes(...pairs, last(sum + 1n))), false);
+  assert.equal(blsPairingIsOne(concatBytes(...pairs)), false);
+});
+
+test("blsPairingIsOne calls the checkpoint within each Miller loop, and ends with what it throws", () => {
+  const pair = concatBytes(encodeG1(G1.BASE), encodeG2(G2.BASE));
+  let calls = 0;
+  blsPairingIsOne(pair, () => calls++);
+  assert.ok(calls > 64, `${calls} calls`);
+  const stop = new Error("stop");
+  let left = 40;
+  const stopAfter = () => {
+    if (--left === 0) throw stop;
+  };
+  assert.throws(() => blsPairingIsOne(pair, stopAfter), stop);
+  // The memory that the next pairing finds is no obstacle to it.
+  const opposite = concatBytes(encodeG1(G1.BASE.negate() as G1Point), encodeG2(G2.BASE));
+  assert.equal(blsPairingIsOne(concatBytes(pair, opposite)), true);
+});

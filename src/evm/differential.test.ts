@@ -10,8 +10,8 @@ import { createMemoryState } from "../state/memory-state.ts";
 import { createWorldState } from "../state/world-state.ts";
 import { createEvm } from "./engine.ts";
 import type { BlockContext, Evm, ExecuteOptions } from "./evm.ts";
-import { type Opcode, opcodesOf } from "./opcodes.ts";
-import type { FrameEnd, Step } from "./tracer.ts";
+import { ACCESS_OPCODES, type Opcode, opcodesOf } from "./opcodes.ts";
+import type { AccessStep, FrameEnd, Step } from "./tracer.ts";
 
 /** Random programs on our engine and on @ethereumjs/evm: outcome, gas, output, logs and state must be the same. */
 
@@ -219,5 +219,44 @@ test("a random program takes the same steps as in @ethereumjs/evm", () => {
       });
     }),
     { numRuns: runs / 2 },
+  );
+});
+
+test("the hook before accesses sees each access that the hook before every opcode sees, with the same operands", () => {
+  const accessesOf = (name: "onStep" | "onAccessStep", ...args: Parameters<typeof run>) => {
+    const seen: string[] = [];
+    const [engine, fork, codes, isCreation] = args;
+    const add = (step: Step | AccessStep, top: readonly bigint[]) => {
+      // Of an opcode that the fork does not have only one of the hooks knows the halt.
+      if (opcodesOf(fork)[step.opcode] === undefined) return;
+      seen.push([step.opcode, step.address, step.halt?.kind, ...top].join(" "));
+    };
+    const tracer =
+      name === "onStep"
+        ? {
+            onStep: (step: Step) => {
+              if (ACCESS_OPCODES.has(step.opcode)) add(step, step.stack().reverse().slice(0, 2));
+            },
+          }
+        : {
+            onAccessStep: (step: AccessStep) => {
+              const count = Math.min(step.stackHeight, 2);
+              add(
+                step,
+                Array.from({ length: count }, (_, n) => step.operand(n)),
+              );
+            },
+          };
+    const outcome = text(run(engine, fork, codes, isCreation, { tracer }));
+    return { seen, outcome };
+  };
+  fc.assert(
+    fc.property(...cases, (fork, codes, isCreation) => {
+      assert.deepEqual(
+        accessesOf("onAccessStep", ours, fork, codes, isCreation),
+        accessesOf("onStep", ours, fork, codes, isCreation),
+      );
+    }),
+    { numRuns: runs },
   );
 });

@@ -6,6 +6,7 @@ import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
 
+import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
 import { createHost, delegateOf } from "./host.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
@@ -43,8 +44,9 @@ import {
   type Session,
 } from "./session.ts";
 import type { State } from "./state.ts";
-import { stepOf } from "./step.ts";
+import { notifyStep } from "./step.ts";
 import { costOfHaltedStep } from "./step-cost.ts";
+import type { Tracer } from "./tracer.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */
 const GAS_MAX = (1n << 63n) - 1n;
@@ -66,7 +68,7 @@ export class Driver {
   readonly #memory: LinearMemory;
   readonly #host: HostFunctions;
   readonly #fast: Interpreter;
-  #perOpcode: Interpreter | undefined;
+  readonly #traced = new Map<Build, Interpreter>();
   readonly #precompiles: ReadonlyMap<Address, Precompile>;
   readonly #now: () => number;
   #session: Session;
@@ -107,7 +109,7 @@ export class Driver {
     const session = this.#session;
     try {
       this.#enter(message, gas);
-      if (session.depth >= 0) this.#run(options.tracer?.onStep !== undefined);
+      if (session.depth >= 0) this.#run(tracedBuild(options.tracer));
     } catch (error) {
       const kind = limitOf(error);
       if (kind === undefined) throw error;
@@ -219,10 +221,10 @@ export class Driver {
     enterCall(session);
   }
 
-  #run(isTraced: boolean): void {
+  #run(build: Build): void {
     const session = this.#session;
     const memory = this.#memory;
-    const interpreter = isTraced ? this.#perOpcodeInterpreter() : this.#fast;
+    const interpreter = build === "fast" ? this.#fast : this.#interpreter(build);
     while (session.depth >= 0) {
       // A frame counts its slices anew after each call, so calls look at the clock too.
       if (session.isOutOfTime?.()) {
@@ -230,7 +232,7 @@ export class Driver {
         return;
       }
       let status = interpreter.run();
-      if (status === exit.checkFailed) status = this.#perOpcodeInterpreter().run();
+      if (status === exit.checkFailed) status = this.#interpreter("perOpcode").run();
       memory.refresh();
       switch (status) {
         case exit.call:
@@ -244,7 +246,7 @@ export class Driver {
           end(session, EMPTY_SUCCESS);
           break;
         case exit.halt:
-          this.#halt(isTraced);
+          this.#halt(build);
           break;
         default: {
           const outputSize = memory.get32(globals.outputSize);
@@ -258,18 +260,18 @@ export class Driver {
     }
   }
 
-  #halt(isTraced: boolean): void {
+  #halt(build: Build): void {
     const session = this.#session;
     const memory = this.#memory;
     const halt = haltOf(memory.get32(globals.halt), memory.get32(globals.haltDetail));
-    if (isTraced && memory.get32(globals.stepped) === 0) {
-      if (!isFinal(halt)) {
+    if (build !== "fast" && memory.get32(globals.stepped) === 0) {
+      if (build === "perOpcode" && !isFinal(halt)) {
         memory.set64(
           globals.stepCost,
-          costOfHaltedStep(session, halt, this.#perOpcodeInterpreter()),
+          costOfHaltedStep(session, halt, this.#interpreter("perOpcode")),
         );
       }
-      session.tracer?.onStep?.(stepOf(session, halt));
+      notifyStep(session, halt);
     }
     // Out of time or memory ends everything, not only the frame.
     if (isFinal(halt)) this.#abort(halt);
@@ -310,15 +312,20 @@ export class Driver {
     };
   }
 
-  #perOpcodeInterpreter(): Interpreter {
-    this.#perOpcode ??= createInterpreter(
-      this.hardfork,
-      "perOpcode",
-      this.#memory.memory,
-      this.#host,
-    );
-    return this.#perOpcode;
+  #interpreter(build: Exclude<Build, "fast">): Interpreter {
+    let interpreter = this.#traced.get(build);
+    if (interpreter === undefined) {
+      interpreter = createInterpreter(this.hardfork, build, this.#memory.memory, this.#host);
+      this.#traced.set(build, interpreter);
+    }
+    return interpreter;
   }
+}
+
+/** The build that calls every step hook that `tracer` has. */
+function tracedBuild(tracer: Tracer | undefined): Build {
+  if (tracer?.onStep) return "perOpcode";
+  return tracer?.onAccessStep ? "perAccess" : "fast";
 }
 
 function end(session: Session, frameResult: FrameResult): void {

@@ -2,7 +2,7 @@ import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
 import { frame, record } from "./layout.ts";
 import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
-import { stepOf } from "./step.ts";
+import { notifyStep } from "./step.ts";
 import { StepPriced } from "./step-cost.ts";
 
 /** What the emitted code asks of TypeScript; `current` gives the execution it belongs to. */
@@ -48,7 +48,7 @@ export function createHost(current: () => Session): HostFunctions {
       if (session.isPricing) throw new StepPriced();
       // Empty init code has no opcode to show.
       if (memory.get32(frame.codeSize) === 0) return;
-      session.tracer?.onStep?.(stepOf(session));
+      notifyStep(session);
     },
   };
 }

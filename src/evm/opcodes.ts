@@ -161,3 +161,8 @@ function gasAt(gas: Row["gas"], hardfork: Hardfork): number {
 function numbered(count: number, row: (n: number) => Row): Row[] {
   return Array.from({ length: count }, (_, i) => row(i + 1));
 }
+
+/** SLOAD, SSTORE, BALANCE, EXTCODE*, SELFDESTRUCT and the CALL family: the opcodes that name an account or a slot. */
+export const ACCESS_OPCODES: ReadonlySet<number> = new Set([
+  0x31, 0x3b, 0x3c, 0x3f, 0x54, 0x55, 0xf1, 0xf2, 0xf4, 0xfa, 0xff,
+]);

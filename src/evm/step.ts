@@ -2,14 +2,58 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Halt } from "./halts.ts";
 import { flag, frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
+import { ACCESS_OPCODES } from "./opcodes.ts";
 import { accountOf, type Session } from "./session.ts";
-import type { Step, StepAccount } from "./tracer.ts";
+import type { AccessStep, Step, StepAccount } from "./tracer.ts";
+
+/** Calls the step hooks of the tracer that want the opcode at `frame.pc`. */
+export function notifyStep(session: Session, halt?: Halt): void {
+  const { tracer } = session;
+  if (!tracer) return;
+  const isAccess = ACCESS_OPCODES.has(opcodeOf(session));
+  if (!tracer.onStep && !(isAccess && tracer.onAccessStep)) return;
+  tracer.onStep?.(stepOf(session, halt));
+  if (isAccess) tracer.onAccessStep?.(new EngineAccessStep(session, halt));
+}
+
+/** Without closures: there is one for each access of a traced block. */
+class EngineAccessStep implements AccessStep {
+  readonly #session: Session;
+  readonly opcode: number;
+  readonly halt: Halt | undefined;
+
+  constructor(session: Session, halt: Halt | undefined) {
+    this.#session = session;
+    this.opcode = opcodeOf(session);
+    this.halt = halt;
+  }
+
+  get address(): Address {
+    const { memory, records } = this.#session;
+    return records.addressOf(memory.get32(frame.account));
+  }
+
+  get stackHeight(): number {
+    const { memory } = this.#session;
+    return (memory.get32(frame.stackBase) - memory.get32(frame.sp)) / WORD;
+  }
+
+  operand(n: number): bigint {
+    const { memory } = this.#session;
+    return memory.word(memory.get32(frame.sp) + n * WORD);
+  }
+}
+
+/** The opcode at `frame.pc`. */
+export function opcodeOf({ memory }: Session): number {
+  return memory.bytes[memory.get32(frame.pc)]!;
+}
 
 /**
  * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
  * asked for: while the hook runs, or in `onExit` of the same frame.
  */
-export function stepOf(session: Session, halt?: Halt): Step {
+function stepOf(session: Session, halt?: Halt): Step {
   return new RunningStep(session, halt);
 }
 

@@ -74,7 +74,7 @@ function decipher({ version, cipher, iv, ciphertext }: KeyFile, derived: Uint8Ar
   try {
     return concatBytes(plain.update(ciphertext), plain.final());
   } catch (cause) {
-    throw new InvalidKeyFileError("its padding is broken", { cause });
+    throw new InvalidKeyFileError("its padding is invalid", { cause });
   }
 }
 

@@ -67,7 +67,7 @@ export class KeyDirectory {
   /** Writes `text` beside `path` and moves it there: a crash leaves the old file or the new one. */
   async replace(path: string, text: string): Promise<void> {
     await mkdir(this.path, { recursive: true, mode: 0o700 });
-    // Also when it was there before with another mode: the names tell which accounts this machine holds.
+    // Also when it was there before with another mode: the names show which accounts this machine holds.
     await chmod(this.path, 0o700);
     replaceFile(path, text, 0o600);
   }

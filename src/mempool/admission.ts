@@ -134,7 +134,7 @@ function checkGas(tx: Transaction, hardfork: Hardfork): void {
   }
 }
 
-/** What the account behind a transaction has, and what its pooled transactions take of it. */
+/** Balance of the sender of a transaction, and what its pooled transactions need of it. */
 export type SenderFunds = {
   /** At the head, in wei. */
   readonly balance: bigint;
@@ -144,7 +144,7 @@ export type SenderFunds = {
   readonly replacedCost: bigint | undefined;
 };
 
-/** @throws TransactionRejectedError when the nonce is behind the account's */
+/** @throws TransactionRejectedError when the nonce is below the account's */
 export function checkNonce(tx: Transaction, accountNonce: bigint): void {
   if (accountNonce <= tx.nonce) return;
   throw reject(

@@ -15,7 +15,7 @@ export class AuthorityCounts {
     }
   }
 
-  /** Takes back what `add` counted for the same entry. */
+  /** Undoes `add` of the same entry. */
   remove({ authorities }: Entry): void {
     for (const authority of authorities) {
       const count = this.#counts.get(authority) ?? 0;

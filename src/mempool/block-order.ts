@@ -26,7 +26,7 @@ type Candidate = {
 /**
  * The transactions of `accounts` for a block: the one with the highest effective tip among the next of each account first, plain
  * before blob transactions and earlier before later arrivals among equals. An account ends at the first transaction that
- * is no candidate, since those behind it could not be executed.
+ * is no candidate, since those after it could not be executed.
  * @param accounts executable entries of each account in order of nonce
  */
 export function createBlockOrder(

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
@@ -7,7 +9,7 @@ import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
 import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
-import type { Engine } from "../consensus/engine.ts";
+import { type Engine, NetworkDecidesBlocksError } from "../consensus/engine.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
 import { openQuarantine, type Quarantine } from "../consensus/quarantine.ts";
@@ -35,6 +37,8 @@ import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.t
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
+/** Blocks removed at a time: listeners get them whole. */
+const REWIND_BLOCKS = 64;
 /** How often the clocks are compared while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
 /** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
@@ -60,6 +64,13 @@ export type ChainCore = OpenChain & {
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
+  readonly badBlocks: BadBlocks;
+  /**
+   * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
+   * @param number at most the head's
+   * @throws NetworkDecidesBlocksError under an engine with a network
+   */
+  readonly rewind: (number: number) => Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -181,6 +192,28 @@ export function composeChain(
       included: executed.block.transactions.map(({ hash }) => hash),
     });
   });
+  // Likewise after a rollback. Its transactions are not pooled again: an instant chain would include them at once.
+  chain.onRollback(() => {
+    const { header } = chain.head().block;
+    mempool.onHead({ header, state: chain.stateAt(header.number) });
+  });
+  let isRunning = false;
+  async function rewind(number: number): Promise<void> {
+    if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
+    await engine.stop();
+    application.engineLost();
+    try {
+      for (;;) {
+        const head = chain.head().block.header.number;
+        if (head <= number) return;
+        chain.rollbackTo(Math.max(number, head - REWIND_BLOCKS));
+        // Other calls have their turn between two parts.
+        await setImmediate();
+      }
+    } finally {
+      if (isRunning) await engine.start();
+    }
+  }
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
@@ -188,6 +221,8 @@ export function composeChain(
       { ...building, canCommit: engine.network === undefined },
       shared,
     ),
+    badBlocks: new BadBlocks(),
+    rewind,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -202,6 +237,7 @@ export function composeChain(
     submissionRules,
     submit,
     async start() {
+      isRunning = true;
       await engine.start();
       timers = [
         setInterval(
@@ -217,6 +253,7 @@ export function composeChain(
       );
     },
     async stop() {
+      isRunning = false;
       await engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();

@@ -11,6 +11,7 @@ import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
 import { createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
@@ -31,6 +32,7 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
@@ -57,10 +59,11 @@ export function createRpcPorts(
       scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
     },
   };
+  const execution = createExecutionPort(callLimits, core, suggestTip);
   const remote: RemotePorts = {
     chain,
-    execution: createExecutionPort(callLimits, core, suggestTip),
-    inspection: createInspectionPort(callLimits, core),
+    execution,
+    inspection: createInspectionPort(callLimits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
     runtime: modules.runtime,
@@ -116,6 +119,7 @@ function rpcSettings(
       termsMax: jsonRpc.filterTermsMax,
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
+    otsPageSizeMax: jsonRpc.otsPageSizeMax,
     submissionRules,
     chainName: chain.name,
     methods,

@@ -94,7 +94,7 @@ export async function startListeners(
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime },
+    ...{ keys, admin, dappDb, runtime, files },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,

@@ -18,6 +18,13 @@ export class InvalidRlpError extends NodeError {
   readonly code = "INVALID_RLP";
 }
 
+/** A size that has a shorter encoding. */
+export class NonCanonicalSizeError extends InvalidRlpError {
+  constructor() {
+    super("rlp: non-canonical size information");
+  }
+}
+
 /** Lists nested deeper than this are rejected; no Ethereum structure needs more than a handful. */
 const DEPTH_MAX = 64;
 
@@ -143,9 +150,40 @@ function writePrefix(base: number, length: number, out: Uint8Array, offset: numb
   return offset + 1 + size;
 }
 
-type Prefix = { readonly isList: boolean; readonly start: number; readonly length: number };
+/** An item's kind and where its payload is: `length` bytes from `start`. */
+export type RlpPrefix = {
+  readonly isList: boolean;
+  readonly start: number;
+  readonly length: number;
+};
 
-function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): Prefix {
+/** The prefix of the item at `offset`, for an item that must end at `end` or before. */
+function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: number): RlpPrefix {
+  const prefix = rlpPrefix(bytes, offset, end, depth);
+  if (hasShorterForm(bytes, offset, prefix)) throw new NonCanonicalSizeError();
+  return prefix;
+}
+
+/** True for a string of one byte below 0x80 with a prefix: the byte alone is its encoding. */
+export function hasShorterForm(
+  bytes: Uint8Array,
+  offset: number,
+  { isList, start, length }: RlpPrefix,
+): boolean {
+  return !isList && length === 1 && start > offset && bytes[start]! < 0x80;
+}
+
+/**
+ * As `decodeRlpAt`, of the prefix alone; `hasShorterForm` is left to the caller.
+ * @param depth how many lists the item is in
+ * @throws InvalidRlpError
+ */
+export function rlpPrefix(
+  bytes: Uint8Array,
+  offset: number,
+  end: number,
+  depth: number,
+): RlpPrefix {
   if (offset >= end) throw new InvalidRlpError("EOF");
   const first = bytes[offset]!;
   if (first < 0x80) return { isList: false, start: offset, length: 1 };
@@ -161,14 +199,11 @@ function readPrefix(bytes: Uint8Array, offset: number, end: number, depth: numbe
     for (let i = offset + 1; i < start; i++) length = length * 256 + bytes[i]!;
     // A length below 56 has a shorter form, and so has one with leading zeros.
     if (length < 56 || bytes[offset + 1] === 0) {
-      throw new InvalidRlpError("rlp: non-canonical size information");
+      throw new NonCanonicalSizeError();
     }
   }
   if (length > end - start) {
     throw new InvalidRlpError(tooLarge(depth));
-  }
-  if (!isList && length === 1 && short === 1 && bytes[start]! < 0x80) {
-    throw new InvalidRlpError("rlp: non-canonical size information");
   }
   return { isList, start, length };
 }

@@ -4,9 +4,11 @@ import { DB_METHODS } from "./db/methods.ts";
 import { DEBUG_METHODS } from "./debug/methods.ts";
 import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
+import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
+import { OTS_METHODS } from "./ots/methods.ts";
 import { PERSONAL_METHODS } from "./personal/methods.ts";
 import type { RpcPorts } from "./ports/rpc-ports.ts";
 import { RPC_METHODS } from "./rpc/methods.ts";
@@ -22,6 +24,8 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...ETH_METHODS,
   ...DEBUG_METHODS,
   ...TRACE_METHODS,
+  ...OTS_METHODS,
+  ...ERIGON_METHODS,
   ...TESTING_METHODS,
   ...TXPOOL_METHODS,
   ...PERSONAL_METHODS,

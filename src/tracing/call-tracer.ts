@@ -2,12 +2,13 @@ import { haltText } from "../evm/halt-text.ts";
 import { revertReason } from "../execution/call/revert-reason.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import { readSwitches } from "./tracer-config.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";
 
 /** `callTracer`: the tree of calls with what each was given, used and gave. */
 export const callTracer: TracerFactory = (config, { message, logsBefore, budget }) => {
-  const isTopOnly = config["onlyTopCall"] === true;
-  const withLogs = config["withLog"] === true;
+  const switches = readSwitches("callTracer", config, ["onlyTopCall", "withLog"]);
+  const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
   const recorder = createCallFrameRecorder(logsBefore, budget);
   return {
     hooks: {

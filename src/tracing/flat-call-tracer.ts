@@ -1,6 +1,7 @@
 import { haltText } from "../evm/halt-text.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import { readSwitches } from "./tracer-config.ts";
 import type { TracedTransaction, TracerFactory } from "./transaction-tracer.ts";
 
 /** Parity's words for what geth says of a failure. */
@@ -41,12 +42,13 @@ export type FlatTrace = { readonly frame: CallFrame; readonly text: string };
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {
   const recorder = createCallFrameRecorder(0, traced.budget);
-  const keepsPrecompiles = config["includePrecompiles"] === true;
+  const names = ["convertParityErrors", "includePrecompiles"] as const;
+  const switches = readSwitches("flatCallTracer", config, names);
   const style: FlatStyle = {
-    isParity: config["convertParityErrors"] === true,
+    isParity: switches.convertParityErrors,
     isParityTrace: false,
     isShown: ({ start: { type, to } }) =>
-      keepsPrecompiles ||
+      switches.includePrecompiles ||
       !(type === "CALL" || type === "STATICCALL") ||
       !traced.precompiles.has(to),
     location: locationMembers(traced),

@@ -1,6 +1,6 @@
 import type { Tracer } from "../evm/tracer.ts";
-import { InvalidTracerError } from "./errors.ts";
-import type { TracerConfig, TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
+import { tracerConfigOf } from "./tracer-config.ts";
+import type { TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
 
 /**
  * `muxTracer`: several tracers at once; its configuration holds theirs by name.
@@ -14,7 +14,7 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
     };
     try {
       for (const [name, own] of Object.entries(config)) {
-        children.push([name, tracerOf(name)(childConfig(name, own), traced)]);
+        children.push([name, tracerOf(name)(tracerConfigOf(name, own), traced)]);
       }
     } catch (error) {
       dispose();
@@ -31,12 +31,6 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
       },
     };
   };
-}
-
-function childConfig(name: string, config: unknown): TracerConfig {
-  if (config === null || config === undefined) return {};
-  if (typeof config === "object" && !Array.isArray(config)) return config as TracerConfig;
-  throw new InvalidTracerError(`configuration of ${name} is no object`);
 }
 
 /** Every hook that any of `all` has: an engine pays for those that are there. */
@@ -66,6 +60,11 @@ function allHooks(all: readonly Tracer[]): Tracer {
     ...(has("onStep") && {
       onStep(step) {
         for (const hooks of all) hooks.onStep?.(step);
+      },
+    }),
+    ...(has("onAccessStep") && {
+      onAccessStep(step) {
+        for (const hooks of all) hooks.onAccessStep?.(step);
       },
     }),
   };

@@ -9,6 +9,7 @@ import { EMPTY_ACCOUNT, EMPTY_CODE_HASH, isEmptyAccount } from "../state/account
 import type { StateReader } from "../state/reader.ts";
 import { recoverAuthority } from "../types/transaction/sender.ts";
 import { InvalidTracerError } from "./errors.ts";
+import { readSwitches } from "./tracer-config.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory } from "./transaction-tracer.ts";
 
 type Options = {
@@ -55,7 +56,7 @@ export const prestateTracer: TracerFactory = (config, traced) => {
         touch(to);
         created.add(to);
       },
-      onStep(step) {
+      onAccessStep(step) {
         // An opcode that fails has looked at nothing yet.
         const access = step.halt ? undefined : accessOfStep(step);
         if (!access) return;
@@ -87,13 +88,8 @@ export const prestateTracer: TracerFactory = (config, traced) => {
 };
 
 function readOptions(config: TracerConfig): Options {
-  const isSet = (name: string) => config[name] === true;
-  const options = {
-    diffMode: isSet("diffMode"),
-    disableCode: isSet("disableCode"),
-    disableStorage: isSet("disableStorage"),
-    includeEmpty: isSet("includeEmpty"),
-  };
+  const names = ["diffMode", "disableCode", "disableStorage", "includeEmpty"] as const;
+  const options = readSwitches("prestateTracer", config, names);
   if (options.diffMode && options.includeEmpty) {
     throw new InvalidTracerError("cannot use diffMode with includeEmpty");
   }

@@ -1,3 +1,4 @@
+import { invariant } from "../errors.ts";
 import type { Tracer } from "../evm/tracer.ts";
 import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
@@ -8,15 +9,22 @@ import { ScriptFailedError, TracingTimeoutError } from "./errors.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import type { TracedTransaction, TracerConfig, TransactionTracer } from "./transaction-tracer.ts";
+import type {
+  TracedTransaction,
+  TracerConfig,
+  TracerFactory,
+  TransactionTracer,
+} from "./transaction-tracer.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
   /** Absent: the struct logger */
   readonly tracer?: string;
   readonly tracerConfig?: TracerConfig;
-  /** Finds the tracer that the caller names. */
-  readonly tracers: TracerLookup;
+  /** Finds the tracer that the caller names; needed unless there is a `factory`. */
+  readonly tracers?: TracerLookup;
+  /** In place of a tracer with a name. */
+  readonly factory?: TracerFactory;
   /** Shared by everything that one request traces. */
   readonly budget: TraceBudget;
   readonly memoryBytesMax?: number;
@@ -92,8 +100,10 @@ export type TracedMessage = {
 };
 
 function tracerOf(options: TraceOptions, traced: TracedTransaction): TransactionTracer {
-  const { tracer, tracerConfig = {}, tracers } = options;
+  const { tracer, factory, tracerConfig = {}, tracers } = options;
+  if (factory) return factory(tracerConfig, traced);
   if (tracer === undefined) return createStructLogger(options, traced);
+  invariant(tracers, "a tracer with a name, and nothing to find it in");
   return tracers(tracer)(tracerConfig, traced);
 }
 

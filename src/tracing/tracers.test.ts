@@ -277,6 +277,23 @@ test("flatCallTracer gives a call of its own no place in a block, and a creation
   assert.equal(creation.result.code, hashFromBigint(255n));
 });
 
+test("a switch of a tracer that is no boolean is rejected, also inside muxTracer", () => {
+  const message = (field: string) =>
+    `json: cannot unmarshal number into Go struct field ${field} of type bool`;
+  for (const [tracer, name, field] of [
+    ["callTracer", "withLog", "callTracerConfig.withLog"],
+    ["prestateTracer", "diffMode", "PrestateTracerConfig.diffMode"],
+    ["flatCallTracer", "includePrecompiles", "flatCallTracerConfig.includePrecompiles"],
+  ] as const) {
+    const error = { code: "TRACE_INVALID_TRACER", message: message(field) };
+    const tracerConfig = { [name]: 5 };
+    assert.throws(() => trace("0x00", { tracer, tracerConfig }), error);
+    const inside = { tracer: "muxTracer", tracerConfig: { [tracer]: tracerConfig } };
+    assert.throws(() => trace("0x00", inside), error);
+    assert.ok(trace("0x00", { tracer, tracerConfig: { [name]: null } }));
+  }
+});
+
 test("all traces of a request share one budget", () => {
   const loop: Hex = "0x60ff5b600190038060025700";
   for (const tracer of [undefined, "callTracer", "prestateTracer", "flatCallTracer"]) {

@@ -1,6 +1,5 @@
 import { keccak256Hash } from "../primitives/keccak.ts";
 import {
-  decodeRlp,
   decodeRlpAt,
   encodedLength,
   encodeRlp,
@@ -11,7 +10,7 @@ import {
   rlpListLength,
 } from "../primitives/rlp.ts";
 import type { Block } from "./block.ts";
-import { encodeHeader, headerItem, readHeader } from "./header-codec.ts";
+import { decodeHeader, encodeHeader, headerItem, readHeader } from "./header-codec.ts";
 import { InvalidEncodingError, StructReader } from "./rlp-struct.ts";
 import { decodeTransaction } from "./transaction/decode.ts";
 import type { Transaction } from "./transaction/transaction.ts";
@@ -70,17 +69,18 @@ export function decodeBlockAt(bytes: Uint8Array, offset: number): { block: Block
   const unclesEnd = itemEnd(content, transactionsEnd);
 
   const headerBytes = content.subarray(0, headerEnd);
-  const header = readHeader(new StructReader(decodeRlp(headerBytes), "types.Header"));
+  const header = decodeHeader(headerBytes);
   const transactions = readTransactions(content.subarray(headerEnd, transactionsEnd));
   const uncles = new StructReader(
-    [decodeRlp(content.subarray(transactionsEnd, unclesEnd))],
+    content.subarray(transactionsEnd, unclesEnd),
     "types.extblock",
   ).structs("Uncles", "types.Header", readHeader);
   const block: Block = { hash: keccak256Hash(headerBytes), header, transactions, uncles };
   if (unclesEnd === content.length) return { block, end };
 
-  const rest = new StructReader([decodeRlp(content.subarray(unclesEnd))], "types.extblock");
+  const rest = new StructReader(content.subarray(unclesEnd), "types.extblock");
   const withdrawals = rest.structs("Withdrawals", "types.Withdrawal", readWithdrawal);
+  rest.end();
   return { block: { ...block, withdrawals }, end };
 }
 

@@ -3,10 +3,10 @@ import { addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
-import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { BLOOM_LENGTH } from "./bloom.ts";
 import type { Header } from "./header.ts";
-import { StructReader } from "./rlp-struct.ts";
+import { decodeStruct, type StructReader } from "./rlp-struct.ts";
 
 const NONCE_LENGTH = 8;
 
@@ -35,7 +35,7 @@ export function headerHash(header: Header): Hash {
  * @throws InvalidRlpError, InvalidEncodingError
  */
 export function decodeHeader(bytes: Uint8Array): Header {
-  return readHeader(new StructReader(decodeRlp(bytes), "types.Header"));
+  return decodeStruct(bytes, "types.Header", readHeader);
 }
 
 /** The header as an RLP item, for the structures that hold one. */
@@ -72,7 +72,7 @@ export function headerItem(header: Header): readonly RlpItem[] {
 
 /** Reads the fields of a header to the last. */
 export function readHeader(reader: StructReader): Header {
-  const header = {
+  return {
     parentHash: reader.hash("ParentHash"),
     sha3Uncles: reader.hash("UncleHash"),
     coinbase: reader.address("Coinbase"),
@@ -95,6 +95,4 @@ export function readHeader(reader: StructReader): Header {
     ...(reader.hasMore() && { parentBeaconBlockRoot: reader.hash("ParentBeaconRoot") }),
     ...(reader.hasMore() && { requestsHash: reader.hash("RequestsHash") }),
   };
-  reader.end();
-  return header;
 }

@@ -2,7 +2,13 @@ import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes } from "../primitives/address.ts";
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
-import type { RlpItem } from "../primitives/rlp.ts";
+import {
+  hasShorterForm,
+  InvalidRlpError,
+  NonCanonicalSizeError,
+  type RlpPrefix,
+  rlpPrefix,
+} from "../primitives/rlp.ts";
 
 /** Why a piece of well-formed RLP is not the structure it should be. */
 export type InvalidEncodingCode =
@@ -11,8 +17,10 @@ export type InvalidEncodingCode =
   | "RLP_TOO_FEW_ELEMENTS"
   | "RLP_TOO_MANY_ELEMENTS"
   | "RLP_LEADING_ZEROS"
+  | "RLP_NON_CANONICAL_SIZE"
   | "RLP_STRING_TOO_SHORT"
-  | "RLP_STRING_TOO_LONG";
+  | "RLP_STRING_TOO_LONG"
+  | "RLP_EMPTY_LIST";
 
 /** geth's phrase for each code: clients see them when they submit a transaction that does not decode. */
 const PHRASES: Readonly<Record<InvalidEncodingCode, string>> = {
@@ -21,8 +29,10 @@ const PHRASES: Readonly<Record<InvalidEncodingCode, string>> = {
   RLP_TOO_FEW_ELEMENTS: "too few elements",
   RLP_TOO_MANY_ELEMENTS: "input list has too many elements",
   RLP_LEADING_ZEROS: "non-canonical integer (leading zero bytes)",
+  RLP_NON_CANONICAL_SIZE: "non-canonical size information",
   RLP_STRING_TOO_SHORT: "input string too short",
   RLP_STRING_TOO_LONG: "input string too long",
+  RLP_EMPTY_LIST: "wrong kind of empty value (got List, want String)",
 };
 
 /** RLP that is well formed, but not an encoding of the type it was read as. */
@@ -36,32 +46,71 @@ export class InvalidEncodingError extends NodeError {
   }
 }
 
-/** Where a structure stands inside the outermost one; turned into text only when an error needs it. */
-type Place = { readonly parent: StructReader; readonly segment: string };
+/** The field a structure is in; turned into text only when an error needs it. */
+export type Field = { readonly parent: StructReader; readonly segment: string };
 
 /**
- * Reads the fields of an RLP list in order, each in its only accepted form. Types and fields are named as in geth,
- * so that errors read the same. Byte strings returned are views of the decoded input.
+ * The structure whose RLP `bytes` are, read by `read` to its last field.
+ * @param field where `bytes` come from, when they are part of another structure
+ * @throws InvalidRlpError, InvalidEncodingError
+ */
+export function decodeStruct<T>(
+  bytes: Uint8Array,
+  type: string,
+  read: (reader: StructReader) => T,
+  field?: Field,
+): T {
+  const { isList, start, length } = topPrefix(bytes, type);
+  if (!isList) throw new InvalidEncodingError("RLP_EXPECTED_LIST", type, "");
+  const end = start + length;
+  const value = readAll(new StructReader(bytes.subarray(start, end), type, field), read);
+  if (end !== bytes.length) throw new InvalidRlpError("rlp: input contains more than one value");
+  return value;
+}
+
+function topPrefix(bytes: Uint8Array, type: string): RlpPrefix {
+  try {
+    return rlpPrefix(bytes, 0, bytes.length, 0);
+  } catch (error) {
+    if (!(error instanceof NonCanonicalSizeError)) throw error;
+    throw new InvalidEncodingError("RLP_NON_CANONICAL_SIZE", type, "");
+  }
+}
+
+function readAll<T>(reader: StructReader, read: (reader: StructReader) => T): T {
+  const value = read(reader);
+  reader.end();
+  return value;
+}
+
+/**
+ * Reads the fields of an RLP list in order, each in its only accepted form. Nothing after the field asked for is looked at, so
+ * the first fault in wire order is the one reported. Types and fields have geth's names, so that errors read the same. Byte
+ * strings returned are views of the decoded input.
  */
 export class StructReader {
-  readonly #items: readonly RlpItem[];
+  readonly #payload: Uint8Array;
   readonly #type: string;
-  readonly #place: Place | undefined;
+  readonly #field: Field | undefined;
   #next = 0;
 
-  /** @throws InvalidEncodingError unless `item` is a list */
-  constructor(item: RlpItem, type: string, place?: Place) {
+  /** @param payload the list's items, without its prefix */
+  constructor(payload: Uint8Array, type: string, field?: Field) {
+    this.#payload = payload;
     this.#type = type;
-    this.#place = place;
-    if (item instanceof Uint8Array) throw this.#own("RLP_EXPECTED_LIST");
-    this.#items = item;
+    this.#field = field;
   }
 
   /** Unsigned integer of at most `bits` bits without leading zeros. */
-  uint(field: string, bits: 8 | 64 | 256): bigint {
-    const bytes = this.#string(field, UINT_TYPES[bits]);
-    if (bytes.length > bits / 8) throw this.fault("RLP_STRING_TOO_LONG", UINT_TYPES[bits], field);
-    if (bytes[0] === 0) throw this.fault("RLP_LEADING_ZEROS", UINT_TYPES[bits], field);
+  uint(field: string, bits: 8 | 64 | 256, type: string = UINT_TYPES[bits]): bigint {
+    const { offset, prefix } = this.#takeString(field, type);
+    if (prefix.length > bits / 8) {
+      if (type === "*uint256.Int") throw new InvalidRlpError("rlp: value too large for uint256");
+      throw this.fault("RLP_STRING_TOO_LONG", type, field);
+    }
+    this.#expectShortest(offset, prefix, type, field);
+    const bytes = this.#bytesOf(prefix);
+    if (bytes[0] === 0) throw this.fault("RLP_LEADING_ZEROS", type, field);
     return bytesToBigint(bytes);
   }
 
@@ -75,12 +124,20 @@ export class StructReader {
   }
 
   bytes(field: string): Uint8Array {
-    return this.#string(field, "[]uint8");
+    const { offset, prefix } = this.#takeString(field, "[]uint8");
+    this.#expectShortest(offset, prefix, "[]uint8", field);
+    return this.#bytesOf(prefix);
+  }
+
+  /** The item as it is encoded, its contents unread. */
+  item(field: string): Uint8Array {
+    const { offset } = this.#take(field, this.#type);
+    return this.#payload.subarray(offset, this.#next);
   }
 
   /** Exactly `length` bytes. */
   fixedBytes(field: string, length: number, type: string): Uint8Array {
-    return this.#exact(this.#string(field, type), length, type, field);
+    return this.#exact(this.#takePrefix(), length, type, field);
   }
 
   address(field: string): Address {
@@ -89,20 +146,28 @@ export class StructReader {
 
   /** An address, or null for the empty string. */
   optionalAddress(field: string): Address | null {
-    const bytes = this.#string(field, "common.Address");
-    if (bytes.length === 0) return null;
-    return addressFromBytes(this.#exact(bytes, 20, "common.Address", field));
+    const { prefix } = this.#take(field, "*common.Address");
+    if (prefix.length > 0)
+      return addressFromBytes(this.#exact(prefix, 20, "common.Address", field));
+    if (prefix.isList) throw this.fault("RLP_EMPTY_LIST", "*common.Address", field);
+    return null;
   }
 
   hash(field: string): Hash {
     return hashFromBytes(this.fixedBytes(field, 32, "common.Hash"));
   }
 
-  /** A list whose every item is read by `read`; its place is named `field[index]`. */
-  structs<T>(field: string, type: string, read: (reader: StructReader) => T): readonly T[] {
-    return this.#list(field, `[]${type}`).map((item, index) =>
-      read(new StructReader(item, type, { parent: this, segment: `.${field}[${index}]` })),
-    );
+  /** A list whose every item is read by `read`; errors name the item `field[index]`. */
+  structs<T>(
+    field: string,
+    type: string,
+    read: (reader: StructReader) => T,
+    listType = `[]${type}`,
+  ): readonly T[] {
+    return this.#items(field, listType, (items, name) => {
+      const payload = items.#list(name, type);
+      return readAll(new StructReader(payload, type, { parent: items, segment: name }), read);
+    });
   }
 
   /** A list of hashes. */
@@ -112,16 +177,17 @@ export class StructReader {
 
   /** A list of byte strings of exactly `length` bytes. */
   fixedByteStrings(field: string, length: number, type: string): readonly Uint8Array[] {
-    return this.#list(field, `[]${type}`).map((item, index) => {
-      const place = `${field}[${index}]`;
-      if (!(item instanceof Uint8Array)) throw this.fault("RLP_EXPECTED_STRING", type, place);
-      return this.#exact(item, length, type, place);
-    });
+    return this.#items(field, `[]${type}`, (items, name) => items.fixedBytes(name, length, type));
   }
 
   /** True while fields are left. */
   hasMore(): boolean {
-    return this.#next < this.#items.length;
+    return this.#next < this.#payload.length;
+  }
+
+  /** True when the next field is a list. */
+  nextIsList(): boolean {
+    return this.hasMore() && this.#payload[this.#next]! >= 0xc0;
   }
 
   /** @throws InvalidEncodingError when fields are left */
@@ -130,42 +196,82 @@ export class StructReader {
   }
 
   fault(code: InvalidEncodingCode, type: string, field: string): InvalidEncodingError {
-    return new InvalidEncodingError(code, type, `${this.#path()}.${field}`);
+    return new InvalidEncodingError(code, type, this.#path() + segmentOf(field));
   }
 
-  #take(): RlpItem {
-    const item = this.#items[this.#next];
-    if (item === undefined) throw this.#own("RLP_TOO_FEW_ELEMENTS");
-    this.#next++;
-    return item;
+  /** The items of the list that is the next field, each read under the name `[index]`. */
+  #items<T>(
+    field: string,
+    type: string,
+    read: (items: StructReader, name: string) => T,
+  ): readonly T[] {
+    const parent = { parent: this, segment: field };
+    const items = new StructReader(this.#list(field, type), type, parent);
+    const values: T[] = [];
+    while (items.hasMore()) values.push(read(items, `[${values.length}]`));
+    return values;
   }
 
-  #string(field: string, type: string): Uint8Array {
-    const item = this.#take();
-    if (!(item instanceof Uint8Array)) throw this.fault("RLP_EXPECTED_STRING", type, field);
-    return item;
+  #list(field: string, type: string): Uint8Array {
+    const { prefix } = this.#take(field, type);
+    if (!prefix.isList) throw this.fault("RLP_EXPECTED_LIST", type, field);
+    return this.#bytesOf(prefix);
   }
 
-  #list(field: string, type: string): readonly RlpItem[] {
-    const item = this.#take();
-    if (item instanceof Uint8Array) throw this.fault("RLP_EXPECTED_LIST", type, field);
-    return item;
+  #takeString(field: string, type: string): { offset: number; prefix: RlpPrefix } {
+    const taken = this.#take(field, type);
+    if (taken.prefix.isList) throw this.fault("RLP_EXPECTED_STRING", type, field);
+    return taken;
   }
 
-  #exact(bytes: Uint8Array, length: number, type: string, field: string): Uint8Array {
-    if (bytes.length === length) return bytes;
-    const code = bytes.length < length ? "RLP_STRING_TOO_SHORT" : "RLP_STRING_TOO_LONG";
+  /** @throws InvalidEncodingError with the field's name for a size in more bytes than it needs */
+  #take(field: string, type: string): { offset: number; prefix: RlpPrefix } {
+    const offset = this.#next;
+    try {
+      return { offset, prefix: this.#takePrefix() };
+    } catch (error) {
+      if (!(error instanceof NonCanonicalSizeError)) throw error;
+      throw this.fault("RLP_NON_CANONICAL_SIZE", type, field);
+    }
+  }
+
+  #takePrefix(): RlpPrefix {
+    if (!this.hasMore()) throw this.#own("RLP_TOO_FEW_ELEMENTS");
+    const prefix = rlpPrefix(this.#payload, this.#next, this.#payload.length, 1);
+    this.#next = prefix.start + prefix.length;
+    return prefix;
+  }
+
+  #expectShortest(offset: number, prefix: RlpPrefix, type: string, field: string): void {
+    if (hasShorterForm(this.#payload, offset, prefix)) {
+      throw this.fault("RLP_NON_CANONICAL_SIZE", type, field);
+    }
+  }
+
+  #exact(prefix: RlpPrefix, length: number, type: string, field: string): Uint8Array {
+    if (prefix.isList) throw this.fault("RLP_EXPECTED_STRING", type, field);
+    if (prefix.length === length) return this.#bytesOf(prefix);
+    const code = prefix.length < length ? "RLP_STRING_TOO_SHORT" : "RLP_STRING_TOO_LONG";
     throw this.fault(code, type, field);
   }
 
+  #bytesOf({ start, length }: RlpPrefix): Uint8Array {
+    return this.#payload.subarray(start, start + length);
+  }
+
   #own(code: InvalidEncodingCode): InvalidEncodingError {
-    return new InvalidEncodingError(code, this.#type, this.#place ? this.#path() : "");
+    return new InvalidEncodingError(code, this.#type, this.#field ? this.#path() : "");
   }
 
   #path(): string {
-    if (!this.#place) return `(${this.#type})`;
-    return this.#place.parent.#path() + this.#place.segment;
+    if (!this.#field) return `(${this.#type})`;
+    return this.#field.parent.#path() + segmentOf(this.#field.segment);
   }
+}
+
+/** `.Name` of a field, `[0]` of an item. */
+function segmentOf(name: string): string {
+  return name.startsWith("[") ? name : `.${name}`;
 }
 
 const UINT_TYPES = { 8: "uint8", 64: "uint64", 256: "*big.Int" } as const;

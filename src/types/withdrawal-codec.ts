@@ -19,12 +19,10 @@ export function withdrawalItem({ index, validatorIndex, address, amount }: Withd
 }
 
 export function readWithdrawal(reader: StructReader): Withdrawal {
-  const withdrawal = {
+  return {
     index: reader.uint("Index", 64),
     validatorIndex: reader.uint("Validator", 64),
     address: reader.address("Address"),
     amount: reader.uint("Amount", 64),
   };
-  reader.end();
-  return withdrawal;
 }

@@ -222,7 +222,7 @@ function damageOneFile(data: string, below: (limit: number) => number): string {
     case 3:
     case 4: {
       const page = below(Math.ceil(content.length / PAGE_BYTES));
-      content.fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
+      content.fill(0, page * PAGE_BYTES, Math.min((page + 1) * PAGE_BYTES, content.length));
       writeFileSync(file, content);
       return `page ${page} of ${name} zeroed`;
     }

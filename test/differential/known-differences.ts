@@ -25,6 +25,30 @@ const REASONS: readonly Reason[] = [
     holds: ({ params, method }) => method.startsWith("debug_trace") && has(params, /"limit":/),
   },
   {
+    reason: "geth takes a negative `timeout` of a trace",
+    holds: ({ params }) => has(params, /"timeout":"-/),
+  },
+  {
+    reason: "geth shows the chain id of an unsigned legacy transaction as (0 - 35) / 2",
+    holds: ({ theirs }) => has([theirs], /"chainId":"0x7fffffffffffffee"/),
+  },
+  {
+    reason: "too large a creation that cannot pay for its code is out of gas here",
+    holds: ({ ours, theirs }) =>
+      has([ours], /contract creation code storage out of gas/) &&
+      has([theirs], /max code size exceeded/),
+  },
+  {
+    reason: "the estimate of eth_fillTransaction counts authorizations here",
+    holds: ({ method, params }) =>
+      method === "eth_fillTransaction" && has(params, /"authorizationList":\[\{/),
+  },
+  {
+    reason: "as newer versions of geth answer: -38012 of eth_simulateV1",
+    holds: ({ method, ours, theirs }) =>
+      method === "eth_simulateV1" && codeOf(ours) === -38012 && codeOf(theirs) === -32602,
+  },
+  {
     reason: "geth crashes",
     holds: ({ theirs }) => textOf(theirs) === "method handler crashed",
   },

@@ -18,7 +18,7 @@ import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
 const castBinary = foundryBinary("cast");
-const FOREVER_MS = 20_000;
+const FOREVER_MS = 90_000;
 let node: TestNode;
 let tokenAddress: `0x${string}`;
 

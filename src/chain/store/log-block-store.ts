@@ -262,6 +262,29 @@ export class LogBlockStore implements BlockStore {
     return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
   }
 
+  /** Bytes of the block log. */
+  get logBytes(): number {
+    return this.#log.end;
+  }
+
+  /** Value of a row of the index. @param key 1 to 512 bytes */
+  row(key: Uint8Array): Uint8Array | undefined {
+    return this.#kv.get(key);
+  }
+
+  /** Moves a part of what waits in memory into rows of the index; false when nothing does. */
+  mergeSome(): boolean {
+    this.#assertUsable();
+    this.#assertSpace();
+    const head = this.head();
+    if (head === undefined) return false;
+    if (this.#index.mergedBlocks <= head) this.#orPoison(() => this.#index.mergeSome(head));
+    else if (this.#index.logs.mergedBlocks <= head)
+      this.#orPoison(() => this.#index.logs.mergeSome());
+    else return false;
+    return true;
+  }
+
   /** Every address that has or had an account, in any order. */
   addresses(): Iterable<Address> {
     return this.#index.addresses();

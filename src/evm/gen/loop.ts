@@ -2,12 +2,16 @@ import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../../wasm/function.ts";
 import { exit, haltCode } from "../halts.ts";
 import { frame, globals, STACK_WORDS_MAX, WORD } from "../layout.ts";
-import type { Opcode } from "../opcodes.ts";
+import { ACCESS_OPCODES, type Opcode } from "../opcodes.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { limb, orAll } from "./words.ts";
 
-/** Gas checked once per segment, or before each opcode with a call of the step hook. */
-export type Build = "fast" | "perOpcode";
+/**
+ * - "fast": gas is checked once per segment
+ * - "perOpcode": before each opcode, with a call of the step hook
+ * - "perAccess": before each opcode, with a call of the step hook where the opcode is one of `ACCESS_OPCODES`
+ */
+export type Build = "fast" | "perOpcode" | "perAccess";
 
 /**
  * What an opcode's emitter works with: the registers of the running frame as variables, and the ways on from the opcode.
@@ -29,6 +33,7 @@ export class Loop {
   readonly enter: Label;
   readonly leave: Label;
   readonly outOfGas: Label;
+  #isAccess = false;
 
   constructor(
     f: FunctionBuilder,
@@ -133,9 +138,11 @@ export class Loop {
   charged(): void {
     if (this.build === "fast") return;
     const { f } = this;
-    const now = i64.add(this.gas, i64.load(globals.reserve));
+    if (this.build === "perOpcode") {
+      const now = i64.add(this.gas, i64.load(globals.reserve));
+      f.do(i64.store(globals.stepCost, i64.sub(i64.load(globals.stepGas), now)));
+    } else if (!this.#isAccess) return;
     f.do(
-      i64.store(globals.stepCost, i64.sub(i64.load(globals.stepGas), now)),
       i32.store(frame.sp, this.sp),
       i32.store(globals.stepped, 1),
       call(this.runtime.imports.step),
@@ -146,14 +153,9 @@ export class Loop {
   begin(opcode: Opcode | undefined): void {
     if (this.build === "fast") return;
     const { f } = this;
-    f.do(
-      i32.store(frame.pc, this.pc),
-      i32.store(globals.stepped, 0),
-      i64.store(globals.stepGas, i64.add(this.gas, i64.load(globals.reserve))),
-      i64.store32(globals.stepMemorySize, this.memorySize),
-      i32.store(globals.stepUndoTop, i32.load(globals.undoTop)),
-      i64.store(globals.stepRefund, i64.load(globals.refund)),
-    );
+    this.#isAccess = opcode !== undefined && ACCESS_OPCODES.has(opcode.code);
+    f.do(i32.store(frame.pc, this.pc), i32.store(globals.stepped, 0));
+    if (this.build === "perOpcode") this.#recordStep();
     if (opcode === undefined) return;
     const { pops, pushes } = opcode;
     const haltUnless = (bytes: number, isFine: (height: Operand) => Operand, code: number) =>
@@ -177,5 +179,15 @@ export class Loop {
       this.charge(BigInt(opcode.gas));
     }
     if (!opcode.isDynamic) this.charged();
+  }
+
+  /** What the step hook shows of the time before the opcode. */
+  #recordStep(): void {
+    this.f.do(
+      i64.store(globals.stepGas, i64.add(this.gas, i64.load(globals.reserve))),
+      i64.store32(globals.stepMemorySize, this.memorySize),
+      i32.store(globals.stepUndoTop, i32.load(globals.undoTop)),
+      i64.store(globals.stepRefund, i64.load(globals.refund)),
+    );
   }
 }

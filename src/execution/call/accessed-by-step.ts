@@ -1,4 +1,4 @@
-import type { Step } from "../../evm/tracer.ts";
+import type { AccessStep } from "../../evm/tracer.ts";
 import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 
@@ -19,20 +19,16 @@ const CALLS: ReadonlySet<number> = new Set([0xf1, 0xf2, 0xf4, 0xfa]);
 const CALL_WORDS_MIN = 5;
 
 /** The account or slot that `step` accesses, if its stack holds it; also of an opcode that fails. */
-export function accessOfStep(step: Step): StepAccess | undefined {
-  const { opcode } = step;
+export function accessOfStep(step: AccessStep): StepAccess | undefined {
+  const { opcode, stackHeight } = step;
   if (opcode === SLOAD || opcode === SSTORE) {
-    const key = step.stack().at(-1);
-    if (key === undefined) return undefined;
-    return { address: step.address, slot: hashFromBigint(key), isCall: false };
+    if (stackHeight === 0) return undefined;
+    return { address: step.address, slot: hashFromBigint(step.operand(0)), isCall: false };
   }
   if (ACCOUNT_ON_TOP.has(opcode)) {
-    const word = step.stack().at(-1);
-    if (word === undefined) return undefined;
-    return { address: addressFromWord(word), slot: null, isCall: false };
+    if (stackHeight === 0) return undefined;
+    return { address: addressFromWord(step.operand(0)), slot: null, isCall: false };
   }
-  if (!CALLS.has(opcode)) return undefined;
-  const stack = step.stack();
-  if (stack.length < CALL_WORDS_MIN) return undefined;
-  return { address: addressFromWord(stack.at(-2)!), slot: null, isCall: true };
+  if (!CALLS.has(opcode) || stackHeight < CALL_WORDS_MIN) return undefined;
+  return { address: addressFromWord(step.operand(1)), slot: null, isCall: true };
 }

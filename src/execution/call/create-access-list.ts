@@ -59,8 +59,8 @@ export function createAccessList(
   let accesses: Accesses = new Map();
   let excluded: ReadonlySet<Address> = new Set();
   const tracer: Tracer = {
-    // Steps and not accesses: an opcode that fails for want of gas belongs into the list, a delegation's target does not.
-    onStep(step) {
+    // Steps and not accesses: an opcode that runs out of gas belongs to the list, a delegation's target does not.
+    onAccessStep(step) {
       const access = accessOfStep(step);
       if (access) record(accesses, access.address, access.slot, excluded);
     },

@@ -94,6 +94,17 @@ test("applyMessage refuses what the block has no room for", () => {
   });
 });
 
+test("applyMessage rejects init code beyond EIP-3860's limit, after the gas it takes", () => {
+  const { apply } = setup();
+  const creation = { to: null, data: new Uint8Array(49_153) };
+  assert.throws(() => apply({ ...creation, gasLimit: 53_000n }), {
+    code: "TX_INTRINSIC_GAS_TOO_LOW",
+  });
+  assert.throws(() => apply({ ...creation, gasLimit: 1_000_000n }), {
+    code: "TX_INITCODE_SIZE_EXCEEDED",
+  });
+});
+
 test("applyMessage charges and burns blob gas (EIP-4844)", () => {
   const { state, gasPool, apply } = setup(undefined, { blobBaseFee: 2n });
   const blobVersionedHashes = [`0x01${"00".repeat(31)}`] as never;

@@ -10,7 +10,11 @@ import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/gas-pool.ts";
 import { InvalidTransactionError } from "../errors.ts";
-import { type MessageChecks, validateMessage } from "../validation/validate-message.ts";
+import {
+  checkInitCodeSize,
+  type MessageChecks,
+  validateMessage,
+} from "../validation/validate-message.ts";
 import { type AppliedAuthorizations, applyAuthorizations } from "./authorizations.ts";
 import { delegationTarget } from "./delegation.ts";
 import { intrinsicGas } from "./intrinsic-gas.ts";
@@ -27,7 +31,7 @@ export type MessageEnvironment = {
 
 export type ApplyMessageOptions = ExecuteOptions & { readonly checks?: MessageChecks };
 
-/** What a transaction came to. Its changes stand in the state, also when `outcome` is not "success". */
+/** Outcome of a transaction. Its changes are in the state, also when `outcome` is not "success". */
 export type MessageResult = Pick<ExecutionResult, "outcome" | "returnData" | "logs"> & {
   /** Present when `outcome` is "halt". */
   readonly halt: Halt | undefined;
@@ -58,6 +62,7 @@ export function applyMessage(
     buyGas(message, environment);
     const { intrinsic, floor } = checkGas(message, block);
     checkValue(message, state);
+    checkInitCodeSize(message, block);
     const created = raiseNonce(message, state);
     const authorizations = message.authorizationList
       ? applyAuthorizations(message.authorizationList, block.chainId, state)

@@ -99,12 +99,6 @@ const CASES: readonly Case[] = [
     code: "TX_TYPE_4_EMPTY_AUTHORIZATION_LIST",
     text: `EIP-7702 transaction with empty auth list (sender ${address})`,
   },
-  {
-    rule: "init code beyond EIP-3860's limit",
-    message: { to: null, data: new Uint8Array(49_153) },
-    code: "TX_INITCODE_SIZE_EXCEEDED",
-    text: "max initcode size exceeded: code size 49153 limit 49152",
-  },
 ];
 
 for (const { rule, message, block, code, text } of CASES) {

@@ -44,7 +44,6 @@ export function validateMessage(
   checkBlobs(message, block);
   if (isAtLeast(block.hardfork, "cancun")) checkBlobFee(message, block, checks);
   checkAuthorizationList(message);
-  checkInitCodeSize(message, block);
 }
 
 function checkNonce({ from, nonce }: TransactionMessage, state: State): void {
@@ -187,8 +186,14 @@ function checkAuthorizationList({ from, to, authorizationList }: TransactionMess
   }
 }
 
-/** EIP-3860 */
-function checkInitCodeSize({ to, data }: TransactionMessage, { hardfork }: BlockContext): void {
+/**
+ * EIP-3860. geth looks at it after gas and value, so it is no part of `validateMessage`.
+ * @throws InvalidTransactionError
+ */
+export function checkInitCodeSize(
+  { to, data }: TransactionMessage,
+  { hardfork }: BlockContext,
+): void {
   if (to === null && isAtLeast(hardfork, "shanghai") && data.length > INIT_CODE_SIZE_MAX) {
     throw new InvalidTransactionError(
       "TX_INITCODE_SIZE_EXCEEDED",

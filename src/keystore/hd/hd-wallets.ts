@@ -29,7 +29,7 @@ type Open = {
   /** undefined until the wallet has a seed */
   root: HDKey | undefined;
   /** Derived without being pinned; gone when the wallet closes. */
-  readonly loose: Map<Address, string>;
+  readonly ephemeral: Map<Address, string>;
 };
 
 const FIRST_PATH = `${BASE_PATH}/0`;
@@ -91,8 +91,8 @@ export class HdWallets {
 
   /** Signature of an account of an open wallet, undefined for other accounts. */
   sign(address: Address, digest: Uint8Array): Signature | undefined {
-    for (const [id, { root, loose }] of this.#open) {
-      const path = loose.get(address) ?? this.#directory.read(id)?.accounts[address];
+    for (const [id, { root, ephemeral }] of this.#open) {
+      const path = ephemeral.get(address) ?? this.#directory.read(id)?.accounts[address];
       if (root === undefined || path === undefined) continue;
       const { privateKey } = childOf(root, path);
       try {
@@ -134,7 +134,7 @@ export class HdWallets {
    * One step towards an open wallet: pairs with a pairing password, sets or takes a PIN, or takes a PUK with a new PIN. An unknown wallet is
    * created, without a seed.
    *
-   * @throws WalletRequestError telling what is needed next, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
+   * @throws WalletRequestError that names what is needed next, UnlockForbiddenError, WrongPassphraseError, KeyDerivationBusyError
    */
   open(url: string, passphrase: string | undefined): Promise<void> {
     return this.#alone(() => this.#openStep(url, passphrase));
@@ -227,7 +227,7 @@ export class HdWallets {
     privateKey.fill(0);
     if (pin) {
       this.#directory.write(id, { ...file, accounts: { ...file.accounts, [address]: absolute } });
-    } else open.loose.set(address, absolute);
+    } else open.ephemeral.set(address, absolute);
     return { address, url: `${urlOf(id)}/${absolute}` };
   }
 
@@ -261,8 +261,8 @@ export class HdWallets {
 
   /** Closes the wallet that has the account, if it is open. */
   closeWalletOf(address: Address): void {
-    for (const [id, { loose }] of [...this.#open]) {
-      if (loose.has(address) || this.#directory.read(id)?.accounts[address]) this.#close(id);
+    for (const [id, { ephemeral }] of [...this.#open]) {
+      if (ephemeral.has(address) || this.#directory.read(id)?.accounts[address]) this.#close(id);
     }
   }
 
@@ -281,8 +281,8 @@ export class HdWallets {
   }
 
   #accountsOf(id: string, file: WalletFile): WalletAccount[] {
-    const loose = this.#open.get(id)?.loose ?? [];
-    return [...(Object.entries(file.accounts) as [Address, string][]), ...loose].map(
+    const ephemeral = this.#open.get(id)?.ephemeral ?? [];
+    return [...(Object.entries(file.accounts) as [Address, string][]), ...ephemeral].map(
       ([address, path]) => ({ address, url: `${urlOf(id)}/${path}` }),
     );
   }
@@ -314,7 +314,7 @@ export class HdWallets {
 
   #keepOpen(id: string, masterKey: Uint8Array): void {
     this.#close(id);
-    this.#open.set(id, { masterKey, root: undefined, loose: new Map() });
+    this.#open.set(id, { masterKey, root: undefined, ephemeral: new Map() });
   }
 
   /** After its seed was made; stays closed where an open wallet would be everybody's. */
@@ -329,7 +329,7 @@ export class HdWallets {
     }
     const open = this.#open.get(id);
     if (open) open.root = root;
-    else this.#open.set(id, { masterKey, root, loose: new Map() });
+    else this.#open.set(id, { masterKey, root, ephemeral: new Map() });
   }
 
   #close(id: string): void {
@@ -352,7 +352,7 @@ function urlOf(id: string): string {
   return `hd://${id}`;
 }
 
-/** Compares secrets of any length without telling how much of them agrees. */
+/** Compares secrets of any length in time that does not depend on how much of them agrees. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(keccak256(Buffer.from(a)), keccak256(Buffer.from(b)));
 }

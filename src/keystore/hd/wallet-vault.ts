@@ -63,8 +63,8 @@ export class WalletVault {
   }
 
   /**
-   * Gives a wallet that has none its PIN, and with it a PUK, which a file tells its owner; the master key.
-   * @param pin a random one when absent; the file tells it then, and the pairing password
+   * Gives a wallet that has none its PIN, and with it a PUK, which is written to a file for the owner; the master key.
+   * @param pin a random one when absent; the file then holds it and the pairing password
    */
   async setPin(id: string, pin?: string): Promise<Uint8Array> {
     const chosen = pin ?? randomDigits(PIN_DIGITS);

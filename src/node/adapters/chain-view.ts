@@ -22,6 +22,7 @@ export function createChainView(
     ...{ reader, submit, suggestTip },
     pool: mempool,
     logs: store.logs,
+    addresses: store.addressIndex,
     feeHistory: (blockCount, newest, percentiles) =>
       feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles, reader),
     subscribe: (listener) => subscribe(listener, log, core),

@@ -3,6 +3,7 @@ import { dumpState } from "../../chain/inspect/state-dump.ts";
 import { storageRange } from "../../chain/inspect/storage-range.ts";
 import { UnknownBlockError } from "../../rpc/dispatch/errors.ts";
 import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { InspectionPort } from "../../rpc/ports/inspection.ts";
 import { findBlock } from "../../rpc/ports/local/resolve.ts";
 import type { StateReader } from "../../state/reader.ts";
@@ -11,16 +12,25 @@ import { beginReplay } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { ChainCore } from "../compose-chain.ts";
+import { createBlockInspection } from "./block-inspection.ts";
 import type { CallLimits } from "./call-limits.ts";
+import type { CallerFiles } from "./caller-files.ts";
+import { createStoreInspection } from "./store-inspection.ts";
 
 /** Characters of JSON that one slot of a storage range takes. */
 const SLOT_CHARS = 240;
 
 /** `InspectionPort` on this thread, over the chain of `core`. */
 export function createInspectionPort(
-  { trace }: Pick<CallLimits, "trace">,
-  { reader, store, execution }: Pick<ChainCore, "reader" | "store" | "execution">,
+  limits: Pick<CallLimits, "trace" | "memoryBytesMax">,
+  modules: {
+    readonly core: ChainCore;
+    readonly execution: Pick<ExecutionPort, "traceRawBlock">;
+    readonly files: CallerFiles;
+  },
 ): InspectionPort {
+  const { trace } = limits;
+  const { reader, store, execution } = modules.core;
   const createBudget = () =>
     createTraceBudget({ timeoutMs: trace.timeoutMs, charsMax: trace.bytesMax });
 
@@ -78,5 +88,7 @@ export function createInspectionPort(
         first,
         last,
       ),
+    ...createStoreInspection(modules.core),
+    ...createBlockInspection(limits, modules),
   };
 }

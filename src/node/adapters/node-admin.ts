@@ -6,9 +6,11 @@ import { editAppToml } from "../../config/edit-app-toml.ts";
 import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
 import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/engine.ts";
+import { InvalidBlockError } from "../../execution/errors.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
 import type { EndpointOptions, RpcServer, TcpKind } from "../../rpc/server/server.ts";
+import type { Block } from "../../types/block.ts";
 import { encodeBlock } from "../../types/block-codec.ts";
 import { readChainFile, writeChainFile } from "../chain-file.ts";
 import type { ChainCore } from "../compose-chain.ts";
@@ -44,6 +46,17 @@ export function createNodeAdmin(
   const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, engine, execution } = core;
   let isImporting = false;
+
+  /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
+  function importOrKeep(block: Block): void {
+    try {
+      importBlock(chain, block, execution);
+    } catch (error) {
+      const isBad = error instanceof InvalidBlockError && error.code !== "BLOCK_UNKNOWN_PARENT";
+      if (isBad) core.badBlocks.add(block);
+      throw error;
+    }
+  }
 
   return {
     dataDirectory: () => config.home,
@@ -130,7 +143,7 @@ export function createNodeAdmin(
           if (!isRunning()) throw new AdminError("the node stops");
           const { number } = block.header;
           const known = chain.blockByNumber(number);
-          if (known === undefined) importBlock(chain, block, execution);
+          if (known === undefined) importOrKeep(block);
           else if (known.block.hash !== block.hash) {
             throw new AdminError(
               `block ${number} is another one here: the file is of another chain`,

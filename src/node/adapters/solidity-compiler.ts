@@ -4,8 +4,11 @@ import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/task-thread.ts";
 
-/** Loading takes a second or two, and most contracts less; an optimizer may run for ever. */
-const LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512 };
+/**
+ * Loading takes a second or two, ten times as long on a busy machine, and most contracts less; an optimizer may run for ever.
+ * Just below the time the calls of one HTTP request may take.
+ */
+const LIMITS = { timeoutMs: 29_000, heapMegabytesMax: 512 };
 
 /** Sources that may wait while one is compiled. */
 const WAITING_MAX = 8;

@@ -7,13 +7,13 @@ export type AttemptLimitOptions = {
   readonly pauseMsMax: number;
 };
 
-/** Sources that are kept in mind at once; the one longest without a failure is forgotten for a new one. */
+/** Sources that are tracked at once; the one whose last failure is oldest makes room for a new one. */
 const SOURCES_MAX = 10_000;
 
 type Record = { failures: number; windowEnd: number; pauseMs: number; blockedUntil: number };
 
 /**
- * Slows down whoever fails again and again: after some failures a source is not listened to for a while, and for twice as long
+ * Limits sources that fail repeatedly: after some failures the attempts of a source are rejected for a while, and for twice as long
  * after each further failure.
  */
 export class AttemptLimit {
@@ -55,7 +55,7 @@ export class AttemptLimit {
     }
   }
 
-  /** Sources kept in mind. */
+  /** Sources tracked. */
   get size(): number {
     return this.#sources.size;
   }

@@ -12,5 +12,5 @@ export function opens(credential: Credential | undefined, namespace: string): bo
   return credential.namespaces === undefined || credential.namespaces.has(namespace);
 }
 
-/** The credential of a caller who needs none: whoever can open the IPC socket owns the node. */
+/** The credential of callers that need none: a process that can open the IPC socket belongs to the node's owner. */
 export const OWNER: Credential = { namespaces: undefined, isExpired: () => false };

@@ -10,7 +10,7 @@ export type JwtClaims = {
   readonly namespaces?: readonly string[];
 };
 
-/** Why a token opens nothing. For counters; the caller is told nothing but `unauthorized`. */
+/** Why a token is invalid. For counters only; the answer does not say it. */
 export type JwtFault = "length" | "form" | "algorithm" | "signature" | "claims" | "time";
 
 export type JwtVerdict = { readonly claims: JwtClaims } | { readonly fault: JwtFault };
@@ -34,7 +34,7 @@ export function signJwt(claims: JwtClaims, secret: Uint8Array): string {
  * What `token` claims, if it was signed with `secret` and its time is right: `exp` ahead, or, in a token without `exp`, `iat`
  * within a minute of `nowSeconds`.
  *
- * The algorithm is ours to choose, not the token's: anything but HS256 is refused before its signature is looked at, so neither
+ * The algorithm is ours to choose, not the token's: anything but HS256 is rejected before its signature is verified, so neither
  * `none` nor a public key used as a secret gets through.
  */
 export function verifyJwt(token: string, secret: Uint8Array, nowSeconds: number): JwtVerdict {

@@ -5,7 +5,12 @@ import { getRawHeader } from "./get-raw-header.ts";
 import { getRawReceipts } from "./get-raw-receipts.ts";
 import { getRawTransaction } from "./get-raw-transaction.ts";
 import { accountRange } from "./inspect/account-range.ts";
+import { chaindbCompact, chaindbProperty } from "./inspect/chaindb.ts";
+import { dbAncient, dbAncients } from "./inspect/db-ancient.ts";
+import { dbGet } from "./inspect/db-get.ts";
 import { dumpBlock } from "./inspect/dump-block.ts";
+import { getAccessibleState } from "./inspect/get-accessible-state.ts";
+import { getBadBlocks } from "./inspect/get-bad-blocks.ts";
 import { getBlockRlp } from "./inspect/get-block-rlp.ts";
 import { getHeaderRlp } from "./inspect/get-header-rlp.ts";
 import {
@@ -14,8 +19,17 @@ import {
 } from "./inspect/get-modified-accounts.ts";
 import { printBlock } from "./inspect/print-block.ts";
 import { seedHash } from "./inspect/seed-hash.ts";
+import { setHead } from "./inspect/set-head.ts";
 import { storageRangeAt } from "./inspect/storage-range-at.ts";
+import { getTrieFlushInterval, setTrieFlushInterval } from "./inspect/trie-flush-interval.ts";
 import { RUNTIME_METHODS } from "./runtime/methods.ts";
+import { intermediateRoots } from "./trace/intermediate-roots.ts";
+import {
+  standardTraceBadBlockToFile,
+  standardTraceBlockToFile,
+} from "./trace/standard-trace-to-file.ts";
+import { traceBadBlock } from "./trace/trace-bad-block.ts";
+import { traceBlockFromFile } from "./trace/trace-block-from-file.ts";
 import { traceBlock } from "./trace-block.ts";
 import { traceBlockByHash } from "./trace-block-by-hash.ts";
 import { traceBlockByNumber } from "./trace-block-by-number.ts";
@@ -41,5 +55,20 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   traceBlockByHash,
   traceBlock,
   traceCall,
+  chaindbCompact,
+  chaindbProperty,
+  dbAncient,
+  dbAncients,
+  dbGet,
+  getAccessibleState,
+  getBadBlocks,
+  setHead,
+  getTrieFlushInterval,
+  setTrieFlushInterval,
+  intermediateRoots,
+  standardTraceBadBlockToFile,
+  standardTraceBlockToFile,
+  traceBadBlock,
+  traceBlockFromFile,
   ...RUNTIME_METHODS,
 ];

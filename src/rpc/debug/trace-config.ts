@@ -1,10 +1,12 @@
 import type { BlockForkField, TimeForkField } from "../../params/hardfork-at.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { InvalidTracerError } from "../../tracing/errors.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
+import { tracerConfigOf } from "../../tracing/tracer-config.ts";
 import { blockOverrides, stateOverrides } from "../params/call-arguments.ts";
 import {
   boolean,
+  hash,
   json,
   jsonInteger,
   jsonKind,
@@ -61,7 +63,9 @@ const plainObject: ParamCodec<Readonly<Record<string, unknown>>> = {
 /** Block forks by number and time forks by second, as in a genesis file; other members are ignored. */
 const configOverrides: ParamCodec<ConfigOverrides> = {
   decode(value, field) {
-    const entries = Object.entries(plainObject.decode(value, field)).filter(
+    // Its name in geth's structure is a JSON tag, in lower case.
+    const place = field?.replace(/\.Overrides$/, ".overrides");
+    const entries = Object.entries(plainObject.decode(value, place)).filter(
       ([name, at]) => /(?:Block|Time)$/.test(name) && Number.isSafeInteger(at),
     );
     return Object.fromEntries(entries) as Partial<Record<BlockForkField | TimeForkField, number>>;
@@ -85,7 +89,7 @@ const uint64: ParamCodec<number> = {
   },
 };
 
-/** @param path of the structure these stand in */
+/** @param path of the structure that has these members */
 const membersAt = (path: "" | "TraceConfig.") => {
   const own = <T>(codec: ParamCodec<T>) => (path === "" ? codec : inside("TraceConfig", codec));
   const ofLogger = <T>(codec: ParamCodec<T>) => inside(`${path}Config`, codec);
@@ -134,15 +138,6 @@ export const traceCallConfig = {
   },
 };
 
-/** Each tracer reads its own configuration, after the arguments are decoded: a plain error, as in geth. */
-function tracerConfigOf(tracer: string, value: unknown): TracerConfig {
-  if (value === null || value === undefined) return {};
-  if (typeof value === "object" && !Array.isArray(value)) return value as TracerConfig;
-  throw new InvalidTracerError(
-    `json: cannot unmarshal ${jsonKind(value)} into Go value of type native.${tracer}Config`,
-  );
-}
-
 function requestOf(config: ReturnType<typeof traceConfigObject.decode>): TraceRequest {
   const { timeout, overrides, tracer, tracerConfig, limit } = config;
   const { enableMemory, disableStack, disableStorage, enableReturnData } = config;
@@ -158,3 +153,20 @@ function requestOf(config: ReturnType<typeof traceConfigObject.decode>): TraceRe
     ...(enableReturnData && { enableReturnData }),
   };
 }
+
+const standardTraceConfigObject = object(
+  "StdTraceConfig",
+  { ...membersAt(""), txHash: hash },
+  "tracers.StdTraceConfig",
+  "fields",
+);
+
+/** The options of `debug_standardTrace*ToFile`: also which transaction. */
+export const standardTraceConfig: ParamCodec<TraceRequest & { readonly txHash?: Hash }> = {
+  ...schemaOf(standardTraceConfigObject),
+  decode(value, field) {
+    const config = standardTraceConfigObject.decode(value, field);
+    const { txHash } = config;
+    return { ...requestOf(config), ...(txHash !== undefined && { txHash }) };
+  },
+};

@@ -6,13 +6,13 @@ const SLICE_MS = 10;
 export type CallQueueOptions = {
   /** Calls of all callers that may wait. */
   readonly waitingMax: number;
-  /** Told of every change in how many wait. */
+  /** Called whenever the number of waiting calls changes. */
   readonly onWaiting: (count: number) => void;
 };
 
-/** Who a call is for. */
+/** The caller of a call. */
 export type CallOwner = {
-  /** Calls with the same one wait in one line; without one, a call is a line of its own. */
+  /** Calls of one connection wait in one queue; a call without a connection has a queue of its own. */
   readonly connection: object | undefined;
   /** Nobody waits for the answer any more. */
   readonly isAborted: boolean;
@@ -25,7 +25,7 @@ export type CallOwner = {
  */
 export class CallQueue {
   readonly #options: CallQueueOptions;
-  /** Callers with something waiting, the next one first. */
+  /** Callers with waiting calls, the next one first. */
   readonly #lanes = new Map<object, (() => void)[]>();
   #waiting = 0;
   #spentMs = 0;
@@ -36,8 +36,8 @@ export class CallQueue {
   }
 
   /**
-   * What `work` gives back: at once, or once it was its turn.
-   * @throws TooManyError; RequestTimeoutError when the caller gave up before
+   * The result of `work`: at once, or after it has had its turn.
+   * @throws TooManyError; RequestTimeoutError when the caller was gone before its turn
    */
   run<T>(owner: CallOwner, work: () => T | Promise<T>): T | Promise<T> {
     if (!this.#isTurnScheduled) return this.#timed(work);
@@ -65,7 +65,7 @@ export class CallQueue {
     const start = performance.now();
     try {
       const result = work();
-      // What it does after its first pause cannot be seen from here.
+      // The time it takes after its first await cannot be measured here.
       if (result instanceof Promise) this.#spentMs = SLICE_MS;
       return result;
     } finally {
@@ -90,7 +90,7 @@ export class CallQueue {
     }
   }
 
-  /** Of the caller at the front, who then stands behind all others. */
+  /** Of the caller at the front, which then goes to the end. */
   #next(): () => void {
     const [lane, tasks] = this.#lanes.entries().next().value as [object, (() => void)[]];
     this.#lanes.delete(lane);

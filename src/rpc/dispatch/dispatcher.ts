@@ -69,6 +69,7 @@ export function createDispatcher<Modules>(
       value = JSON.parse(body.toString("utf8", 0, scan.end));
     } catch (error) {
       const isParseError = !(error instanceof InvalidRequestError);
+      observer.rejected(context.transport, isParseError ? "parse" : "json");
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
       const { parts } = errorAnswer("null", isParseError ? new ParseError(text) : error);
@@ -109,6 +110,7 @@ export function createDispatcher<Modules>(
     }
     const messages = values.map((value, index) => read(value, ids[index], context));
     if (values.length > limits.batchItemsMax) {
+      observer.rejected(context.transport, "batch");
       const firstCall = messages.find((message) => message.kind === "call");
       const { parts } = errorAnswer(
         firstCall?.id ?? "null",
@@ -120,20 +122,24 @@ export function createDispatcher<Modules>(
     const parts: JsonPart[] = [];
     const deadline = performance.now() + callTimeoutMs(context);
     let size = 0;
+    let isTooLarge = false;
     await batchSlices.enter();
     for (const message of messages) {
       if (batchSlices.isOver()) await batchSlices.next();
       const now = performance.now();
-      const answer =
-        size > limits.batchResponseBytesMax
-          ? unrun(message, new ResponseTooLargeError())
-          : now > deadline || context.isAborted
-            ? unrun(message, new RequestTimeoutError())
-            : answerTo(message, context, deadline - now);
+      const answer = isTooLarge
+        ? unrun(message, new ResponseTooLargeError())
+        : now > deadline || context.isAborted
+          ? unrun(message, new RequestTimeoutError())
+          : answerTo(message, context, deadline - now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
       if (done === undefined) continue;
       size += done.size;
+      if (size > limits.batchResponseBytesMax && !isTooLarge) {
+        isTooLarge = true;
+        observer.rejected(context.transport, "batchResponse");
+      }
       append(parts, parts.length === 0 ? "[" : ",");
       for (const part of done.parts) append(parts, part);
     }
@@ -156,7 +162,10 @@ export function createDispatcher<Modules>(
     timeoutMs: number,
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
-    if (message.kind === "invalid") return errorAnswer(message.id, new InvalidRequestError());
+    if (message.kind === "invalid") {
+      observer.rejected(context.transport, "request");
+      return errorAnswer(message.id, new InvalidRequestError());
+    }
     const startMs = performance.now();
     const { method: name, params } = message;
     const id = message.kind === "call" ? message.id : undefined;

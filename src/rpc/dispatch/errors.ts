@@ -75,7 +75,7 @@ export class UnauthorizedError extends NodeError {
   }
 }
 
-/** A state was asked for at a block that is not there. */
+/** State was requested at a block that does not exist. */
 export class UnknownBlockError extends NodeError {
   readonly code = "RPC_UNKNOWN_BLOCK";
 }
@@ -88,7 +88,7 @@ export class BlockNotCanonicalError extends NodeError {
   }
 }
 
-/** No valid block can be built on the head: say a system contract is missing, or fails. The log says why. */
+/** No valid block can be built on the head: a system contract is missing, or fails, for example. The log has the reason. */
 export class PendingUnavailableError extends NodeError {
   readonly code = "RPC_PENDING_UNAVAILABLE";
   constructor(wanted: "block" | "state") {
@@ -114,7 +114,7 @@ export class TypedDataError extends NodeError {
   readonly code = "RPC_TYPED_DATA";
 }
 
-/** One request asks for more than the method gives at once. */
+/** One request asks for more than the method returns at once. */
 export class LimitExceededError extends NodeError {
   readonly code = "RPC_LIMIT_EXCEEDED";
 }
@@ -159,7 +159,7 @@ export class TraceRangeError extends NodeError {
   }
 }
 
-/** The filter was never there, is uninstalled, or was not polled in time. */
+/** The filter never existed, was uninstalled, or was not polled in time. */
 export class FilterNotFoundError extends NodeError {
   readonly code = "RPC_FILTER_NOT_FOUND";
   constructor() {
@@ -175,7 +175,7 @@ export class FilterKindError extends NodeError {
   }
 }
 
-/** A bounded number of things a caller can install is reached. */
+/** The limit on filters, subscriptions or waiting calls is reached. */
 export class TooManyError extends NodeError {
   readonly code = "RPC_TOO_MANY";
 }
@@ -204,7 +204,7 @@ export class SubscriptionArgumentError extends NodeError {
   }
 }
 
-/** A signature nobody can have made. Texts are geth's. */
+/** A signature that cannot be valid. Texts are geth's. */
 export class InvalidSignatureError extends NodeError {
   readonly code = "RPC_INVALID_SIGNATURE";
 }
@@ -217,7 +217,7 @@ export class TransactionNotFoundError extends NodeError {
   }
 }
 
-/** Nobody is asked for work here: blocks are decided, not mined. */
+/** There is no mining: consensus decides blocks. */
 export class NoMiningWorkError extends NodeError {
   readonly code = "RPC_NO_MINING_WORK";
   constructor() {
@@ -244,12 +244,12 @@ export class ChainUnreachableError extends NodeError {
   }
 }
 
-/** A source that does not compile, or a language nobody here compiles. */
+/** A source that does not compile, or a language without a compiler here. */
 export class CompilerError extends NodeError {
   readonly code = "RPC_COMPILER";
 }
 
-/** Others wait for the compiler already. */
+/** Too many compilations are waiting. */
 export class CompilerBusyError extends NodeError {
   readonly code = "RPC_COMPILER_BUSY";
   constructor() {

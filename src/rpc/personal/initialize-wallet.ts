@@ -4,7 +4,7 @@ import type { KeysPort } from "../ports/keys.ts";
 
 /**
  * `personal_initializeWallet`: gives an HD wallet its seed, and makes the wallet if there is none; the private key of its first account,
- * which is told this once.
+ * which is returned only here.
  */
 export const initializeWallet = defineMethod({
   name: "personal_initializeWallet",

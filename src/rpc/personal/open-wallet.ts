@@ -5,7 +5,7 @@ import type { KeysPort } from "../ports/keys.ts";
 /**
  * `personal_openWallet`: gives an HD wallet its pairing password, then its PIN; a key file needs none.
  *
- * @throws WalletRequestError telling what the wallet wants next
+ * @throws WalletRequestError that names what the wallet needs next
  */
 export const openWallet = defineMethod({
   name: "personal_openWallet",

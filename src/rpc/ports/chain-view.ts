@@ -1,3 +1,4 @@
+import type { AddressPage, AddressQuery } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import type { LogFilterOptions } from "../../chain/logs/log-filter.ts";
 import type { PoolContent, PooledTransaction } from "../../mempool/pool.ts";
@@ -25,6 +26,7 @@ export interface ChainView
     BlockReads,
     StateReads,
     LogReads,
+    AddressReads,
     PoolReads,
     FeeReads,
     ChainEvents {
@@ -152,6 +154,11 @@ export interface LogReads {
    * @throws RequestTimeoutError once `cancel` is aborted
    */
   logs(query: LogQuery, limits: LogLimits, cancel?: CancelToken): MaybePromise<FoundLogs>;
+}
+
+export interface AddressReads {
+  /** Blocks with transactions that have to do with an address. @throws AddressIndexOffError, AddressIndexBuildingError */
+  addressPage(query: AddressQuery): MaybePromise<AddressPage>;
 }
 
 export interface PoolReads {

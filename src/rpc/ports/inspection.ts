@@ -2,13 +2,17 @@ import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
 import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
 import type { BlockSelector } from "../params/block-selector.ts";
+import type { TraceRequest, TransactionTrace } from "./execution.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 export type DumpRequest = Omit<DumpOptions, "take">;
 
 /** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
-export interface InspectionPort {
+export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
+
+export interface StateInspection {
   /**
    * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
    * @throws UnknownBlockError with geth's text, TraceTooLargeError
@@ -30,4 +34,42 @@ export interface InspectionPort {
   ): MaybePromise<StorageRange>;
   /** Accounts of block `last` that differ from those of `first`; both are in the chain. */
   modifiedAccounts(first: number, last: number): MaybePromise<readonly Address[]>;
+}
+
+export interface StoreInspection {
+  /** Text for people. */
+  storeStats(): MaybePromise<string>;
+  /** Writes everything that waits in memory to the index. */
+  compactStore(): Promise<void>;
+  /** Value of a row of the index; undefined: no such row */
+  row(key: Uint8Array): MaybePromise<Uint8Array | undefined>;
+  /**
+   * Removes every block after `number` and builds on that one from then on. Subscribers are told of the removed logs; transactions of removed
+   * blocks are not pooled again, as in geth.
+   * @throws DebugError with geth's text for the head and what is after it
+   */
+  rewind(number: number): Promise<void>;
+}
+
+export interface BlockInspection {
+  /** Rejected blocks with their senders, the highest first; receipts are empty. */
+  badBlocks(): MaybePromise<readonly ExecutedBlock[]>;
+  /** @throws NotTraceableError with geth's text */
+  traceBadBlock(hash: Hash, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  /** Traces a block whose RLP is in a file. @throws FileNameError, AdminError, and as `ExecutionPort.traceRawBlock` */
+  traceBlockFile(file: string, request: TraceRequest): MaybePromise<readonly TransactionTrace[]>;
+  /**
+   * State root after each transaction of a block of the chain or of a rejected one; as far as they can be executed.
+   * @throws NotTraceableError with geth's text
+   */
+  intermediateRoots(hash: Hash): MaybePromise<readonly Hash[]>;
+  /**
+   * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
+   * @throws NotTraceableError with geth's text
+   */
+  writeStandardTraces(
+    hash: Hash,
+    which: "chain" | "bad",
+    request: TraceRequest & { readonly txHash?: Hash },
+  ): MaybePromise<readonly string[]>;
 }

@@ -55,6 +55,8 @@ export type RpcSettings = {
   };
   /** Blocks that one `trace_filter` may execute again, and bytes of its answer. */
   readonly traceFilter: { readonly blocksMax: number; readonly bytesMax: number };
+  /** Transactions in a page of an `ots` method. */
+  readonly otsPageSizeMax: number;
   readonly submissionRules: SubmissionRules;
   /** The prefix of a signed message is `\x19`, this name, ` Signed Message:\n` (EIP-191). */
   readonly chainName: string;

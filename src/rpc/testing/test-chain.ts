@@ -1,3 +1,4 @@
+import { AddressIndexOffError } from "../../chain/addresses/address-index-errors.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
@@ -120,10 +121,16 @@ export function createTestModules(
     chainName: "Ethereum",
     logLimits: TEST_LOG_LIMITS,
     traceFilter: { blocksMax: 100, bytesMax: 1_000_000 },
+    otsPageSizeMax: 25,
     methods: [],
     ...replace.settings,
   };
   const logs = new LogIndex(createMemoryKv());
+  const addresses = {
+    search(): never {
+      throw new AddressIndexOffError();
+    },
+  };
   for (const executed of blocks) logs.remember(executed);
   const { subscribe, ...emitter } = createTestEvents();
   const submit = createSubmit(settings.submissionRules, {
@@ -153,7 +160,7 @@ export function createTestModules(
   };
   const info = { ...TEST_NODE_INFO, coinbase: BOB, ...replace.info };
   const ports = connect({
-    chain: createLocalChainView({ ...backend, logs, subscribe }),
+    chain: createLocalChainView({ ...backend, logs, subscribe, addresses }),
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
@@ -226,6 +233,15 @@ const TEST_INSPECTION: InspectionPort = {
   dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
   storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
   modifiedAccounts: () => [],
+  storeStats: () => "",
+  compactStore: async () => {},
+  row: () => undefined,
+  rewind: async () => {},
+  badBlocks: () => [],
+  traceBadBlock: () => [],
+  traceBlockFile: () => [],
+  intermediateRoots: () => [],
+  writeStandardTraces: () => [],
 };
 
 function executionOf(executed: ExecutedBlock): ExecutionPort {

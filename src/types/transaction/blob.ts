@@ -12,7 +12,7 @@ export const blobCodec = {
   name: "types.BlobTx",
   readFields: (reader) => ({
     ...readFeeMarketFields(reader, 3),
-    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256),
+    maxFeePerBlobGas: reader.uint("BlobFeeCap", 256, "*uint256.Int"),
     blobVersionedHashes: reader.hashes("BlobHashes"),
   }),
   fieldItems: (fields) => [

@@ -17,17 +17,21 @@ export type TransactionFields = FieldsOf<Transaction>;
 export type TransactionCodec<T extends Transaction> = {
   /** The structure's name in errors. */
   readonly name: string;
-  /** Reads the fields in front of the signature. */
+  /** Reads the fields before the signature. */
   readFields(reader: StructReader): FieldsOf<T>;
   /** The same fields as RLP items, in wire order. */
   fieldItems(fields: FieldsOf<T>): RlpItem[];
 };
 
-/** The three items behind the fields of every transaction. */
+/** The three items after the fields of every transaction. */
 export type WireSignature = { readonly v: bigint; readonly r: bigint; readonly s: bigint };
 
-export function readSignature(reader: StructReader): WireSignature {
-  return { v: reader.uint("V", 256), r: reader.uint("R", 256), s: reader.uint("S", 256) };
+export function readSignature(reader: StructReader, integer?: "*uint256.Int"): WireSignature {
+  return {
+    v: reader.uint("V", 256, integer),
+    r: reader.uint("R", 256, integer),
+    s: reader.uint("S", 256, integer),
+  };
 }
 
 export function signatureItems({ v, r, s }: WireSignature): RlpItem[] {
@@ -36,12 +40,11 @@ export function signatureItems({ v, r, s }: WireSignature): RlpItem[] {
 
 /** EIP-2930 */
 export function readAccessList(reader: StructReader): AccessList {
-  return reader.structs("AccessList", "types.AccessTuple", (entry) => {
-    const address = entry.address("Address");
-    const storageKeys = entry.hashes("StorageKeys");
-    entry.end();
-    return { address, storageKeys };
+  const readEntry = (entry: StructReader) => ({
+    address: entry.address("Address"),
+    storageKeys: entry.hashes("StorageKeys"),
   });
+  return reader.structs("AccessList", "types.AccessTuple", readEntry, "types.AccessList");
 }
 
 export function accessListItem(accessList: AccessList): RlpItem {

@@ -1,10 +1,10 @@
+import { concatBytes } from "../../primitives/bytes.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { decodeRlp, type RlpItem, rlpItemEnd } from "../../primitives/rlp.ts";
-import { InvalidEncodingError, StructReader } from "../rlp-struct.ts";
+import { InvalidRlpError, rlpListBounds } from "../../primitives/rlp.ts";
+import { decodeStruct, type Field, StructReader } from "../rlp-struct.ts";
 import { accessListCodec } from "./access-list.ts";
 import { blobCodec } from "./blob.ts";
 import { readSignature, type WireSignature } from "./codec.ts";
-import { encodeEnvelope } from "./encode.ts";
 import {
   SidecarVersionError,
   TransactionTooShortError,
@@ -16,29 +16,18 @@ import { setCodeCodec } from "./set-code.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
 /**
- * The transaction whose canonical EIP-2718 form `bytes` are, as it stands in a block body: a type 3 without blobs.
+ * The transaction whose canonical EIP-2718 form `bytes` are, as in a block body: a type 3 without blobs.
+ * @param field where the bytes come from, when they are part of another structure
  * Nothing is checked beyond the form; see `recoverSender` for the signature. `raw` and `data` are views of `bytes`.
  * @throws InvalidRlpError, InvalidEncodingError, TransactionTooShortError, TransactionTypeNotSupportedError
  */
-export function decodeTransaction(bytes: Uint8Array): Transaction {
+export function decodeTransaction(bytes: Uint8Array, field?: Field): Transaction {
   const type = transactionType(bytes);
   const body = type === 0 ? bytes : bytes.subarray(1);
-  // That it is a list comes first, whatever is wrong inside.
-  if (body[0]! < 0xc0 && rlpItemEnd(body, 0) <= body.length) {
-    throw new InvalidEncodingError("RLP_EXPECTED_LIST", CODEC_NAMES[type], "");
-  }
-  const item = decodeRlp(body);
+  const tx = readTransaction(type, body, field);
   // Not a spread: copies of the object would take more time than all else in decoding.
-  return Object.assign(readTransaction(type, item), { hash: keccak256Hash(bytes), raw: bytes });
+  return Object.assign(tx, { hash: keccak256Hash(bytes), raw: bytes });
 }
-
-const CODEC_NAMES = {
-  0: legacyCodec.name,
-  1: accessListCodec.name,
-  2: feeMarketCodec.name,
-  3: blobCodec.name,
-  4: setCodeCodec.name,
-} as const;
 
 /** 4096 field elements of 32 bytes (EIP-4844) */
 const BLOB_LENGTH = 131_072;
@@ -59,19 +48,29 @@ export type DecodedPooledTransaction = {
  */
 export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransaction {
   if (transactionType(bytes) !== 3) return { tx: decodeTransaction(bytes) };
-  const item = decodeRlp(bytes.subarray(1));
-  if (item instanceof Uint8Array || item[0] instanceof Uint8Array || item.length === 0) {
-    return { tx: decodeTransaction(bytes) };
-  }
-  const [txItems, ...rest] = item as readonly [readonly RlpItem[], ...RlpItem[]];
-  // Canonical RLP has one encoding, so encoding the items again gives the bytes that stood there. Decoded from a copy, the
-  // transaction does not keep its blobs in memory once it is in a block.
-  const tx = decodeTransaction(encodeEnvelope(3, txItems));
-  return { tx, sidecar: readSidecar(rest) };
+  const body = bytes.subarray(1);
+  const { start, end } = rlpListBounds(body, 0);
+  const payload = body.subarray(start, end);
+  const wrapper = new StructReader(payload, WRAPPER_NAMES[wrapperVersion(payload)]);
+  if (!wrapper.nextIsList()) return { tx: decodeTransaction(bytes) };
+  if (end !== body.length) throw new InvalidRlpError("rlp: input contains more than one value");
+  // Decoded from a copy, the transaction does not keep its blobs in memory once it is in a block.
+  const raw = concatBytes(Uint8Array.of(3), wrapper.item("BlobTx"));
+  const tx = decodeTransaction(raw, { parent: wrapper, segment: "BlobTx" });
+  return { tx, sidecar: readSidecar(wrapper) };
+}
+
+const WRAPPER_NAMES = ["types.blobTxWithBlobsV0", "types.blobTxWithBlobsV1"] as const;
+
+/** Version 0 does not state its version: its second item is the list of blobs. */
+function wrapperVersion(payload: Uint8Array): 0 | 1 {
+  const items = new StructReader(payload, "types.blobTxWithBlobs");
+  if (items.hasMore()) items.item("BlobTx");
+  return items.nextIsList() ? 0 : 1;
 }
 
 /**
- * The EIP-2718 type at the front of `bytes`; 0 for a legacy transaction's list.
+ * The EIP-2718 type that `bytes` begin with; 0 for a legacy transaction's list.
  * @throws TransactionTooShortError, TransactionTypeNotSupportedError
  */
 function transactionType(bytes: Uint8Array): Transaction["type"] {
@@ -83,41 +82,38 @@ function transactionType(bytes: Uint8Array): Transaction["type"] {
   throw new TransactionTypeNotSupportedError(first);
 }
 
-function readTransaction(type: Transaction["type"], item: RlpItem) {
+function readTransaction(type: Transaction["type"], body: Uint8Array, field?: Field) {
   switch (type) {
     case 0:
-      return readLegacy(new StructReader(item, legacyCodec.name));
+      return decodeStruct(body, legacyCodec.name, readLegacy, field);
     case 1:
-      return readSigned(accessListCodec, item);
+      return readSigned(accessListCodec, body);
     case 2:
-      return readSigned(feeMarketCodec, item);
+      return readSigned(feeMarketCodec, body);
     case 3:
-      return readSigned(blobCodec, item);
+      return readSigned(blobCodec, body, "*uint256.Int", field);
     case 4:
-      return readSigned(setCodeCodec, item);
+      return readSigned(setCodeCodec, body, "*uint256.Int");
   }
 }
 
 function readSigned<Fields extends object>(
   codec: { readonly name: string; readFields(reader: StructReader): Fields },
-  item: RlpItem,
+  body: Uint8Array,
+  integer?: "*uint256.Int",
+  field?: Field,
 ): Fields & WireSignature {
-  const reader = new StructReader(item, codec.name);
-  const fields = codec.readFields(reader);
-  const signature = readSignature(reader);
-  reader.end();
-  return Object.assign(fields, signature);
+  const read = (reader: StructReader) =>
+    Object.assign(codec.readFields(reader), readSignature(reader, integer));
+  return decodeStruct(body, codec.name, read, field);
 }
 
-/** The items behind the transaction in a wrapper; version 0 does not state its version. */
-function readSidecar(items: readonly RlpItem[]): BlobSidecar {
-  const reader = new StructReader(items, "types.BlobTxSidecar");
-  if (items[0] instanceof Uint8Array) {
-    const version = reader.uint("Version", 8);
-    if (version !== 1n) throw new SidecarVersionError(version);
-    return readBlobs(reader, 1);
-  }
-  return readBlobs(reader, 0);
+/** The items after the transaction in a wrapper. */
+function readSidecar(reader: StructReader): BlobSidecar {
+  if (reader.nextIsList()) return readBlobs(reader, 0);
+  const version = reader.uint("Version", 8);
+  if (version !== 1n) throw new SidecarVersionError(version);
+  return readBlobs(reader, 1);
 }
 
 function readBlobs(reader: StructReader, wrapperVersion: 0 | 1): BlobSidecar {

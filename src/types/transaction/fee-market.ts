@@ -29,15 +29,16 @@ export function readFeeMarketFields<Type extends 2 | 3 | 4>(
   reader: StructReader,
   type: Type,
 ): FeeMarketFields<Type> {
+  const integer = type === 2 ? "*big.Int" : "*uint256.Int";
   return {
     type,
-    chainId: reader.uint("ChainID", 256),
+    chainId: reader.uint("ChainID", 256, integer),
     nonce: reader.uint("Nonce", 64),
-    maxPriorityFeePerGas: reader.uint("GasTipCap", 256),
-    maxFeePerGas: reader.uint("GasFeeCap", 256),
+    maxPriorityFeePerGas: reader.uint("GasTipCap", 256, integer),
+    maxFeePerGas: reader.uint("GasFeeCap", 256, integer),
     gasLimit: reader.uint("Gas", 64),
     to: type === 2 ? reader.optionalAddress("To") : reader.address("To"),
-    value: reader.uint("Value", 256),
+    value: reader.uint("Value", 256, integer),
     data: reader.bytes("Data"),
     accessList: readAccessList(reader),
   };

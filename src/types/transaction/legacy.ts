@@ -5,7 +5,7 @@ import type { LegacyTransaction } from "./transaction.ts";
 
 /**
  * Type 0: rlp([nonce, gasPrice, gasLimit, to, value, data, v, r, s]).
- * The chain id is no field of its own: it stands inside `v` (EIP-155), so the reader returns it with the signature.
+ * The chain id is no field of its own: it is part of `v` (EIP-155), so `readLegacy` adds it.
  */
 export const legacyCodec = {
   name: "types.LegacyTx",
@@ -33,11 +33,10 @@ export const legacyCodec = {
 export function readLegacy(reader: StructReader): Omit<LegacyTransaction, "hash" | "raw"> {
   const fields = legacyCodec.readFields(reader);
   const { v, r, s } = readSignature(reader);
-  reader.end();
   return { ...fields, v, r, s, chainId: chainIdFromV(v) };
 }
 
-/** The chain id inside `v` (EIP-155), or undefined where there is none: 27, 28, and every v no rule knows. */
+/** The chain id inside `v` (EIP-155), or undefined where there is none: 27, 28, and every `v` of no rule. */
 function chainIdFromV(v: bigint): bigint | undefined {
   return v >= 35n ? (v - 35n) / 2n : undefined;
 }

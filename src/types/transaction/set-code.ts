@@ -23,16 +23,14 @@ export const setCodeCodec = {
 } as const satisfies TransactionCodec<SetCodeTransaction>;
 
 function readAuthorization(reader: StructReader): Authorization {
-  const authorization = {
-    chainId: reader.uint("ChainID", 256),
+  return {
+    chainId: reader.uint("ChainID", 256, "*uint256.Int"),
     address: reader.address("Address"),
     nonce: reader.uint("Nonce", 64),
     yParity: reader.uint("V", 8),
-    r: reader.uint("R", 256),
-    s: reader.uint("S", 256),
+    r: reader.uint("R", 256, "*uint256.Int"),
+    s: reader.uint("S", 256, "*uint256.Int"),
   };
-  reader.end();
-  return authorization;
 }
 
 function authorizationItem({ chainId, address, nonce, yParity, r, s }: Authorization): RlpItem {

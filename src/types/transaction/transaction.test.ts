@@ -146,9 +146,10 @@ for (const [name, hex, code] of [
   ["a string behind a type", "0x02840102030405", "RLP_EXPECTED_LIST"],
   ["an empty list", "0xc0", "RLP_TOO_FEW_ELEMENTS"],
   ["a typed string", "0x0280", "RLP_EXPECTED_LIST"],
-  ["bytes behind the transaction", "0x02c0c0", "INVALID_RLP"],
+  ["a fault before bytes after the list", "0x02c0c0", "RLP_TOO_FEW_ELEMENTS"],
+  ["a size with leading zeros", "0xf800", "RLP_NON_CANONICAL_SIZE"],
 ] as const) {
-  test(`decodeTransaction refuses ${name}`, () => {
+  test(`decodeTransaction rejects ${name}`, () => {
     assert.throws(() => decodeTransaction(hexToBytes(hex)), { code });
   });
 }
@@ -178,10 +179,39 @@ for (const [name, index, item, code] of [
   ],
   ["a thirteenth item", 12, EMPTY_BYTES, "RLP_TOO_MANY_ELEMENTS"],
 ] as const) {
-  test(`decodeTransaction refuses ${name}`, () => {
+  test(`decodeTransaction rejects ${name}`, () => {
     assert.throws(() => decodeTransaction(withItem(index, item)), { code });
   });
 }
+
+test("decodeTransaction rejects a byte after the transaction", () => {
+  const raw = Uint8Array.of(...signTransaction(transfer, key).raw, 0);
+  assert.throws(() => decodeTransaction(raw), { code: "INVALID_RLP" });
+});
+
+test("decodeTransaction names the first fault in wire order, whatever follows it", () => {
+  const broken = withItem(5, new Uint8Array(21));
+  for (const [name, at, byte, message] of [
+    [
+      "chain id",
+      3,
+      0x00,
+      "non-canonical integer (leading zero bytes) for *big.Int, decoding into (types.DynamicFeeTx).ChainID",
+    ],
+    [
+      "nonce",
+      4,
+      0xc0,
+      "expected input string or byte for uint64, decoding into (types.DynamicFeeTx).Nonce",
+    ],
+  ] as const) {
+    const bytes = Uint8Array.from(broken);
+    bytes[at] = byte;
+    // What follows no longer fits the list either.
+    bytes[bytes.length - 33] = 0xff;
+    assert.throws(() => decodeTransaction(bytes), { message: `rlp: ${message}` }, name);
+  }
+});
 
 test("decodeTransaction names the place inside a transaction as geth does", () => {
   assert.throws(

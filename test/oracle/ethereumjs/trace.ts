@@ -1,6 +1,7 @@
 import type { EVM, EVMResult, InterpreterStep, Message as LibraryMessage } from "@ethereumjs/evm";
 import { invariant } from "../../../src/errors.ts";
 import type { Message } from "../../../src/evm/evm.ts";
+import { ACCESS_OPCODES } from "../../../src/evm/opcodes.ts";
 import type { State } from "../../../src/evm/state.ts";
 import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
@@ -66,7 +67,18 @@ export function attachTracer(
   const tellHeldStep = (halt?: Step["halt"]): void => {
     const step = held;
     held = undefined;
-    if (step) tracer.onStep?.(stepOf(step, frames[step.depth]?.returnData ?? EMPTY_BYTES, halt));
+    if (!step) return;
+    const told = stepOf(step, frames[step.depth]?.returnData ?? EMPTY_BYTES, halt);
+    tracer.onStep?.(told);
+    if (!ACCESS_OPCODES.has(told.opcode)) return;
+    const stack = told.stack().reverse();
+    tracer.onAccessStep?.({
+      opcode: told.opcode,
+      address: told.address,
+      stackHeight: stack.length,
+      operand: (n) => stack[n]!,
+      halt,
+    });
   };
 
   const onStep = (step: InterpreterStep): void => {
@@ -118,7 +130,7 @@ export function attachTracer(
 
   engine.events.on("beforeMessage", onEnter);
   engine.events.on("afterMessage", onExit);
-  if (tracer.onStep || tracer.onAccess || tracer.onLog || tracer.onEnter) {
+  if (tracer.onStep || tracer.onAccessStep || tracer.onAccess || tracer.onLog || tracer.onEnter) {
     engine.events.on("step", onStep);
   }
   return () => {

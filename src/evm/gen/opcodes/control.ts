@@ -24,7 +24,7 @@ const jumpi: Emitter = (loop) => {
 
 /** Reached from the opcode before it: its segment is still to be charged. */
 const jumpdest: Emitter = (loop) => {
-  if (loop.build === "perOpcode") loop.next();
+  if (loop.build !== "fast") loop.next();
   else loop.f.br(loop.enter);
 };
 

@@ -90,6 +90,8 @@ export function createProfiles(
     };
     const timer = setInterval(() => {
       turning = turning.then(turn);
+      // `stop` throws it; until then a rejection that nobody handles would end the process.
+      turning.catch(() => {});
     }, FOLD_MS).unref();
     return {
       async stop() {

@@ -1,3 +1,4 @@
+import type { AddressIndex } from "../../../chain/addresses/address-index.ts";
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { LogSource } from "../../../chain/logs/log-source.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
@@ -26,6 +27,7 @@ export type LocalChainModules = FeeReads &
     readonly reader: ChainReader;
     readonly pool: PoolReader;
     readonly logs: LogSource;
+    readonly addresses: Pick<AddressIndex, "search">;
     readonly submit: ChainView["submit"];
   };
 
@@ -115,6 +117,8 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
       const range = { from, to: Math.min(to, reader.head().block.header.number) };
       return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
     },
+
+    addressPage: (query) => modules.addresses.search(query),
 
     pooled: (hash) => pool.get(hash),
     nextNonce: (address) => pool.nonceOf(address),

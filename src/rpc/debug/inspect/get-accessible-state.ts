@@ -1,0 +1,30 @@
+import { defineMethod } from "../../dispatch/method.ts";
+import type { BlockNumberOrTag } from "../../params/block-selector.ts";
+import { jsonInteger } from "../../params/codec.ts";
+import type { ChainView } from "../../ports/chain-view.ts";
+import { DebugError } from "../errors.ts";
+import { numberOrTag } from "./number-or-tag.ts";
+
+/**
+ * `debug_getAccessibleState`: the first block of `from` … `to`, whichever is the higher, whose state can be read: here every block of the chain has one.
+ *
+ * @throws DebugError with geth's text where `from` is no block, or `to` the same one
+ */
+export const getAccessibleState = defineMethod({
+  name: "debug_getAccessibleState",
+  params: { from: numberOrTag, to: numberOrTag },
+  result: jsonInteger,
+  async handle({ from, to }, { chain }: { chain: Pick<ChainView, "head" | "header"> }) {
+    const head = (await chain.head()).header.number;
+    const [first, last] = [numberOf(from, head), numberOf(to, head)];
+    if (first === last) throw new DebugError("from and to needs to be different");
+    if (!(await chain.header(first))) throw new DebugError(`missing header ${first}`);
+    return first;
+  },
+});
+
+/** There is no state of the pending block on disk: it counts as the head. */
+function numberOf(at: BlockNumberOrTag, head: number): number {
+  if (at === "earliest") return 0;
+  return typeof at === "number" ? at : head;
+}

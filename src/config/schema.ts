@@ -158,6 +158,12 @@ export const SCHEMA = {
     traceBytesMax: option("json-rpc.trace-size-limit", byteSize, DEFAULTS.rpcTraceBytesMax, {
       description: "Bytes all traces of one debug_trace call may have.",
     }),
+    traceScriptMemoryBytesMax: option(
+      "json-rpc.trace-script-memory",
+      byteSize,
+      DEFAULTS.rpcTraceScriptMemoryBytesMax,
+      { description: "Memory of one JavaScript tracer, its engine included; 16 MiB at least." },
+    ),
     traceFilterBlocksMax: option(
       "json-rpc.trace-filter-blocks",
       integer(1),

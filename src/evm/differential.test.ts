@@ -189,10 +189,11 @@ function stepsOf(...args: Parameters<typeof run>) {
   const steps: { readonly step: string; readonly cost: bigint | undefined }[] = [];
   const [evm, fork, codes, isCreation] = args;
   let hasHalted = false;
-  const onStep = ({ depth, pc, opcode, gas, gasCost, stack, memory }: Step) => {
+  const onStep = (step: Step) => {
+    const { depth, pc, opcode, gas, gasCost } = step;
     // The library leaves out the STOP after the last byte, which go-ethereum reports.
     if (opcode === 0x00) return;
-    const fields = [depth, pc, opcode, gas, stack().slice(-4).join(), memory().length];
+    const fields = [depth, pc, opcode, gas, step.stack().slice(-4).join(), step.memory().length];
     steps.push({ step: fields.join(" "), cost: HANDS_GAS_ON.has(opcode) ? undefined : gasCost });
   };
   const onExit = ({ halt }: FrameEnd) => {

@@ -382,8 +382,11 @@ test("onStep comes before each opcode, with its whole cost and memory as it was"
     memory: string;
   })[] = [];
   const tracer: Tracer = {
-    onStep: ({ pc, opcode, gas, gasCost, stack, memory }) =>
-      steps.push({ pc, opcode, gas, gasCost, stack: stack(), memory: bytesToHex(memory()) }),
+    onStep: (step) => {
+      const { pc, opcode, gas, gasCost } = step;
+      const memory = bytesToHex(step.memory());
+      steps.push({ pc, opcode, gas, gasCost, stack: step.stack(), memory });
+    },
   };
   run({ code: "6005602052 5a", options: { tracer }, message: { gas: 100n } });
   assert.deepEqual(steps, [

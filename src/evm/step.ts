@@ -1,9 +1,10 @@
 import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
 import type { Halt } from "./halts.ts";
-import { frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
+import { flag, frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
 import { ACCESS_OPCODES } from "./opcodes.ts";
-import type { Session } from "./session.ts";
-import type { AccessStep, Step } from "./tracer.ts";
+import { accountOf, type Session } from "./session.ts";
+import type { AccessStep, Step, StepAccount } from "./tracer.ts";
 
 /** Calls the step hooks of the tracer that want the opcode at `frame.pc`. */
 export function notifyStep(session: Session, halt?: Halt): void {
@@ -49,40 +50,87 @@ export function opcodeOf({ memory }: Session): number {
 }
 
 /**
- * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory and return data are read when
- * asked for, so only while the hook runs.
+ * The opcode at `frame.pc` as the step hook sees it: paid for, not yet run. Stack, memory, return data and state are read when
+ * asked for: while the hook runs, or in `onExit` of the same frame.
  */
-function stepOf({ memory, records, journal, depth }: Session, halt?: Halt): Step {
-  const pc = memory.get32(frame.pc);
-  const step: Step = {
-    pc: pc - memory.get32(frame.code),
-    opcode: memory.bytes[pc]!,
-    gas: memory.get64(globals.stepGas),
-    gasCost: memory.get64(globals.stepCost),
-    depth,
-    address: records.addressOf(memory.get32(frame.account)),
-    stack: () => {
-      const words: bigint[] = [];
-      const top = memory.get32(frame.sp);
-      for (let at = memory.get32(frame.stackBase) - WORD; at >= top; at -= WORD) {
-        words.push(memory.word(at));
-      }
-      return words;
-    },
-    memory: () => {
-      const begin = memory.get32(frame.memory);
-      return memory.bytes.slice(begin, begin + memory.get32(globals.stepMemorySize));
-    },
-    returnData: () => {
-      const begin = memory.get32(frame.returnData);
-      return memory.bytes.slice(begin, begin + memory.get32(frame.returnDataSize));
-    },
-    storage: (slot) => {
-      memory.setHex(TRACE_KEY, slot);
-      const entry = journal.find(memory.get32(frame.account), TRACE_KEY);
-      return memory.word(entry + record.value);
-    },
-    refund: BigInt.asIntN(64, memory.get64(globals.refund)),
-  };
-  return halt === undefined ? step : { ...step, halt };
+function stepOf(session: Session, halt?: Halt): Step {
+  return new RunningStep(session, halt);
+}
+
+class RunningStep implements Step {
+  readonly pc: number;
+  readonly opcode: number;
+  readonly gas: bigint;
+  readonly gasCost: bigint;
+  readonly depth: number;
+  readonly address: Address;
+  readonly refund: bigint;
+  declare readonly halt?: Halt;
+  readonly #session: Session;
+  /** An opcode that fails has already taken its operands from the stack. */
+  readonly #stackTop: number;
+
+  constructor(session: Session, halt: Halt | undefined) {
+    const { memory, records, depth } = session;
+    const pc = memory.get32(frame.pc);
+    this.pc = pc - memory.get32(frame.code);
+    this.opcode = memory.bytes[pc]!;
+    this.gas = memory.get64(globals.stepGas);
+    this.gasCost = memory.get64(globals.stepCost);
+    this.depth = depth;
+    this.address = records.addressOf(memory.get32(frame.account));
+    this.refund = BigInt.asIntN(64, memory.get64(globals.refund));
+    if (halt !== undefined) this.halt = halt;
+    this.#session = session;
+    this.#stackTop = memory.get32(frame.sp);
+  }
+
+  stackLength(): number {
+    return (this.#session.memory.get32(frame.stackBase) - this.#stackTop) / WORD;
+  }
+
+  stackWord(index: number): bigint {
+    return this.#session.memory.word(this.#stackTop + index * WORD);
+  }
+
+  stack(): bigint[] {
+    const words: bigint[] = [];
+    for (let index = this.stackLength() - 1; index >= 0; index--) words.push(this.stackWord(index));
+    return words;
+  }
+
+  memoryLength(): number {
+    return this.#session.memory.get32(globals.stepMemorySize);
+  }
+
+  memory(begin = 0, end = this.memoryLength()): Uint8Array {
+    const { memory } = this.#session;
+    const start = memory.get32(frame.memory);
+    return memory.bytes.slice(start + begin, start + end);
+  }
+
+  returnData(): Uint8Array {
+    const { memory } = this.#session;
+    const begin = memory.get32(frame.returnData);
+    return memory.bytes.slice(begin, begin + memory.get32(frame.returnDataSize));
+  }
+
+  storage(slot: Hash, address?: Address): bigint {
+    const { memory, journal } = this.#session;
+    const account =
+      address === undefined ? memory.get32(frame.account) : accountOf(this.#session, address);
+    memory.setHex(TRACE_KEY, slot);
+    return memory.word(journal.find(account, TRACE_KEY) + record.value);
+  }
+
+  account(address: Address): StepAccount | undefined {
+    const { memory, codes } = this.#session;
+    const entry = accountOf(this.#session, address);
+    if ((memory.get32(entry + record.flags) & flag.exists) === 0) return undefined;
+    return {
+      balance: memory.word(entry + record.value),
+      nonce: memory.get64(entry + record.nonce),
+      code: codes.byId(memory.get32(entry + record.codeId)).bytes,
+    };
+  }
 }

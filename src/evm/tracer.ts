@@ -52,14 +52,28 @@ export type Step = {
   readonly gasCost: bigint;
   readonly depth: number;
   readonly address: Address;
+  /** Words on the stack; `stackWord(0)` is the top. */
+  stackLength(): number;
+  stackWord(index: number): bigint;
   /** Bottom first. Made on demand. */
   stack(): bigint[];
-  memory(): Uint8Array;
+  memoryLength(): number;
+  /** A copy; `end` is at most `memoryLength()`. */
+  memory(begin?: number, end?: number): Uint8Array;
   returnData(): Uint8Array;
-  /** Value of a slot of `address` as it is now, made at no cost in gas. */
-  storage(slot: Hash): bigint;
+  /** Value of a slot of `address`, or of another account, as it is now, made at no cost in gas. */
+  storage(slot: Hash, address?: Address): bigint;
+  /** An account as it is now; undefined where none exists. */
+  account(address: Address): StepAccount | undefined;
   readonly refund: bigint;
   readonly halt?: Halt;
+};
+
+/** Balance in wei. */
+export type StepAccount = {
+  readonly balance: bigint;
+  readonly nonce: bigint;
+  readonly code: Uint8Array;
 };
 
 /** An opcode of `ACCESS_OPCODES`, paid for and not yet run; read only while the hook runs. */

@@ -15,5 +15,9 @@ declare namespace WebAssembly {
     readonly buffer: ArrayBuffer;
     grow(pages: number): number;
   }
+  class Global {
+    value: number;
+  }
+  class RuntimeError extends Error {}
   type Imports = Record<string, Record<string, unknown>>;
 }

@@ -11,6 +11,11 @@ export class InvalidTracerError extends NodeError {
   readonly code = "TRACE_INVALID_TRACER";
 }
 
+/** The caller's JavaScript tracer threw, is not a tracer, or used more memory than a script may. */
+export class ScriptFailedError extends NodeError {
+  readonly code = "TRACE_SCRIPT_FAILED";
+}
+
 /** The transaction could not be run again. */
 export class TracingFailedError extends NodeError {
   readonly code = "TRACE_FAILED";

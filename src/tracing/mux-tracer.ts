@@ -8,10 +8,20 @@ import type { TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
  */
 export function createMuxTracer(tracerOf: (name: string) => TracerFactory): TracerFactory {
   return (config, traced) => {
-    const children: (readonly [name: string, tracer: TransactionTracer])[] = Object.entries(
-      config,
-    ).map(([name, own]) => [name, tracerOf(name)(tracerConfigOf(name, own), traced)]);
+    const children: (readonly [name: string, tracer: TransactionTracer])[] = [];
+    const dispose = () => {
+      for (const [, tracer] of children) tracer.dispose?.();
+    };
+    try {
+      for (const [name, own] of Object.entries(config)) {
+        children.push([name, tracerOf(name)(tracerConfigOf(name, own), traced)]);
+      }
+    } catch (error) {
+      dispose();
+      throw error;
+    }
     return {
+      dispose,
       hooks: allHooks(children.map(([, { hooks }]) => hooks)),
       result(outcome) {
         const members = children.map(

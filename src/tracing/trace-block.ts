@@ -12,7 +12,7 @@ import { replayChanges } from "../state/replay-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import { orTracingFailed } from "./errors.ts";
+import { orTracingFailed, ScriptFailedError } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 
 export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
@@ -34,7 +34,10 @@ export type Replay = {
   readonly state: WorldState;
   /** Runs the next transaction without watching it. */
   skip(): void;
-  /** Runs the next transaction; JSON text of its trace. */
+  /**
+   * Runs the next transaction; JSON text of its trace.
+   * @throws ScriptFailedError after the transaction was run: the one after it can be traced
+   */
   trace(options: TraceOptions): string;
 };
 
@@ -80,7 +83,7 @@ export function beginReplay(
         precompiles: precompilesAt(tracedContext.hardfork),
         state: state.asReader(),
       };
-      const { text, result, changes } = traceMessage(traced, options, (tracer, child) =>
+      const run = traceMessage(traced, options, (tracer, child) =>
         orTracingFailed(() =>
           applyMessage(
             message,
@@ -89,20 +92,30 @@ export function beginReplay(
           ),
         ),
       );
-      replayChanges(changes, state);
-      logsBefore += result.logs.length;
+      replayChanges(run.changes, state);
+      logsBefore += run.result.logs.length;
       index++;
-      return text;
+      return run.text;
     },
   };
 }
 
-/** The trace of every transaction of the block, JSON text each, in order. */
+/** JSON text of a trace, or why the caller's script could not make it. */
+export type BlockTraceItem = { readonly result: string } | { readonly error: string };
+
+/** The trace of every transaction of the block, in order. */
 export function traceBlock(
   target: BlockToTrace,
   options: TraceOptions,
   modules: TracingModules,
-): readonly string[] {
+): readonly BlockTraceItem[] {
   const replay = beginReplay(target, modules);
-  return target.block.transactions.map(() => replay.trace(options));
+  return target.block.transactions.map(() => {
+    try {
+      return { result: replay.trace(options) };
+    } catch (error) {
+      if (!(error instanceof ScriptFailedError)) throw error;
+      return { error: error.message };
+    }
+  });
 }

@@ -18,7 +18,7 @@ export function traceCall(
   modules: CallModules,
   options: TraceOptions & Omit<CallOptions, "tracer" | "timeoutMs">,
 ): string {
-  const { tracer: _name, budget, ...callOptions } = options;
+  const { tracer: _name, tracers: _tracers, budget, ...callOptions } = options;
   const prepared = prepareCall(args, target, modules, {
     ...callOptions,
     timeoutMs: budget.timeoutMs,

@@ -1,20 +1,28 @@
+import { invariant } from "../errors.ts";
 import type { Tracer } from "../evm/tracer.ts";
 import type { MessageResult } from "../execution/transaction/apply-message.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { BlockForkField, TimeForkField } from "../params/hardfork-at.ts";
 import type { StateChanges } from "../state/reader.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
-import { TracingTimeoutError } from "./errors.ts";
-import { tracerNamed } from "./native-tracers.ts";
+import { ScriptFailedError, TracingTimeoutError } from "./errors.ts";
+import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
-import type { TracedTransaction, TracerConfig, TracerFactory } from "./transaction-tracer.ts";
+import type {
+  TracedTransaction,
+  TracerConfig,
+  TracerFactory,
+  TransactionTracer,
+} from "./transaction-tracer.ts";
 
 /** How a caller wants a transaction traced. */
 export type TraceOptions = StructLogConfig & {
   /** Absent: the struct logger */
   readonly tracer?: string;
   readonly tracerConfig?: TracerConfig;
+  /** Finds the tracer that the caller names; needed unless there is a `factory`. */
+  readonly tracers?: TracerLookup;
   /** In place of a tracer with a name. */
   readonly factory?: TracerFactory;
   /** Shared by everything that one request traces. */
@@ -31,49 +39,85 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
- * @returns JSON text of the trace, what the transaction came to and what it changed
+ * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
 export function traceMessage(
   traced: Omit<TracedTransaction, "budget">,
   options: TraceOptions,
   run: RunTraced,
-): { readonly text: string; readonly result: MessageResult; readonly changes: StateChanges } {
-  const { tracer: name, factory, tracerConfig = {}, budget } = options;
+): TracedMessage {
+  const { budget } = options;
   budget.assertInTime();
   const counted = countedBudget(budget);
   const seen = { ...traced, budget: counted };
-  const create = factory ?? (name === undefined ? undefined : tracerNamed(name));
-  const tracer = create ? create(tracerConfig, seen) : createStructLogger(options, seen);
-  const state = createWorldState(traced.state);
-  const result = run(tracer.hooks, state);
-  if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
-  // Made only for those that look: an account whose storage was replaced lists every slot it had.
-  let known: StateChanges | undefined;
-  const changes = () => {
-    known ??= state.changes();
-    return known;
-  };
-  const text = tracer.result({
-    result,
-    after: state.asReader(),
-    get changes() {
-      return changes();
-    },
-  });
-  // What the tracer counted as it went along is part of the text.
-  if (text.length > counted.taken()) budget.take(text.length - counted.taken());
-  return {
-    text,
-    result,
-    get changes() {
-      return changes();
-    },
-  };
+  const tracer = attempt(() => tracerOf(options, seen));
+  try {
+    const state = createWorldState(traced.state);
+    // A script that cannot begin leaves the transaction as it is.
+    const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);
+    if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
+    // Made only for those that look: an account whose storage was replaced lists every slot it had.
+    let known: StateChanges | undefined;
+    const changes = () => {
+      known ??= state.changes();
+      return known;
+    };
+    const outcome = {
+      result,
+      after: state.asReader(),
+      get changes() {
+        return changes();
+      },
+    };
+    const shown =
+      tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
+    // What the tracer counted as it went along is part of the text.
+    if (typeof shown === "string" && shown.length > counted.taken()) {
+      budget.take(shown.length - counted.taken());
+    }
+    return {
+      get text() {
+        if (typeof shown !== "string") throw shown;
+        return shown;
+      },
+      result,
+      get changes() {
+        return changes();
+      },
+    };
+  } finally {
+    if (!(tracer instanceof ScriptFailedError)) tracer.dispose?.();
+  }
+}
+
+/** A message that was run under a tracer. */
+export type TracedMessage = {
+  /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
+  readonly text: string;
+  readonly result: MessageResult;
+  readonly changes: StateChanges;
+};
+
+function tracerOf(options: TraceOptions, traced: TracedTransaction): TransactionTracer {
+  const { tracer, factory, tracerConfig = {}, tracers } = options;
+  if (factory) return factory(tracerConfig, traced);
+  if (tracer === undefined) return createStructLogger(options, traced);
+  invariant(tracers, "a tracer with a name, and nothing to find it in");
+  return tracers(tracer)(tracerConfig, traced);
+}
+
+function attempt<T>(run: () => T): T | ScriptFailedError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ScriptFailedError) return error;
+    throw error;
+  }
 }
 
 /** `budget` that also knows what was taken through it. */
-function countedBudget(budget: TraceBudget): Pick<TraceBudget, "take"> & { taken(): number } {
+function countedBudget(budget: TraceBudget): TracedTransaction["budget"] & { taken(): number } {
   let taken = 0;
   return {
     take(chars) {
@@ -81,5 +125,6 @@ function countedBudget(budget: TraceBudget): Pick<TraceBudget, "take"> & { taken
       budget.take(chars);
     },
     taken: () => taken,
+    assertInTime: () => budget.assertInTime(),
   };
 }

@@ -14,10 +14,12 @@ import type { Address } from "../primitives/address.ts";
 import { hashFromBigint } from "../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../primitives/hex.ts";
 import { signAuthorization } from "../types/transaction/sign.ts";
+import { createTracers } from "./native-tracers.ts";
 import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
 
+const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const caller = `0x${"ca".repeat(20)}` as Address;
 const slot = hashFromBigint(1n);
 
@@ -30,7 +32,7 @@ const CALLS_CONTRACT: Hex = `0x5f5f60045f600173${contract.slice(2)}61ffff f15f55
 /** @param code of `contract`, whose slot 1 holds 42 */
 function trace(
   code: Hex,
-  options: Partial<Omit<TraceOptions, "budget">> = {},
+  options: Partial<Omit<TraceOptions, "budget" | "tracers">> = {},
   args: CallArguments = {},
   limits: { readonly timeoutMs?: number; readonly charsMax?: number } = {},
 ) {
@@ -46,7 +48,11 @@ function trace(
     { from: alice, to: contract, ...args },
     { header, state, blockHash },
     { ...modules, evm: createEvm() },
-    { budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6, ...limits }), ...options },
+    {
+      tracers,
+      budget: createTraceBudget({ timeoutMs: 5_000, charsMax: 1e6, ...limits }),
+      ...options,
+    },
   );
   return JSON.parse(text);
 }
@@ -159,7 +165,7 @@ test("muxTracer runs several tracers over one execution", () => {
 });
 
 test("a tracer nobody knows is refused, and so is a configuration that contradicts itself", () => {
-  assert.throws(() => trace("0x", { tracer: "nothing" }), { code: "TRACE_INVALID_TRACER" });
+  assert.throws(() => trace("0x", { tracer: "nothing" }), { code: "TRACE_SCRIPT_FAILED" });
   const tracerConfig = { diffMode: true, includeEmpty: true };
   assert.throws(() => trace("0x", { tracer: "prestateTracer", tracerConfig }), {
     code: "TRACE_INVALID_TRACER",

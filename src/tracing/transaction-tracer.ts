@@ -17,7 +17,7 @@ export type TracedTransaction = {
   /** Logs of the transactions before it in the block. */
   readonly logsBefore: number;
   /** For the text, counted while it grows. */
-  readonly budget: Pick<TraceBudget, "take">;
+  readonly budget: Pick<TraceBudget, "take" | "assertInTime">;
   /** Absent for a call. */
   readonly place?: { readonly blockHash: Hash; readonly hash: Hash; readonly index: number };
 };
@@ -36,6 +36,8 @@ export type TransactionTracer = {
   readonly hooks: Tracer;
   /** JSON text of what was seen; asked for once, when the transaction is over. */
   result(outcome: TracedOutcome): string;
+  /** Gives back what the tracer holds; called once at the end, whatever happened. */
+  dispose?(): void;
 };
 
 /** Makes a tracer of its `tracerConfig`. */

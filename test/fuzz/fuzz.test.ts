@@ -58,7 +58,7 @@ test("an engine that reports a wrong step is detected, also when it is the last 
     execute(message, block, state, { tracer } = {}) {
       const onStep = (step: Step) =>
         tracer?.onStep?.(
-          step.opcode === RETURN ? { ...step, memory: () => new Uint8Array(3) } : step,
+          step.opcode === RETURN ? Object.assign(step, { memory: () => new Uint8Array(3) }) : step,
         );
       return engine.execute(message, block, state, { tracer: { ...tracer, onStep } });
     },

@@ -163,7 +163,10 @@ function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Addres
 function withRefund(tracer: Tracer | undefined, refund: bigint): Tracer | undefined {
   const onStep = tracer?.onStep;
   if (!onStep || refund === 0n) return tracer;
-  return { ...tracer, onStep: (step) => onStep({ ...step, refund: step.refund + refund }) };
+  return {
+    ...tracer,
+    onStep: (step) => onStep(Object.assign(step, { refund: step.refund + refund })),
+  };
 }
 
 type TopFrame = {

@@ -9,11 +9,12 @@ export type CallLimits = {
   readonly memoryBytesMax: number;
   /** Bytes one eth_call may return. */
   readonly returnBytesMax: number;
-  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces. */
+  /** Of one debug_trace call: the default time, the most a caller may name, bytes of all its traces, memory of a script. */
   readonly trace: {
     readonly timeoutMs: number;
     readonly timeoutMsMax: number;
     readonly bytesMax: number;
+    readonly scriptMemoryBytesMax: number;
   };
 };
 
@@ -27,6 +28,7 @@ export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {
       timeoutMs: jsonRpc.traceTimeoutMs,
       timeoutMsMax: jsonRpc.traceTimeoutMsMax,
       bytesMax: jsonRpc.traceBytesMax,
+      scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
     },
   };
 }

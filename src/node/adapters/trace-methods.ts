@@ -2,6 +2,7 @@ import type { CallTarget } from "../../execution/call/call.ts";
 import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../rpc/ports/execution.ts";
 import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
+import { createTracers } from "../../tracing/native-tracers.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
 import { traceCall } from "../../tracing/trace-call.ts";
@@ -48,7 +49,7 @@ export function createTraceMethods(
 
   function tracesOf(target: BlockToTrace, request: TraceRequest): TransactionTrace[] {
     const results = traceBlock(target, optionsOf(request), execution);
-    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, result: results[i]! }));
+    return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
   }
 
   return {
@@ -113,8 +114,10 @@ export function traceOptionsFrom({
   memoryBytesMax,
   trace,
 }: Pick<CallLimits, "memoryBytesMax" | "trace">): (request: TraceRequest) => TraceOptions {
+  const tracers = createTracers({ scriptMemoryBytesMax: trace.scriptMemoryBytesMax });
   return (request) => ({
     ...request,
+    tracers,
     budget: createTraceBudget({
       timeoutMs: Math.min(request.timeoutMs ?? trace.timeoutMs, trace.timeoutMsMax),
       charsMax: trace.bytesMax,

@@ -4,6 +4,7 @@ import { defineMethod } from "../dispatch/method.ts";
 import { address, rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import { resultOf } from "../trace/block-traces.ts";
 import { flatten, type TracedCall } from "./call-tree.ts";
 
 /**
@@ -33,11 +34,11 @@ export const getContractCreator = defineMethod({
     const number = await blockThatCreated(address, head, chain);
     if (number === 0) return "null";
     const traces = await execution.traceBlock(number, { tracer: "callTracer" });
-    for (const { txHash, result } of traces) {
-      for (const { call, isReverted } of flatten(JSON.parse(result) as TracedCall)) {
+    for (const trace of traces) {
+      for (const { call, isReverted } of flatten(JSON.parse(resultOf(trace)) as TracedCall)) {
         const isCreation = call.type === "CREATE" || call.type === "CREATE2";
         if (!isCreation || isReverted || call.to !== address) continue;
-        return JSON.stringify({ hash: txHash, creator: call.from });
+        return JSON.stringify({ hash: trace.txHash, creator: call.from });
       }
     }
     return "null";

@@ -6,6 +6,7 @@ import { RequestTimeoutError } from "../dispatch/errors.ts";
 import type { CancelToken } from "../ports/cancel-token.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import { resultOf } from "../trace/block-traces.ts";
 import { flatten, type TracedCall } from "./call-tree.ts";
 
 export type AddressSearchModules = {
@@ -65,8 +66,8 @@ async function tracedIndexes(
     entries.map(({ index }) => index).filter((index) => index !== UNKNOWN_INDEX),
   );
   const traces = await execution.traceBlock(number, { tracer: "callTracer" });
-  for (const [index, { result }] of traces.entries()) {
-    const calls = [...flatten(JSON.parse(result) as TracedCall)];
+  for (const [index, trace] of traces.entries()) {
+    const calls = [...flatten(JSON.parse(resultOf(trace)) as TracedCall)];
     if (calls.some(({ call: { from, to } }) => from === address || to === address))
       indexes.add(index);
   }

@@ -142,7 +142,11 @@ export type TraceRequest = StructLogConfig & {
 /** A call with the configuration of its tracer. */
 export type TracedCall = { readonly args: CallArguments; readonly tracerConfig: TracerConfig };
 
-export type TransactionTrace = { readonly txHash: Hash /** JSON text */; readonly result: string };
+/** `result`: JSON text. `error`: why the caller's script could not make it. */
+export type TransactionTrace = { readonly txHash: Hash } & (
+  | { readonly result: string }
+  | { readonly error: string }
+);
 
 /** A block that is not part of the chain, as `engine_getPayload` describes one. */
 export type BuiltPayload = {

@@ -1,9 +1,10 @@
+import { invariant } from "../../errors.ts";
 import { blockReward } from "../../execution/block/rewards.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { quantityText } from "../json/write.ts";
 import type { ChainConstants } from "../ports/chain-view.ts";
-import type { ExecutionPort, TraceRequest } from "../ports/execution.ts";
+import type { ExecutionPort, TraceRequest, TransactionTrace } from "../ports/execution.ts";
 
 /** JSON texts of the traces of a block, without the brackets around all of them. Genesis has none. */
 export async function blockTraces(
@@ -13,7 +14,13 @@ export async function blockTraces(
 ): Promise<string[]> {
   if (transactions.length === 0) return [];
   const traces = await execution.traceBlock(hash, request);
-  return traces.map(({ result }) => result.slice(1, -1)).filter((text) => text !== "");
+  return traces.map((trace) => resultOf(trace).slice(1, -1)).filter((text) => text !== "");
+}
+
+/** The trace of a tracer that is no script and therefore has one. */
+export function resultOf(trace: TransactionTrace): string {
+  invariant("result" in trace, "only scripts fail alone");
+  return trace.result;
 }
 
 /** A proof-of-work block pays its miner and those of its uncles: one trace each. */

@@ -3,6 +3,7 @@ import { blockSelector } from "../params/block-selector.ts";
 import { rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
+import { resultOf } from "./block-traces.ts";
 import { replayRequest, traceTypes } from "./trace-types.ts";
 
 /**
@@ -29,7 +30,7 @@ export const replayBlockTransactions = defineMethod({
     if (transactions.length === 0) return "[]";
     const traces = await execution.traceBlock(hash, replayRequest(types), context);
     const texts = traces.map(
-      ({ txHash, result }) => `${result.slice(0, -1)},"transactionHash":"${txHash}"}`,
+      (trace) => `${resultOf(trace).slice(0, -1)},"transactionHash":"${trace.txHash}"}`,
     );
     return `[${texts.join(",")}]`;
   },

@@ -157,8 +157,12 @@ function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Ste
     gasCost: step.opcode.dynamicFee ?? BigInt(step.opcode.fee),
     depth: step.depth,
     address: step.address.toString() as Address,
+    stackLength: () => step.stack.length,
+    stackWord: (index) => step.stack.at(-1 - index)!,
     stack: () => step.stack,
-    memory: () => memoryOf(step),
+    memoryLength: () => 32 * Number(step.memoryWordCount),
+    memory: (begin, end) => memoryOf(step).slice(begin, end),
+    account: () => invariant(false, "the oracle shows no accounts") as never,
     returnData: () => returnData,
     storage(slot) {
       invariant(step.slot?.[0] === slot, "only the slot of an opcode is reported");

@@ -52,7 +52,7 @@ export const GUEST_BIG_INT = String.raw`
         values.push(parse(source.slice(at + 1, end))); at = end; continue;
       }
       const value = known.indexOf(source[at]);
-      if (value < 0) throw new Error(source[at] + " is not a valid character");
+      if (value < 0 || (base > 1n && BigInt(value) >= base)) throw new Error(source[at] + " is not a valid digit in base " + base + ".");
       values.push(BigInt(value));
     }
     return sign * fromDigits(values, base);

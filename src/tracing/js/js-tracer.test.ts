@@ -136,6 +136,10 @@ test("setup has the configuration as text, result the transaction", () => {
   assert.deepEqual(shown.slice(7), [0, "execution reverted"]);
 });
 
+test("ctx.gasPrice is the tip, 0 for a call that pays less than the base fee", () => {
+  assert.equal(trace(result("ctx.gasPrice")), "0");
+});
+
 test("the functions of geth's tracers are there", () => {
   const value = (expression: string) => trace(result(expression));
   assert.equal(value(`toHex(toWord("0x0a0b"))`), `0x${"0".repeat(60)}0a0b`);
@@ -161,6 +165,7 @@ test("bigInt calculates as BigInteger.js does", () => {
   const cases: readonly (readonly [string, unknown])[] = [
     ["bigInt(2).pow(200).add(1)", (2n ** 200n + 1n).toString()],
     ["bigInt('ff', 16)", "255"],
+    ["(() => { try { return bigInt('0x10', 16) } catch (e) { return 'none' } })()", "none"],
     ["bigInt(-7).mod(3)", "-1"],
     ["bigInt(-7).divide(2)", "-3"],
     ["bigInt('1e3').toString(16)", "3e8"],

@@ -181,7 +181,8 @@ function contextOf(
     ...(place && { blockHash: place.blockHash, txIndex: place.index, txHash: place.hash }),
     block: block.number,
     gas: Number(gasLimit),
-    gasPrice: (gasPrice - block.baseFeePerGas).toString(),
+    // The tip. A call may pay less than the base fee.
+    gasPrice: (gasPrice > block.baseFeePerGas ? gasPrice - block.baseFeePerGas : 0n).toString(),
     coinbase: block.coinbase,
     type: to === null ? "CREATE" : "CALL",
     from,

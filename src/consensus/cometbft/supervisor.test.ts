@@ -26,7 +26,10 @@ function createTestSupervisor() {
   }[] = [];
   const timers = new Set<{ readonly ms: number; readonly task: () => void }>();
   const rollbacks: number[] = [];
-  const world = { height: 12, hasQuorum: true };
+  const world: { height: number; hasQuorum: boolean; rollbackFault?: Error } = {
+    height: 12,
+    hasQuorum: true,
+  };
   const supervisor = new Supervisor(OPTIONS, {
     start(onFault) {
       let resolve: (exit: EngineExit) => void;
@@ -57,7 +60,10 @@ function createTestSupervisor() {
       } satisfies EngineProcess;
     },
     height: () => world.height,
-    rollbackTo: (height) => rollbacks.push(height),
+    rollbackTo(height) {
+      if (world.rollbackFault) throw world.rollbackFault;
+      rollbacks.push(height);
+    },
     hasQuorum: () => world.hasQuorum,
     log: SILENT_LOGGER,
     timers: {
@@ -106,6 +112,15 @@ test("an application ahead of the engine is rolled back, once", async () => {
   runs[1]!.fault(AHEAD);
   await runs[1]!.end({ code: 1 });
   assert.deepEqual(rollbacks, [9]);
+});
+
+test("a rollback that fails leaves the engine down with the reason", async () => {
+  const { supervisor, runs, world } = createTestSupervisor();
+  world.rollbackFault = new Error("store is poisoned");
+  supervisor.start();
+  runs[0]!.fault(AHEAD);
+  await runs[0]!.end({ code: 1 });
+  assert.equal(supervisor.state.kind, "failed");
 });
 
 test("a consensus failure stops the living process, and three at one height leave it down", async () => {

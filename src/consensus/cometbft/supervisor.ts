@@ -123,12 +123,16 @@ export class Supervisor {
         from: height(),
         to: fault.engineHeight,
       });
-      this.#modules.rollbackTo(fault.engineHeight);
+      try {
+        this.#modules.rollbackTo(fault.engineHeight);
+      } catch (error) {
+        this.#fail(`cannot roll back to block ${fault.engineHeight}`, error);
+        return;
+      }
     }
     const text = fault === undefined ? `exit ${signal ?? code}` : JSON.stringify(fault);
     if (this.#isRepeated(text)) {
-      this.#state = { kind: "failed", reason: `the engine failed repeatedly: ${text}` };
-      log.error("the engine stays down", { reason: text, height: height() });
+      this.#fail(`the engine failed repeatedly: ${text}`);
       return;
     }
     const { firstPauseMs, longestPauseMs } = this.#options;
@@ -138,6 +142,12 @@ export class Supervisor {
     this.#state = { kind: "restarting", restarts: this.#restarts };
     log.warn("the engine ended and is started again", { code, signal, pauseMs, cause: text });
     this.#cancelTimer = this.#after(pauseMs, () => this.#run());
+  }
+
+  #fail(reason: string, error?: unknown): void {
+    this.#state = { kind: "failed", reason };
+    const height = this.#modules.height();
+    this.#modules.log.error("the engine stays down", { reason, height, error });
   }
 
   /** True for a fault of the log that came so many times at one height. A plain exit is tried for ever. */

@@ -26,6 +26,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "resolves a promise; a failure of the other one is thrown by stop",
   ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
+  "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
   "node/workers/run-in-worker.ts": [1, "rejects a promise"],
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
   "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],

@@ -61,6 +61,13 @@ const WORST: Readonly<Record<string, (target: Target) => readonly unknown[]>> = 
 
 /** Methods without a parameter that changes their cost. */
 const CONSTANT: ReadonlySet<string> = new Set([
+  ...[
+    "debug_chaindbProperty",
+    "debug_dbAncients",
+    "debug_getBadBlocks",
+    "debug_getTrieFlushInterval",
+  ],
+  ...["debug_memStats", "debug_gcStats", "ots_getApiLevel"],
   ...["web3_clientVersion", "net_version", "net_peerCount", "net_listening", "rpc_modules"],
   ...["rpc_discover", "eth_protocolVersion", "eth_chainId", "eth_config", "eth_capabilities"],
   ...["eth_syncing", "eth_blockNumber", "eth_coinbase", "eth_accounts", "eth_gasPrice"],

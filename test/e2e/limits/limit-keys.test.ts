@@ -68,6 +68,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     { error: "TRACE_TOO_LARGE" },
     "charsMax",
   ],
+  "json-rpc.trace-script-memory": [
+    "src/tracing/js/js-tracer.test.ts",
+    { error: "TRACE_SCRIPT_FAILED" },
+    "scriptMemoryBytesMax",
+  ],
   "json-rpc.return-limit": [
     "src/execution/call/call.test.ts",
     { error: "CALL_RETURN_TOO_LARGE" },
@@ -151,6 +156,8 @@ const NOT_LIMITS: ReadonlySet<string> = new Set([
   "minimum-gas-prices",
   // A cache drops what was not used; its size is checked with it.
   "json-rpc.block-cache-size",
+  // Calls beyond what the threads do at once wait in the bounded call queue.
+  "json-rpc.workers",
 ]);
 
 const GROUPS = ["mempool", "jsonRpc", "rpcLimits", "access"] as const;

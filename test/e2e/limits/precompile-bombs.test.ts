@@ -6,7 +6,7 @@ import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;
-const TIMEOUT_MS = 100;
+const TIMEOUT_MS = 20;
 /** What a busy machine may add; bench/worst-case/precompiles.ts measures the overrun without it. */
 const OVERRUN_MS = 1_500;
 

@@ -3,6 +3,19 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { ChainStart, Validator } from "./application.ts";
 
+/** consensus_params.version.app: raised with every incompatible format of proposals. */
+export const APP_VERSION = 1;
+
+/** Chain id of the consensus network. */
+export function engineChainId(chainId: bigint): string {
+  return `evmint-${chainId}`;
+}
+
+/** `app_state` of the engine's genesis: the EVM chain it belongs to. */
+export function appStateOf(genesisHash: Hash): { readonly evmGenesis: Hash } {
+  return { evmGenesis: genesisHash };
+}
+
 /** The engine's genesis describes another chain than ours. */
 export class GenesisDisagreementError extends NodeError {
   readonly code = "CONSENSUS_GENESIS_DISAGREEMENT";
@@ -18,8 +31,7 @@ export type OwnStart = {
 
 /** @throws GenesisDisagreementError for the first field that disagrees */
 export function assertSameChain(start: ChainStart, own: OwnStart): void {
-  const chainId = `evmint-${own.config.chainId}`;
-  agree("chain id", start.chainId, chainId);
+  agree("chain id", start.chainId, engineChainId(own.config.chainId));
   agree("hash of the EVM genesis block", evmGenesisOf(start.appState), own.genesisHash);
   agree("initial height", start.initialHeight, own.head.number + 1);
   if (start.time.seconds < own.head.timestamp) {

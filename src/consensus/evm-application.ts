@@ -30,16 +30,13 @@ import {
 import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
 import { type Candidate, createCandidates } from "./candidates.ts";
-import { assertSameChain } from "./chain-start.ts";
+import { APP_VERSION, assertSameChain } from "./chain-start.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
 import { createGossipList } from "./gossip-list.ts";
 import { insertCodeOf } from "./insert-result.ts";
 import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
 import type { SetAside } from "./set-aside.ts";
-
-/** consensus_params.version.app: raised with every incompatible format of proposals. */
-export const APP_VERSION = 1;
 
 /** ABCI counts bytes and gas of proposer data as nothing. */
 const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };

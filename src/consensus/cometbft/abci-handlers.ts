@@ -220,7 +220,8 @@ function txResultOf({
   };
 }
 
-function updateOf({ publicKey, power }: Validator): ValidatorUpdate {
+/** A validator as ABCI writes it. */
+export function updateOf({ publicKey, power }: Validator): ValidatorUpdate {
   const none = undefined;
   return {
     pubKey: {

@@ -1,4 +1,5 @@
 import type { Hash } from "../../primitives/hash.ts";
+import { APP_VERSION, appStateOf, engineChainId } from "../chain-start.ts";
 
 /** What CometBFT's genesis says of a chain. */
 export type EngineGenesis = {
@@ -25,19 +26,6 @@ const NO_GAS_LIMIT = -1;
 const EVIDENCE_AGE_NANOS = 172_800n * 1_000_000_000n;
 const EVIDENCE_AGE_BLOCKS = 100_000;
 const EVIDENCE_BYTES_MAX = 65_536;
-
-/** `Application.info` answers it; CometBFT compares. It changes only with the format of what consensus carries. */
-export const APP_VERSION = 1;
-
-/** Chain id of the consensus network. */
-export function engineChainId(chainId: bigint): string {
-  return `evmint-${chainId}`;
-}
-
-/** The state of the application that genesis names: which block 0 this chain has. */
-export function engineAppState(genesisHash: Hash): { readonly evmGenesis: Hash } {
-  return { evmGenesis: genesisHash };
-}
 
 /**
  * CometBFT's `genesis.json`, the same text for the same input: every node of a chain needs the same bytes. 64-bit integers are
@@ -70,7 +58,7 @@ export function engineGenesisJson(genesis: EngineGenesis): string {
       name,
     })),
     app_hash: "",
-    app_state: engineAppState(genesis.genesisHash),
+    app_state: appStateOf(genesis.genesisHash),
   };
   return `${JSON.stringify(file, null, 2)}\n`;
 }

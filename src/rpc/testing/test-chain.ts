@@ -44,7 +44,7 @@ import { Notifier } from "../subscriptions/notifier.ts";
 import { Subscriptions } from "../subscriptions/subscriptions.ts";
 import { createTestEvents, settlingEmitter, type TestEmitter } from "./test-events.ts";
 import { TEST_NODE_INFO } from "./test-methods.ts";
-import type { ConnectPorts, TestPorts } from "./transports.ts";
+import type { ConnectPorts, TestPorts } from "./test-ports.ts";
 
 /** The limits of a default configuration. */
 const TEST_LOG_LIMITS = {

@@ -1,29 +1,9 @@
 import { after, describe } from "node:test";
 import { MessageChannel } from "node:worker_threads";
-import type { ChainView } from "../ports/chain-view.ts";
 import { createChannelPorts } from "../ports/channel/channel-client.ts";
 import { serveChannel } from "../ports/channel/channel-server.ts";
-import type { ExecutionPort } from "../ports/execution.ts";
-import type { InspectionPort } from "../ports/inspection.ts";
-import type { KeysPort } from "../ports/keys.ts";
-import type { NodePort } from "../ports/node.ts";
-import type { RuntimePort } from "../ports/runtime.ts";
-import type { ToolsPort } from "../ports/tools.ts";
 import { type CreateTestModules, createTestModules } from "./test-chain.ts";
-
-/** The ports of test modules. */
-export type TestPorts = {
-  readonly chain: ChainView;
-  readonly execution: ExecutionPort;
-  readonly inspection: InspectionPort;
-  readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
-  readonly node: Pick<NodePort, "info">;
-  readonly runtime: Partial<RuntimePort>;
-  readonly tools: ToolsPort;
-};
-
-/** Puts something between a caller and the ports. */
-export type ConnectPorts = (ports: TestPorts) => TestPorts;
+import type { TestPorts } from "./test-ports.ts";
 
 /** Runs the tests that `define` declares twice: with the ports called directly, and through a structured clone of every message. */
 export function overBothTransports(define: (createTestModules: CreateTestModules) => void): void {

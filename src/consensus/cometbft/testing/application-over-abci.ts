@@ -1,14 +1,7 @@
 import { addressToBytes } from "../../../primitives/address.ts";
 import { hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
-import type {
-  Application,
-  BlockInput,
-  InsertCode,
-  Proposal,
-  Time,
-  Validator,
-} from "../../application.ts";
-import { createAbciHandlers } from "../abci-handlers.ts";
+import type { Application, BlockInput, InsertCode, Proposal, Time } from "../../application.ts";
+import { createAbciHandlers, updateOf } from "../abci-handlers.ts";
 import { decodeReply, decodeRequest, FrameReader, replyFrame, requestFrame } from "../frames.ts";
 import { BLOCK_ID_FLAG, type CallName, type Reply, type Request } from "../messages.ts";
 
@@ -130,20 +123,6 @@ function fieldsOf({ height, time, proposer, lastCommit, misbehavior }: Proposal)
       time: timestampOf(time),
       totalVotingPower: 1n,
     })),
-  };
-}
-
-function updateOf({ publicKey, power }: Validator) {
-  const none = undefined;
-  return {
-    pubKey: {
-      ed25519: none,
-      secp256k1: none,
-      bls12381: none,
-      mldsa65: none,
-      secp256k1eth: publicKey,
-    },
-    power: BigInt(power),
   };
 }
 

@@ -1,0 +1,21 @@
+import type { ChainView } from "../ports/chain-view.ts";
+import type { ExecutionPort } from "../ports/execution.ts";
+import type { InspectionPort } from "../ports/inspection.ts";
+import type { KeysPort } from "../ports/keys.ts";
+import type { NodePort } from "../ports/node.ts";
+import type { RuntimePort } from "../ports/runtime.ts";
+import type { ToolsPort } from "../ports/tools.ts";
+
+/** The ports of test modules. */
+export type TestPorts = {
+  readonly chain: ChainView;
+  readonly execution: ExecutionPort;
+  readonly inspection: InspectionPort;
+  readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
+  readonly node: Pick<NodePort, "info">;
+  readonly runtime: Partial<RuntimePort>;
+  readonly tools: ToolsPort;
+};
+
+/** Puts something between a caller and the ports. */
+export type ConnectPorts = (ports: TestPorts) => TestPorts;

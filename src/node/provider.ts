@@ -61,7 +61,7 @@ export class InProcessProvider extends EventEmitter {
   }
 
   /**
-   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so whoever has the hash
+   * Resolves in a later turn of the event loop, as over a socket: an instant block is made between two turns, so a caller that has the hash
    * of a transaction finds its receipt.
    * @throws ProviderRpcError
    */

@@ -2,7 +2,7 @@ import type { LogDirectory } from "./log-file.ts";
 import { LogCorruptionError, LogReader } from "./log-reader.ts";
 import { readSegmentHeader, segmentBase } from "./log-segment.ts";
 
-/** Reads a log that somebody else appends to, as far as it is told that records are complete. */
+/** Reads a log that somebody else appends to, up to the published end of complete records. */
 export class LogFollower extends LogReader {
   readonly #directory: Pick<LogDirectory, "list" | "open">;
 

@@ -17,7 +17,7 @@ testApplicationContract("application behind ABCI", () => {
   };
 });
 
-test("a solo chain is told to CometBFT only once the network decided a block of it", () => {
+test("info reports a solo chain to CometBFT only after the network decided a block", () => {
   const { application } = openTestApplication();
   const decide = (height: number) => {
     const proposal = proposalOf(height);

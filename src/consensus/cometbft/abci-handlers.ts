@@ -30,7 +30,7 @@ import { encodeVarint } from "./protobuf.ts";
 
 export type HandlerOptions = {
   readonly version: string;
-  /** First height the engine decides. Until it has decided one, CometBFT is told of no block at all. */
+  /** First height the engine decides. Until it has decided one, `info` reports height 0. */
   readonly initialHeight: number;
 };
 

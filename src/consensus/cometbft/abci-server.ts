@@ -131,7 +131,7 @@ class AbciConnection {
     if (!this.#isRunning) this.#run();
   }
 
-  /** Answers what is waiting; goes on by itself after a call that takes a promise. */
+  /** Answers what is waiting; continues when a pending promise settles. */
   #run(): void {
     this.#isRunning = true;
     const replies: Uint8Array[] = [];

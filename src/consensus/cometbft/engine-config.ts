@@ -9,7 +9,7 @@ export type EngineConfig = {
   readonly rpcAddress: string;
   /** `host:port` to listen on for peers. */
   readonly p2pAddress: string;
-  /** `host:port` peers are told; empty: what they see. */
+  /** `host:port` announced to peers; empty: the address they see. */
   readonly externalAddress: string;
   /** `id@host:port` */
   readonly persistentPeers: readonly string[];

@@ -60,7 +60,7 @@ test("unknown fields of every wire type are skipped", () => {
   assert.deepEqual(decodeMessage(type, withUnknown), decodeMessage(type, known));
 });
 
-test("a reply is told from an exception", () => {
+test("decodeReply distinguishes a reply from an exception", () => {
   const [body] = new FrameReader().push(exceptionFrame("no"));
   assert.deepEqual(decodeReply(body!), { call: "exception", fields: { error: "no" } });
 });

@@ -37,7 +37,7 @@ export type EngineState =
   | { readonly kind: "stopped" }
   | { readonly kind: "running"; readonly pid: number | undefined }
   | { readonly kind: "restarting"; readonly restarts: number }
-  /** It does not come up again by itself. */
+  /** It is not restarted. */
   | { readonly kind: "failed"; readonly reason: string };
 
 /**

@@ -88,7 +88,7 @@ function emitSegmentCheck(
   const cost = () => i64.extendU(i32.and(i32.load(segment), 0x7fffffff));
   f.set(gas, i64.sub(gas, cost()));
   f.if(i64.ltS(gas, 0n), () => {
-    f.set(gas, call(runtime.gas.lend, gas));
+    f.set(gas, call(runtime.gas.refillGas, gas));
     f.if(i64.ltS(gas, 0n), () => {
       f.set(gas, i64.add(gas, cost()));
       f.set(status, i32.select(i32.load(globals.halt), exit.halt, exit.checkFailed));

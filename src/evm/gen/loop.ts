@@ -128,7 +128,7 @@ export class Loop {
   charge(cost: Operand): void {
     const { f } = this;
     f.set(this.gas, i64.sub(this.gas, cost));
-    f.if(i64.ltS(this.gas, 0n), () => this.setGas(call(this.runtime.gas.lend, this.gas)));
+    f.if(i64.ltS(this.gas, 0n), () => this.setGas(call(this.runtime.gas.refillGas, this.gas)));
   }
 
   /**

@@ -62,7 +62,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
     }
   }
 
-  /** @param rejectionOf what a caller is told of blobs that are none */
+  /** @param rejectionOf the error for bytes that are not a blob */
   async function prove(input: ProveInput, rejectionOf: (error: WorkerTaskError) => NodeError) {
     try {
       return await run(proving, input);

@@ -44,7 +44,7 @@ export interface StoreInspection {
   /** Value of a row of the index; undefined: no such row */
   row(key: Uint8Array): MaybePromise<Uint8Array | undefined>;
   /**
-   * Removes every block after `number` and builds on that one from then on. Subscribers are told of the removed logs; transactions of removed
+   * Removes every block after `number` and builds on that one from then on. Subscribers receive the removed logs; transactions of removed
    * blocks are not pooled again, as in geth.
    * @throws DebugError with geth's text for the head and what is after it
    */

@@ -28,7 +28,7 @@ export function applicationOverAbci(application: Application): Application {
     info() {
       const { lastBlockHeight, lastBlockAppHash, appVersion } = call("info", {});
       const height = Number(lastBlockHeight);
-      // Before the first block CometBFT is told of none; its hash is known from initChain then.
+      // Before the first block `info` reports height 0, and initChain has returned the hash.
       const appHash = height === 0 ? application.info().appHash : hashFromBytes(lastBlockAppHash);
       return { height, appHash, appVersion: Number(appVersion) };
     },

@@ -17,10 +17,10 @@ const GROWTH_PAGES = 16;
 
 export type GasFunctions = {
   /**
-   * lend(gas): for gas below zero, takes what is missing and another slice out of the reserve. Still below zero: out
+   * refillGas(gas): for gas below zero, takes what is missing and another slice out of the reserve. Still below zero: out
    * of gas, or out of time when `globals.halt` says so.
    */
-  readonly lend: FunctionRef;
+  readonly refillGas: FunctionRef;
   /** charge(gas, cost): gas after cost, lent if need be; below zero: out of gas */
   readonly charge: FunctionRef;
   /** rangeEnd(offset, size): end of a memory range given by the addresses of two words; 0 for an empty one */
@@ -31,7 +31,7 @@ export type GasFunctions = {
 
 /** Gas is lent in slices when a call has a deadline, so that loops need no counter of their own. */
 export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasFunctions {
-  const lend = module.define(["i64"], ["i64"], (f, gas_) => {
+  const refillGas = module.define(["i64"], ["i64"], (f, gas_) => {
     const gas = gas_!;
     f.if(i64.geU(gas, 1n << 63n), () => {
       const reserve = f.i64(i64.load(globals.reserve));
@@ -51,7 +51,7 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
 
   const charge = module.define(["i64", "i64"], ["i64"], (f, gas, cost) => {
     f.set(gas!, i64.sub(gas!, cost!));
-    f.if(i64.ltS(gas!, 0n), () => f.set(gas!, call(lend, gas!)));
+    f.if(i64.ltS(gas!, 0n), () => f.set(gas!, call(refillGas, gas!)));
     f.return(i64.of(gas!));
   });
 
@@ -112,5 +112,5 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     f.return(i64.of(gas));
   });
 
-  return { lend, charge, rangeEnd, expand };
+  return { refillGas, charge, rangeEnd, expand };
 }

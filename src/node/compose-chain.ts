@@ -31,7 +31,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
-import { createNetworkEngine, defaultFeeRecipient } from "./compose-engine.ts";
+import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
 
@@ -79,6 +79,8 @@ export type ChainCoreModules = {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly failures: Failures;
+  /** Loaded for `consensus.engine = cometbft` alone. */
+  readonly networkEngine: typeof NetworkEngine | undefined;
 };
 
 export type ChainCoreHooks = OpenChainOptions & {
@@ -97,7 +99,7 @@ export function composeChain(
   modules: ChainCoreModules,
   hooks: ChainCoreHooks,
 ): ChainCore {
-  const { log, metrics, failures } = modules;
+  const { log, metrics, failures, networkEngine } = modules;
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
@@ -133,7 +135,9 @@ export function composeChain(
   };
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
-  const feeRecipient = { value: defaultFeeRecipient(config) };
+  const feeRecipient = {
+    value: networkEngine?.defaultFeeRecipient(config) ?? config.consensus.feeRecipient,
+  };
   const { blockTime, extraData, gasLimit: gasLimitTarget } = config.consensus;
   const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
   const consensusLog = log.child("consensus");
@@ -179,9 +183,10 @@ export function composeChain(
       },
     );
   const engine =
-    config.consensus.engine === "cometbft"
-      ? createNetworkEngine(config, { application, chain, failures, log, onFatal: hooks.onFatal })
-      : createSolo();
+    networkEngine?.createNetworkEngine(config, {
+      ...{ application, chain, failures, log },
+      onFatal: hooks.onFatal,
+    }) ?? createSolo();
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
     const { header } = executed.block;

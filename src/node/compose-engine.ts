@@ -111,9 +111,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
 
 /** Receives the tips of blocks this node proposes: as configured, else a validator's own address. */
 export function defaultFeeRecipient({ consensus, home }: Config): Address {
-  if (consensus.engine !== "cometbft" || consensus.feeRecipient !== ZERO_ADDRESS) {
-    return consensus.feeRecipient;
-  }
+  if (consensus.feeRecipient !== ZERO_ADDRESS) return consensus.feeRecipient;
   const directory = cometbftPath(home);
   createEngineKeys(directory);
   return addressOfCompressedKey(validatorPublicKey(directory)) ?? ZERO_ADDRESS;

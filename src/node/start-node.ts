@@ -31,7 +31,13 @@ export async function startNode(
   });
   const metrics = createMetrics();
   const failures = createFailures(log, metrics);
-  const core = composeChain(config, { log, metrics, failures }, { ...hooks, onFatal });
+  const networkEngine =
+    config.consensus.engine === "cometbft" ? await import("./compose-engine.ts") : undefined;
+  const core = composeChain(
+    config,
+    { log, metrics, failures, networkEngine },
+    { ...hooks, onFatal },
+  );
   let stopping: Promise<void> | undefined;
   try {
     declareChainMetrics(metrics, core);

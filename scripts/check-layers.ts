@@ -22,6 +22,7 @@ const LAYERS = [
   "keystore",
   "tracing",
   "consensus",
+  "dev",
   "rpc",
   "config",
   "node",

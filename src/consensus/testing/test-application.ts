@@ -97,7 +97,7 @@ export function openTestApplication(
       chain,
       mempool,
       submit: (submission: Submission) => mempool.add(submission),
-      beginBlock: createBlockFactory(chain, execution, options.executorFault),
+      beginBlock: createBlockFactory(chain, execution, { beforeTransaction: options.executorFault }),
       setAside(failure) {
         setAside.push(failure);
         mempool.remove(failure.transaction.hash, "quarantined");

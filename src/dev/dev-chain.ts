@@ -48,6 +48,8 @@ export type MineRequest = {
   readonly timestamp?: number | undefined;
   /** Seconds between the blocks. */
   readonly intervalSeconds?: number | undefined;
+  /** The first block is so many seconds after the head as well. */
+  readonly spacesFirst?: boolean;
 };
 
 /**
@@ -308,7 +310,12 @@ export class DevChain {
     return done;
   }
 
-  async #mine({ blocks, timestamp, intervalSeconds = 0 }: MineRequest): Promise<Hash[]> {
+  async #mine({
+    blocks,
+    timestamp,
+    intervalSeconds = 0,
+    spacesFirst,
+  }: MineRequest): Promise<Hash[]> {
     const { engine } = this.#modules;
     const head = this.#head().header.timestamp;
     if (timestamp !== undefined && timestamp <= head) {
@@ -320,9 +327,9 @@ export class DevChain {
     const hashes: Hash[] = [];
     let sliceEnd = performance.now() + SLICE_MS;
     for (let i = 0; i < blocks; i++) {
-      const spaced = i > 0 && intervalSeconds > 0;
-      this.#timestamp = spaced ? this.#head().header.timestamp + intervalSeconds : timestamp;
-      if (i > 0 && !spaced) this.#timestamp = undefined;
+      const isSpaced = intervalSeconds > 0 && (i > 0 || spacesFirst === true);
+      const first = i === 0 ? timestamp : undefined;
+      this.#timestamp = isSpaced ? this.#head().header.timestamp + intervalSeconds : first;
       try {
         hashes.push(engine.produceBlock());
       } finally {

@@ -13,7 +13,7 @@ import { hardhatMetadata } from "./hardhat-metadata.ts";
 import { impersonateAccount } from "./impersonate-account.ts";
 import { increaseTime } from "./increase-time.ts";
 import { loadState } from "./load-state.ts";
-import { mine } from "./mine.ts";
+import { anvilMine, hardhatMine } from "./mine.ts";
 import { removeBlockTimestampInterval } from "./remove-block-timestamp-interval.ts";
 import { removePoolTransactions } from "./remove-pool-transactions.ts";
 import { reorg } from "./reorg.ts";
@@ -24,7 +24,10 @@ import { sendUnsignedTransaction } from "./send-unsigned-transaction.ts";
 import { setAutomine } from "./set-automine.ts";
 import { setBalance } from "./set-balance.ts";
 import { setBlockGasLimit } from "./set-block-gas-limit.ts";
-import { setBlockTimestampInterval } from "./set-block-timestamp-interval.ts";
+import {
+  setBlockTimestampInterval,
+  setBlockTimestampIntervalMs,
+} from "./set-block-timestamp-interval.ts";
 import { setCode } from "./set-code.ts";
 import { setCoinbase } from "./set-coinbase.ts";
 import { setIntervalMining, setIntervalMiningSeconds } from "./set-interval-mining.ts";
@@ -53,11 +56,13 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...snapshot,
   ...revert,
   ...evmMine,
-  ...mine,
+  ...hardhatMine,
+  ...anvilMine,
   ...increaseTime,
   ...setTime,
   ...setNextBlockTimestamp,
   ...setBlockTimestampInterval,
+  ...setBlockTimestampIntervalMs,
   ...removeBlockTimestampInterval,
   ...setAutomine,
   ...setIntervalMining,

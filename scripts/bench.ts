@@ -3,6 +3,7 @@ const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
   "address-index": () => import("../bench/store/address-index.ts"),
+  "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),

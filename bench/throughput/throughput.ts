@@ -1,5 +1,6 @@
 /**
- * Transactions mined a second, and CPU for each: `npm run bench -- throughput [quick|full] [evmint|anvil|geth …]`.
+ * Transactions mined a second, and CPU for each: `npm run bench -- throughput [quick|full|LOAD] [evmint|anvil|geth …]`,
+ * where LOAD is one load as JSON, such as `{"kind":"transfer","count":200000,"senders":1000,"blockTime":1}`.
  *
  * Every peer starts from the same genesis with a block gas limit of 500 million and gets the same signed transactions over 16
  * connections. A row counts only when every transaction sent is in a block. geth writes to disk as ours does; anvil has memory only.
@@ -51,7 +52,7 @@ const PEERS: readonly PeerName[] = ["evmint", "anvil", "geth"];
 export async function run([set = "quick", ...names]: readonly string[]): Promise<void> {
   const peers = names.length === 0 ? PEERS : PEERS.filter((name) => names.includes(name));
   const rows: Row[] = [];
-  for (const load of set === "full" ? FULL : QUICK) {
+  for (const load of loadsOf(set)) {
     const keys = senderKeys(load.senders);
     const transactions = signAll(load.kind, keys, load.count);
     const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
@@ -70,6 +71,11 @@ export async function run([set = "quick", ...names]: readonly string[]): Promise
   }
   printTable(rows.map((row) => ({ ...row, ...ratiosOf(row, rows) })));
   writeResult("throughput", rows);
+}
+
+function loadsOf(set: string): readonly Load[] {
+  if (set === "full") return FULL;
+  return set === "quick" ? QUICK : [JSON.parse(set) as Load];
 }
 
 type Row = {
@@ -165,8 +171,9 @@ function titleOf({ kind, count, senders, blockTime, rate }: Load): string {
   return `${count} ${kind}, ${senders} senders, ${blocks}${rate ? `, ${rate}/s` : ""}`;
 }
 
-/** CPU of the same load on each other peer, over ours. */
+/** CPU of the same load on each peer, over ours; of no meaning where transactions were lost. */
 function ratiosOf(row: Row, rows: readonly Row[]): Record<string, number | string> {
   const ours = rows.find(({ load, node }) => load === row.load && node === "evmint");
-  return { "CPU over evmint": ours ? row["CPU us/tx"] / ours["CPU us/tx"] : "-" };
+  const isComparable = ours !== undefined && row.lost === 0;
+  return { "CPU over evmint": isComparable ? row["CPU us/tx"] / ours["CPU us/tx"] : "-" };
 }

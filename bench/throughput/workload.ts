@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { SYSTEM_CONTRACTS } from "../../src/config/system-contracts.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
-import type { Address } from "../../src/primitives/address.ts";
-import { addressToBytes } from "../../src/primitives/address.ts";
+import { type Address, addressFromBytes, addressToBytes } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
-import { keccak256Hash } from "../../src/primitives/keccak.ts";
+import { keccak256, keccak256Hash } from "../../src/primitives/keccak.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 
 const CHAIN_ID = 31_337n;
@@ -63,16 +62,24 @@ export function genesisText(keys: readonly Uint8Array[]): string {
   return JSON.stringify(genesis, (_, value) => (typeof value === "bigint" ? Number(value) : value));
 }
 
-/** `count` signed transactions of the senders in turn, from each sender to the next one, first nonces first. */
+/**
+ * `count` signed transactions of the senders in turn, first nonces first.
+ * @param recipients 0: each sender pays the next one; else so many accounts, drawn at random, that do not exist yet
+ */
 export function signAll(
   kind: Kind,
   keys: readonly Uint8Array[],
   count: number,
+  recipients = 0,
 ): readonly SignedTransaction[] {
   const addresses = keys.map(addressFromPrivateKey);
+  const recipientOf = (sender: number): Address =>
+    recipients === 0
+      ? addresses[(sender + 1) % keys.length]!
+      : accountAt(Math.floor(Math.random() * recipients));
   return Array.from({ length: count }, (_, n) => {
     const sender = n % keys.length;
-    const to = addresses[(sender + 1) % keys.length]!;
+    const to = recipientOf(sender);
     const { raw, hash } = signTransaction(
       {
         ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(Math.floor(n / keys.length)) },
@@ -102,4 +109,9 @@ function word(address: Address): Uint8Array {
 
 function hexPrefixed(text: string): string {
   return text.startsWith("0x") ? text : `0x${text}`;
+}
+
+/** The `index`-th of the accounts without key. */
+function accountAt(index: number): Address {
+  return addressFromBytes(keccak256(bigintToFixedBytes(BigInt(index), 32)).subarray(12));
 }

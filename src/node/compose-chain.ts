@@ -210,6 +210,7 @@ export function composeChain(
   chain.onRollback(() => {
     const { header } = chain.head().block;
     mempool.onHead({ header, state: chain.stateAt(header.number) });
+    journaled?.forgetIncluded();
   });
   let isRunning = false;
   async function rewind(number: number): Promise<void> {

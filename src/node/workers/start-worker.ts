@@ -12,7 +12,9 @@ export type TestWorkerEntry = `testing/${string}`;
  */
 export function startWorker(entry: WorkerEntry | TestWorkerEntry, options: WorkerOptions): Worker {
   if (!import.meta.url.endsWith(".ts")) {
-    return new Worker(new URL("./worker.js", import.meta.url), { ...options, argv: [entry] });
+    const url = new URL("./worker.js", import.meta.url);
+    // Node's options are those of the program that embeds the node: `--input-type` and `--import` would break its threads.
+    return new Worker(url, { ...options, argv: [entry], execArgv: [] });
   }
   const { href } = new URL(`./${entry}.ts`, import.meta.url);
   const code = `import("tsx/esm/api").then(({ register }) => { register(); return import("${href}"); });`;

@@ -112,7 +112,7 @@ for (const mode of ["anvil", "hardhat"] as const) {
       const number = await client.getBlockNumber({ cacheTime: 0 });
       const send = (nonce: number) =>
         client.request({
-          method: "eth_sendTransaction",
+          method: "eth_sendTransaction" as never,
           params: [{ from: ALICE, to: BOB, value: "0x1", nonce: numberToHex(nonce) }] as never,
         });
       const nonce = await client.getTransactionCount({ address: ALICE });

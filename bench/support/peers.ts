@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -23,6 +23,8 @@ export type PeerOptions = {
   /** Seconds between blocks; absent: a block for each transaction. */
   readonly blockTimeSeconds?: number;
   readonly extraArguments?: readonly string[];
+  /** Begins the chain with this geth genesis file. */
+  readonly genesisFile?: string;
   /** Of Node.js itself; for our own node only. */
   readonly runtimeArguments?: readonly string[];
 };
@@ -34,12 +36,17 @@ export async function startEvmint(
   const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
+  const entry = join(root, "bin/evmintd.js");
+  const { genesisFile } = options;
+  if (genesisFile) {
+    execFileSync(process.execPath, [entry, "init", "--home", home, "--genesis", genesisFile]);
+  }
   const child = spawn(
     process.execPath,
     [
       ...(options.runtimeArguments ?? []),
-      join(root, "bin/evmintd.js"),
-      ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
+      ...[entry, "start", "--home", home, "--consensus.block-time", blockTime],
+      ...(genesisFile ? ["--json-rpc.enable", "true"] : ["--dev"]),
       ...["--json-rpc.address", `127.0.0.1:${port}`],
       ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
       ...(options.extraArguments ?? []),
@@ -68,23 +75,44 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
   return peer("anvil", port, child, () => {});
 }
 
-/** geth's dev chain in memory, or undefined where there is no `geth` on PATH. Calls have no gas or time limit but their own. */
-export async function startGeth(): Promise<Peer | undefined> {
+/**
+ * geth's dev chain, or undefined where there is no `geth` on PATH. Calls have no gas or time limit but their own. The chain is in
+ * memory; on disk when it begins with a genesis file.
+ */
+export async function startGeth(options: PeerOptions = {}): Promise<Peer | undefined> {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const binary = folders.map((folder) => join(folder, "geth")).find((file) => existsSync(file));
   if (!binary) return undefined;
   const [port, authPort] = [await freePort(), await freePort()];
+  const { genesisFile, blockTimeSeconds, extraArguments = [] } = options;
+  const home = genesisFile && mkdtempSync(join(tmpdir(), "evmint-geth-"));
+  const data = home ? ["--datadir", home] : [];
+  if (genesisFile) execFileSync(binary, [...data, "init", genesisFile], { stdio: "ignore" });
+  const period = blockTimeSeconds ? ["--dev.period", String(blockTimeSeconds)] : [];
   const child = spawn(
     binary,
     [
-      ...["--dev", "--verbosity", "0", "--ipcdisable", "--maxpeers", "0", "--nodiscover"],
+      ...[
+        "--dev",
+        ...data,
+        ...period,
+        "--verbosity",
+        "0",
+        "--ipcdisable",
+        "--maxpeers",
+        "0",
+        "--nodiscover",
+      ],
       ...["--port", "0", "--authrpc.port", String(authPort)],
       ...["--http", "--http.port", String(port), "--http.api", "eth"],
       ...["--rpc.gascap", "0", "--rpc.evmtimeout", "0"],
+      ...extraArguments,
     ],
     { stdio: "ignore" },
   );
-  return peer("geth", port, child, () => {});
+  return peer("geth", port, child, () => {
+    if (home) rmSync(home, { recursive: true, force: true });
+  });
 }
 
 /** The native file of a Foundry tool that npm installed for this platform. */

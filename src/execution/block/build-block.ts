@@ -26,6 +26,7 @@ import {
   beginBlock,
   type ExecutionModules,
   type OpenHeader,
+  type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
 import { sealBlock } from "./seal-block.ts";
@@ -49,6 +50,7 @@ export type PayloadAttributes = {
   readonly parentBeaconBlockRoot?: Hash;
   /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
   readonly forced?: { readonly baseFeePerGas?: bigint };
+  readonly systemUpdate?: SystemUpdate;
 };
 
 /** A finished block with everything the store needs of it. */
@@ -93,7 +95,7 @@ export function createBlockBuilder(
   modules: ExecutionModules,
 ): BlockBuilder {
   const { config } = modules;
-  const extraData = attributes.extraData ?? EMPTY_BYTES;
+  const { systemUpdate, extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
@@ -114,7 +116,10 @@ export function createBlockBuilder(
       return added;
     },
     seal() {
-      const outcome = execution.finish(withdrawals ? { withdrawals } : {});
+      const outcome = execution.finish({
+        ...(withdrawals && { withdrawals }),
+        ...(systemUpdate && { systemUpdate }),
+      });
       const executed = sealBlock(
         header,
         { transactions, extraData, ...(withdrawals && { withdrawals }) },
@@ -164,7 +169,14 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
 function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot, forced }: PayloadAttributes,
+  {
+    timestamp,
+    feeRecipient,
+    gasLimit,
+    prevRandao,
+    parentBeaconBlockRoot,
+    forced,
+  }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };

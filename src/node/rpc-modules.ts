@@ -5,6 +5,7 @@ import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
@@ -36,6 +37,7 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly les: LesPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
@@ -67,6 +69,7 @@ export function createRpcPorts(
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys),
     node: createNodePort(config, core, modules),
+    les: modules.les,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };

@@ -6,6 +6,7 @@ import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
 import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
+import { LES_METHODS } from "./les/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
@@ -32,6 +33,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...MINER_METHODS,
   ...ADMIN_METHODS,
   ...DB_METHODS,
+  ...LES_METHODS,
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {

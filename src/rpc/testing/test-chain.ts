@@ -165,6 +165,7 @@ export function createTestModules(
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
     node: { info: () => info },
+    les: {},
     runtime: {},
     tools: TEST_TOOLS,
   });

@@ -1,3 +1,4 @@
+import type { LesPort } from "../les/port.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
@@ -13,6 +14,7 @@ export type TestPorts = {
   readonly inspection: InspectionPort;
   readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
   readonly node: Pick<NodePort, "info">;
+  readonly les: Partial<LesPort>;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };

@@ -72,6 +72,7 @@ class ChannelClient {
       inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
+      les: this.#methodsOf("les"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

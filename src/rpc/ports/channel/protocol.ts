@@ -145,6 +145,12 @@ export const REMOTE_METHODS = {
     getValue: CALL,
     putValue: CALL,
   },
+  les: {
+    latestCheckpoint: CALL,
+    checkpoint: CALL,
+    proveHash: CALL,
+    checkpointOracle: CALL,
+  },
   runtime: {
     memoryStats: CALL,
     gcStats: CALL,

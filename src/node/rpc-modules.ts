@@ -5,6 +5,7 @@ import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
@@ -39,6 +40,7 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly les: LesPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
@@ -75,6 +77,7 @@ export function createRpcPorts(
     keys: createKeysPort(modules.keys, core.devChain),
     dev: createDevPort(core),
     node: createNodePort(config, core, chain, modules),
+    les: modules.les,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };

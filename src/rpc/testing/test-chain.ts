@@ -172,6 +172,7 @@ export function createTestModules(
     },
     dev: {},
     node: { info: () => info },
+    les: {},
     runtime: {},
     tools: TEST_TOOLS,
   });

@@ -73,6 +73,7 @@ class ChannelClient {
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
       dev: this.#methodsOf("dev"),
+      les: this.#methodsOf("les"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

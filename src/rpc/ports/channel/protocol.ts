@@ -171,6 +171,12 @@ export const REMOTE_METHODS = {
     dropAll: CALL,
     dumpState: CALL,
   },
+  les: {
+    latestCheckpoint: CALL,
+    checkpoint: CALL,
+    proveHash: CALL,
+    checkpointOracle: CALL,
+  },
   runtime: {
     memoryStats: CALL,
     gcStats: CALL,

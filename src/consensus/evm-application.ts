@@ -32,7 +32,7 @@ import type { BeginBlock } from "./block-factory.ts";
 import { type Candidate, createCandidates } from "./candidates.ts";
 import { APP_VERSION, assertSameChain } from "./chain-start.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { createGossipList } from "./gossip-list.ts";
+import { createGossipList, type GossipList } from "./gossip-list.ts";
 import { insertCodeOf } from "./insert-result.ts";
 import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
@@ -79,7 +79,9 @@ export function createEvmApplication(
 ): Application {
   const { chain, mempool, beginBlock, log } = modules;
   const candidates = createCandidates();
-  const gossip = createGossipList(mempool, modules);
+  let gossipList: GossipList | undefined;
+  /** Made for the first peer: an engine without any never pays for it. It begins with all that is pooled. */
+  const gossip = () => (gossipList ??= createGossipList(mempool, modules));
   let finalized: { readonly candidate: Candidate; readonly input: BlockInput } | undefined;
 
   /** Header fields from consensus; the same on every node. */
@@ -162,9 +164,9 @@ export function createEvmApplication(
 
     checkTx: insert,
 
-    insertTx: (tx) => ({ code: gossip.fromPeer(() => insert(tx)).code }),
+    insertTx: (tx) => ({ code: gossip().fromPeer(() => insert(tx)).code }),
 
-    reapTxs: (limits) => gossip.take(limits),
+    reapTxs: (limits) => gossip().take(limits),
 
     prepareProposal(proposal) {
       let first: Uint8Array | undefined;

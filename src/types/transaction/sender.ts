@@ -7,7 +7,7 @@ import {
   TransactionTypeNotSupportedError,
 } from "./errors.ts";
 import { isTransactionTypeSupported } from "./fork.ts";
-import { authorizationHash, signingHash } from "./signing-hash.ts";
+import { authorizationHash, signedHash } from "./signing-hash.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
@@ -25,7 +25,7 @@ export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Ad
   if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
     throw new InvalidSignatureError({ v, r, s });
   }
-  const sender = recoverAddress(signingHash(tx), r, s, yParity);
+  const sender = recoverAddress(signedHash(tx), r, s, yParity);
   if (sender === undefined) throw new SenderRecoveryError();
   return sender;
 }

@@ -7,7 +7,7 @@ import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import type { NodePort } from "../rpc/ports/node.ts";
+import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
@@ -22,6 +22,7 @@ import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Blocks whose pace stands for that of the network. */
@@ -40,6 +41,7 @@ export type NodeModules = {
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  readonly readiness: () => Readiness;
   /** undefined: calls run on this thread */
   readonly threads: ExecutionThreads | undefined;
 };
@@ -70,14 +72,14 @@ export function createRpcPorts(
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const settings = rpcSettings(config, core, modules.methods);
+  const settings = rpcSettings(config, modules.methods);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
 }
 
 function createNodePort(
   { home, consensus }: Config,
   { chain, feeRecipient, engine }: ChainCore,
-  { admin, miner, dappDb, isListening }: NodeModules,
+  { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
   const version = clientVersion();
   const startingBlock = chain.head().block.header.number;
@@ -96,6 +98,7 @@ function createNodePort(
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },
+    readiness,
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: consensus.blockTime === "instant",
@@ -107,9 +110,9 @@ function createNodePort(
   };
 }
 
-function rpcSettings(
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings(
   { jsonRpc, chain }: Config,
-  { submissionRules }: ChainCore,
   methods: readonly MethodInfo[],
 ): RpcSettings {
   return {
@@ -121,7 +124,7 @@ function rpcSettings(
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     otsPageSizeMax: jsonRpc.otsPageSizeMax,
-    submissionRules,
+    submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,
   };

@@ -1,4 +1,18 @@
+import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+
+/** The module `entry` of this directory as `fork` takes it, with the arguments of Node.js that it needs. */
+export function forkTarget(entry: string): {
+  readonly path: string;
+  readonly execArgv: readonly string[];
+} {
+  const isBuilt = import.meta.url.endsWith(".js");
+  const url = new URL(`./${entry}.${isBuilt ? "js" : "ts"}`, import.meta.url);
+  return {
+    path: fileURLToPath(url),
+    execArgv: isBuilt ? [] : ["--import", import.meta.resolve("tsx")],
+  };
+}
 
 /**
  * A thread that runs the module `entry` of this directory, named without its extension. Once built, the module is a JavaScript

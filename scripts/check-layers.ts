@@ -27,6 +27,7 @@ const LAYERS = [
   "node",
   "cli",
   "index.ts",
+  "bundle",
 ];
 
 const src = fileURLToPath(new URL("../src", import.meta.url));

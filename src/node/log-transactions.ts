@@ -2,6 +2,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { textString } from "../tracing/trace-text.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
@@ -63,7 +64,7 @@ async function reasonOf(
       tracerConfig: { onlyTopCall: true },
       timeoutMs: REASON_TIMEOUT_MS,
     });
-    const { error, revertReason, output } = JSON.parse(trace) as {
+    const { error, revertReason, output } = JSON.parse(textString(trace)) as {
       error?: string;
       revertReason?: string;
       output?: string;

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { EndpointOptions, TcpKind } from "./server.ts";
+import type { EndpointOptions, TcpKind } from "./endpoint.ts";
 
 /** Processes that serve the TCP connections which this one accepts. */
 export interface ConnectionWorkers {

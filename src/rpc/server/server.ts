@@ -3,8 +3,9 @@ import type { Authenticate } from "../auth/authenticator.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
-import { createAccessPolicy, type MethodRules } from "./access.ts";
+import { createAccessPolicy } from "./access.ts";
 import type { ConnectionWorkers } from "./connection-workers.ts";
+import type { EndpointOptions, TcpKind } from "./endpoint.ts";
 import { type HttpModules, listenHttp } from "./http-listener.ts";
 import { endWithRejection } from "./http-rejection.ts";
 import { listenIpc } from "./ipc.ts";
@@ -30,20 +31,6 @@ export type RpcServerOptions = {
   readonly isHanded?: boolean;
 };
 
-export type EndpointOptions = {
-  readonly host: string;
-  /** 0: any free port */
-  readonly port: number;
-  readonly namespaces: Iterable<string>;
-  /** Private methods need no credential here: a dev chain. */
-  readonly isOpen?: boolean;
-  /** Narrow the namespaces down to single methods. */
-  readonly methods?: MethodRules;
-  /** In place of the server's. */
-  readonly allowedHosts?: readonly string[];
-  readonly allowedOrigins?: readonly string[];
-};
-
 export type RpcServerModules<Modules> = {
   readonly registry: Registry<Modules>;
   readonly modules: Modules;
@@ -65,8 +52,6 @@ export type RpcServer = {
   /** Stops accepting, lets running calls end, then cuts. */
   close(graceMs?: number): Promise<void>;
 };
-
-export type TcpKind = "http" | "ws";
 
 /** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
 type OpenTcpListener = {

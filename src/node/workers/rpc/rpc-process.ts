@@ -1,11 +1,11 @@
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { serveChannel } from "../../../rpc/ports/channel/channel-server.ts";
 import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
-import type { TcpKind } from "../../../rpc/server/server.ts";
+import type { TcpKind } from "../../../rpc/server/endpoint.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
-import { forkTarget } from "../start-worker.ts";
+import { forkWorker } from "../start-worker.ts";
 import { MultiplexedPort } from "./multiplexed-port.ts";
 import { Outbox } from "./outbox.ts";
 import type { FromWorker, RpcWorkerData, ToWorker } from "./rpc-protocol.ts";
@@ -44,13 +44,7 @@ export class RpcProcess {
 
   constructor(data: RpcWorkerData, modules: RpcProcessModules) {
     this.#modules = modules;
-    const { path, execArgv } = forkTarget("rpc-worker");
-    // Its standard streams are this process's, for what Node.js itself reports.
-    this.#child = fork(path, [], {
-      execArgv: [...execArgv],
-      serialization: "advanced",
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-    });
+    this.#child = forkWorker("rpc-worker");
     this.#outbox = new Outbox((messages) => this.#send(messages), { isAfterTurn: true });
     const post = (message: ToWorker) => this.#outbox.post(message);
     this.#port = new MultiplexedPort((message) => post({ kind: "port", message } as ToWorker));

@@ -4,7 +4,7 @@ import type { Registry } from "../../../rpc/dispatch/method.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
 import type { ConnectionWorkers } from "../../../rpc/server/connection-workers.ts";
-import type { EndpointOptions, TcpKind } from "../../../rpc/server/server.ts";
+import type { EndpointOptions, TcpKind } from "../../../rpc/server/endpoint.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { Metrics } from "../../../telemetry/metrics.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";

@@ -10,8 +10,8 @@ import type {
   ErrorData,
   ServerMessage,
 } from "../../../rpc/ports/channel/protocol.ts";
+import type { EndpointOptions, TcpKind } from "../../../rpc/server/endpoint.ts";
 import type { TlsMaterial } from "../../../rpc/server/listener.ts";
-import type { EndpointOptions, TcpKind } from "../../../rpc/server/server.ts";
 import type { LogLevel } from "../../../telemetry/logger.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 

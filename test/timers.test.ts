@@ -29,7 +29,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
   "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],
   "node/workers/rpc/outbox.ts": [
-    3,
+    2,
     "sends messages, of which a failed one is passed to a callback",
   ],
   "node/workers/rpc/rpc-process.ts": [3, "ends a process, or resolves a promise"],

@@ -32,7 +32,7 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
-import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
+import { createSubmit } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
@@ -45,6 +45,7 @@ import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts"
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
@@ -72,7 +73,6 @@ export type ChainCore = OpenChain & {
   readonly quarantine: Quarantine;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
-  readonly submissionRules: SubmissionRules;
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
@@ -147,10 +147,7 @@ export function composeChain(
     },
     checkBlob: mempool.checkBlob.bind(mempool),
   };
-  const submissionRules: SubmissionRules = {
-    txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
-    allowUnprotected: config.jsonRpc.allowUnprotected,
-  };
+  const submissionRules = submissionRulesOf(config.jsonRpc);
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
   const feeRecipient = {
@@ -277,7 +274,6 @@ export function composeChain(
     journaled,
     blobWorkers,
     quarantine,
-    submissionRules,
     submit,
     async start() {
       isRunning = true;

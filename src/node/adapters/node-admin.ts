@@ -8,7 +8,8 @@ import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/eng
 import { InvalidBlockError } from "../../execution/errors.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
-import type { EndpointOptions, RpcServer, TcpKind } from "../../rpc/server/server.ts";
+import type { EndpointOptions, TcpKind } from "../../rpc/server/endpoint.ts";
+import type { RpcServer } from "../../rpc/server/server.ts";
 import { type FileBlock, readChainFile, writeChainFile } from "../chain-file.ts";
 import type { ChainCore } from "../compose-chain.ts";
 import { exportFileBlock, importFileBlock } from "../import-file-block.ts";

@@ -13,6 +13,8 @@ const SECONDS = 2;
 const TRANSACTIONS = 200;
 const BLOCK_SECONDS = 5;
 const FILL_ATTEMPTS = 6;
+/** The first traces run while code is compiled, on a machine that may be busy. */
+const TIMEOUT = "60s";
 const CHAIN_ID = 31_337n;
 /** 20,000 rounds of JUMPDEST PUSH1 1 ADD DUP1 PUSH2 20000 GT PUSH1 1 JUMPI: 160,000 steps. */
 const LOOP = "0x5f5b60010180614e2011600157";
@@ -112,19 +114,25 @@ async function prepare(peer: Peer, keys: readonly Uint8Array[]): Promise<Request
   const request = (method: string, ...params: readonly unknown[]) =>
     JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const ofBlock = (tracer: string, tracerConfig?: object) =>
-    request("debug_traceBlockByNumber", block, { tracer, ...(tracerConfig && { tracerConfig }) });
+    request("debug_traceBlockByNumber", block, {
+      ...{ tracer, timeout: TIMEOUT },
+      ...(tracerConfig && { tracerConfig }),
+    });
   const isAnvil = name === "anvil";
   const isGeth = name === "geth";
   const requests: Requests = {
     "callTracer, block": ofBlock("callTracer"),
     "prestateTracer, block": ofBlock("prestateTracer"),
     "prestateTracer diffMode, block": ofBlock("prestateTracer", { diffMode: true }),
-    "struct log, 160,000 steps": request("debug_traceTransaction", heavy.hash, {}),
+    "struct log, 160,000 steps": request("debug_traceTransaction", heavy.hash, {
+      timeout: TIMEOUT,
+    }),
     trace_block: isGeth ? undefined : request("trace_block", block),
     "opcountTracer, block": isAnvil ? undefined : ofBlock("opcountTracer"),
     "script with step, 160,000 steps": isAnvil
       ? undefined
       : request("debug_traceTransaction", heavy.hash, {
+          timeout: TIMEOUT,
           tracer:
             "{n:0,step:function(log){if(log.op.toNumber()==1)this.n++},fault:function(){},result:function(){return this.n}}",
         }),

@@ -1,4 +1,5 @@
 import type { Authenticate } from "../auth/authenticator.ts";
+import type { CallAdmission } from "../dispatch/call-admission.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
@@ -45,6 +46,7 @@ export type RpcServerModules<Modules> = {
   readonly modules: Modules;
   readonly observer?: RpcObserver;
   readonly authenticate?: Authenticate;
+  readonly admission?: CallAdmission;
   readonly otherRequest?: NonNullable<HttpModules["otherRequest"]>;
 };
 

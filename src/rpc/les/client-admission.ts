@@ -55,12 +55,19 @@ export function createClientAdmission({
       context.priority = clients.priority(id);
       if (waitMs === 0) return start(meterOf(id));
       onLimited("delayed");
-      return setTimeout(waitMs).then(() => {
-        if (context.isAborted) throw new RequestTimeoutError();
-        return start(meterOf(id));
-      });
+      return startAfter(waitMs, context, () => start(meterOf(id)));
     },
   };
+}
+
+async function startAfter<T>(
+  waitMs: number,
+  context: RequestContext,
+  start: () => T | Promise<T>,
+): Promise<T> {
+  await setTimeout(waitMs);
+  if (context.isAborted) throw new RequestTimeoutError();
+  return start();
 }
 
 /**

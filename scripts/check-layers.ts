@@ -23,6 +23,7 @@ const LAYERS = [
   "tracing",
   "les",
   "consensus",
+  "dev",
   "rpc",
   "config",
   "node",

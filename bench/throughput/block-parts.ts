@@ -13,6 +13,8 @@ import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/bl
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createBlockFactory } from "../../src/consensus/block-factory.ts";
+import { openProposals } from "../../src/consensus/clique/proposals.ts";
+import { soloStartingSet } from "../../src/consensus/clique/starting-set.ts";
 import { createEvmApplication } from "../../src/consensus/evm-application.ts";
 import { createSoloEngine } from "../../src/consensus/solo/solo-engine.ts";
 import { createEvm } from "../../src/evm/engine.ts";
@@ -124,6 +126,8 @@ function measure(
     {
       ...{ chain, mempool, now, log },
       submit: (submission) => mempool.add(submission),
+      proposals: openProposals(undefined),
+      startingSet: () => soloStartingSet(PROPOSER),
       beginBlock: createBlockFactory(chain, execution),
       setAside: () => {},
       onFailure(_, error) {

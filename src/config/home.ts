@@ -68,6 +68,11 @@ export function quarantinePath(home: string): string {
   return join(home, "data", "quarantine");
 }
 
+/** The votes about validators that this node casts. */
+export function cliqueProposalsPath(home: string): string {
+  return join(home, "clique-proposals.json");
+}
+
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export function cometbftPath(home: string): string {
   return join(home, "cometbft");

@@ -3,10 +3,13 @@ import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
+import { cliqueProposalsPath, clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
+import { openProposals } from "../consensus/clique/proposals.ts";
+import { soloStartingSet } from "../consensus/clique/starting-set.ts";
+import { createVoting, type Voting } from "../consensus/clique/voting.ts";
 import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../consensus/engine.ts";
@@ -52,6 +55,7 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: Engine;
+  readonly voting: Voting;
   /** Why no blocks are made at present; undefined while they are. */
   readonly stalled: () => unknown;
   /** The journal of the pool; undefined where it is switched off. */
@@ -150,10 +154,18 @@ export function composeChain(
       return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
   });
+  const soloSet = soloStartingSet(config.consensus.feeRecipient);
+  const voting = createVoting({
+    chain,
+    proposals: openProposals(cliqueProposalsPath(config.home)),
+    startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
+  });
   const application = createEvmApplication(
     { ...building, feeRecipient: () => feeRecipient.value, extraData },
     {
       ...shared,
+      proposals: voting.proposals,
+      startingSet: voting.startingSet,
       submit: pool.add,
       onFailure: failures.report,
       now: () => performance.now(),
@@ -184,7 +196,7 @@ export function composeChain(
     );
   const engine =
     networkEngine?.createNetworkEngine(config, {
-      ...{ application, chain, failures, log },
+      ...{ application, chain, voting, failures, log },
       onFatal: hooks.onFatal,
     }) ?? createSolo();
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
@@ -235,6 +247,7 @@ export function composeChain(
     beginBlock,
     application,
     engine,
+    voting,
     stalled: () => stalled ?? clock.problem() ?? engine.network?.status().problem,
     journaled,
     blobWorkers,

@@ -6,6 +6,7 @@ import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
@@ -21,6 +22,7 @@ import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
+import { createValidatorVoting } from "./adapters/validator-voting.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
@@ -66,7 +68,7 @@ export function createRpcPorts(
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys),
-    node: createNodePort(config, core, modules),
+    node: createNodePort(config, core, chain, modules),
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
@@ -76,7 +78,8 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient, engine }: ChainCore,
+  { chain, feeRecipient, engine, voting }: ChainCore,
+  view: ChainView,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
   const version = clientVersion();
@@ -102,6 +105,7 @@ function createNodePort(
     }),
     ...admin,
     ...miner,
+    ...createValidatorVoting(voting, chain, view),
     getValue: (database, key) => dappDb.get(database, key),
     putValue: (database, key, value) => dappDb.put(database, key, value),
   };

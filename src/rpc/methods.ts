@@ -1,5 +1,6 @@
 import { ADMIN_METHODS } from "./admin/methods.ts";
 import { TESTING_METHODS } from "./block-testing/methods.ts";
+import { CLIQUE_METHODS } from "./clique/methods.ts";
 import { DB_METHODS } from "./db/methods.ts";
 import { DEBUG_METHODS } from "./debug/methods.ts";
 import { DEV_METHODS } from "./dev/methods.ts";
@@ -31,6 +32,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...PERSONAL_METHODS,
   ...MINER_METHODS,
   ...ADMIN_METHODS,
+  ...CLIQUE_METHODS,
   ...DB_METHODS,
 ];
 

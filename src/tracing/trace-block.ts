@@ -115,7 +115,8 @@ export function traceBlock(
     try {
       return { result: replay.trace(options) };
     } catch (error) {
-      if (!(error instanceof ScriptFailedError)) throw error;
+      // A native tracer fails the whole call, and muxTracer is one whatever it holds.
+      if (!(error instanceof ScriptFailedError) || options.tracer === "muxTracer") throw error;
       return { error: error.message };
     }
   });

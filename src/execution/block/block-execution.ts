@@ -72,6 +72,9 @@ export type BlockOutcome = {
   readonly state: StateReader;
 };
 
+/** A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root. */
+export type SystemUpdate = (state: WorldState) => void;
+
 /** One block being executed: transactions one after the other, then `finish` once. */
 export interface BlockExecution {
   readonly context: BlockContext;
@@ -101,6 +104,7 @@ export interface BlockExecution {
   finish(body: {
     readonly withdrawals?: readonly Withdrawal[];
     readonly uncles?: readonly Header[];
+    readonly systemUpdate?: SystemUpdate;
   }): BlockOutcome;
 }
 
@@ -178,11 +182,12 @@ export function beginBlockOn(
       return addMessage(tx, messageFromTransaction(tx, sender, context.baseFeePerGas));
     },
     addMessage,
-    finish({ withdrawals, uncles = [] }) {
+    finish({ withdrawals, uncles = [], systemUpdate }) {
       const hasRequests = isAtLeast(hardfork, "prague");
       const requests = hasRequests ? takeRequests() : [];
       if (withdrawals) applyWithdrawals(withdrawals, state);
       applyRewards(header, uncles, hardfork, state);
+      systemUpdate?.(state);
       const changes = state.changes();
       return {
         receipts,

@@ -26,6 +26,7 @@ import {
   beginBlock,
   type ExecutionModules,
   type OpenHeader,
+  type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
 import { sealBlock } from "./seal-block.ts";
@@ -47,6 +48,7 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
+  readonly systemUpdate?: SystemUpdate;
 };
 
 /** A finished block with everything the store needs of it. */
@@ -91,7 +93,7 @@ export function createBlockBuilder(
   modules: ExecutionModules,
 ): BlockBuilder {
   const { config } = modules;
-  const extraData = attributes.extraData ?? EMPTY_BYTES;
+  const { systemUpdate, extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
@@ -111,7 +113,10 @@ export function createBlockBuilder(
       return added;
     },
     seal() {
-      const outcome = execution.finish(withdrawals ? { withdrawals } : {});
+      const outcome = execution.finish({
+        ...(withdrawals && { withdrawals }),
+        ...(systemUpdate && { systemUpdate }),
+      });
       const executed = sealBlock(
         header,
         { transactions, extraData, ...(withdrawals && { withdrawals }) },

@@ -263,7 +263,13 @@ export function composeChain(
   if (opened.patches !== undefined && solo !== undefined) {
     devChain = new DevChain({
       ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
-      engine: solo,
+      engine: {
+        ...solo,
+        produceBlock() {
+          changes.assertNone();
+          return solo.produceBlock();
+        },
+      },
       journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
       now: hooks.wallClock ?? Date.now,
     });

@@ -28,6 +28,8 @@ export type NodeAdminModules = {
   readonly known: readonly string[];
   /** Accounts that a caller without passphrase could use are unlocked. */
   readonly hasUnlockedAccounts: () => boolean;
+  /** @throws PeerAddressError */
+  readonly addWhisperPeer: (address: string) => Promise<void>;
   /** False once the node begins to stop. */
   readonly isRunning: () => boolean;
 };
@@ -39,7 +41,7 @@ const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" 
 
 /** Administration of a node. */
 export function createNodeAdmin(
-  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft">,
+  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
   const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
@@ -63,6 +65,13 @@ export function createNodeAdmin(
     peers: () => (engine.network?.peers() ?? []).map(peerObject),
 
     async addPeer(address) {
+      if (address.startsWith("/")) {
+        await modules.addWhisperPeer(address);
+        if (!config.shh.peers.includes(address)) {
+          editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
+        }
+        return;
+      }
       if (engine.network === undefined) {
         throw new AdminError("the solo engine has no network: this node is its only validator");
       }

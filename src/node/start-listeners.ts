@@ -93,7 +93,7 @@ export async function startListeners(
     endpoints,
     known,
     isRunning: () => isListening,
-    addWhisperPeer: (address) => whisper.addPeer(address),
+    whisper: () => whisper,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
   const lightClients = createLightClientService(config, { failures, metrics });

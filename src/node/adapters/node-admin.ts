@@ -28,10 +28,19 @@ export type NodeAdminModules = {
   readonly known: readonly string[];
   /** Accounts that a caller without passphrase could use are unlocked. */
   readonly hasUnlockedAccounts: () => boolean;
-  /** @throws PeerAddressError */
-  readonly addWhisperPeer: (address: string) => Promise<void>;
+  readonly whisper: () => WhisperNetwork;
   /** False once the node begins to stop. */
   readonly isRunning: () => boolean;
+};
+
+/** Whisper's own peers. */
+export type WhisperNetwork = {
+  /** Where they reach this node; none when it does not listen. */
+  addresses(): readonly string[];
+  /** Ids of those that are connected. */
+  peers(): readonly string[];
+  /** @throws PeerAddressError */
+  addPeer(address: string): Promise<void>;
 };
 
 /** CometBFT's consensus protocol, as devp2p names capabilities. */
@@ -66,7 +75,7 @@ export function createNodeAdmin(
 
     async addPeer(address) {
       if (address.startsWith("/")) {
-        await modules.addWhisperPeer(address);
+        await modules.whisper().addPeer(address);
         if (!config.shh.peers.includes(address)) {
           editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
         }
@@ -83,7 +92,7 @@ export function createNodeAdmin(
       }
     },
 
-    adminInfo: () => describeNode(config, core, server()),
+    adminInfo: () => describeNode(config, core, server(), modules.whisper()),
 
     async startListener(kind, request) {
       const open = server();
@@ -188,6 +197,7 @@ function describeNode(
   { home }: Pick<Config, "home">,
   { chain, engine: { network } }: ChainCore,
   server: RpcServer | undefined,
+  whisper: WhisperNetwork,
 ) {
   const peerPort = Number(/:(\d+)$/.exec(network?.status().listenAddress ?? "")?.[1] ?? 0);
   const head = chain.head().block;
@@ -219,6 +229,7 @@ function describeNode(
         },
         head: head.hash,
       },
+      shh: { version: 2, addresses: whisper.addresses(), peers: whisper.peers() },
     },
   };
 }

@@ -123,7 +123,7 @@ export async function startWhisperService(
       },
       {
         peers,
-        guard: failures.guard,
+        failures,
         onDialFailed: (address, error) => log.debug("whisper peer not reached", { address, error }),
       },
     );

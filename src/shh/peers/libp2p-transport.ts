@@ -1,4 +1,5 @@
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
+import type { Failures } from "../../telemetry/failures.ts";
 import { PeerAddressError, TransportMissingError } from "../errors.ts";
 import type { PeerSet } from "./peer-set.ts";
 
@@ -23,8 +24,7 @@ export type TransportOptions = {
 
 export type TransportModules = {
   readonly peers: PeerSet;
-  /** `work` as a callback that never throws. */
-  readonly guard: (where: string, work: () => unknown) => () => void;
+  readonly failures: Pick<Failures, "guard">;
   readonly onDialFailed: (address: string, error: unknown) => void;
 };
 
@@ -45,7 +45,7 @@ export type WhisperTransport = {
  */
 export async function startTransport(
   options: TransportOptions,
-  { peers, guard, onDialFailed }: TransportModules,
+  { peers, failures, onDialFailed }: TransportModules,
 ): Promise<WhisperTransport> {
   const { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr } = await loadLibp2p();
   const { listen } = options;
@@ -79,11 +79,11 @@ export async function startTransport(
     }
     stream.inactivityTimeout = Number.POSITIVE_INFINITY;
     stream.addEventListener("message", ({ data }) => {
-      guard("whisper peer", () =>
+      failures.guard("whisper peer", () =>
         peer.received(data instanceof Uint8Array ? data : data.subarray()),
       )();
     });
-    stream.addEventListener("drain", () => guard("whisper peer", () => peer.drained())());
+    stream.addEventListener("drain", () => failures.guard("whisper peer", () => peer.drained())());
     stream.addEventListener("close", () => peers.disconnected(id, peer));
   }
 
@@ -113,13 +113,13 @@ export async function startTransport(
   await node.handle(PROTOCOL, accept);
   redial();
   const timers = [
-    setInterval(guard("whisper peers", redial), REDIAL_MS),
+    setInterval(failures.guard("whisper peers", redial), REDIAL_MS),
     setInterval(
-      guard("whisper peers", () => peers.flush()),
+      failures.guard("whisper peers", () => peers.flush()),
       FLUSH_MS,
     ),
     setInterval(
-      guard("whisper peers", () => peers.check()),
+      failures.guard("whisper peers", () => peers.check()),
       CHECK_MS,
     ),
   ];

@@ -52,7 +52,7 @@ export function startRpcProcesses(
       },
       callQueueMax: config.rpcLimits.callQueueMax,
     },
-    modules,
+    { ...modules, epoch: () => store.epoch },
   );
   return processes;
 }

@@ -107,15 +107,15 @@ async function startPeers({ processes }: Options): Promise<readonly Peer[]> {
 }
 
 function optionsOf(args: readonly string[]): Options {
-  const valueOf = (name: string, fallback: string): string =>
+  const textOf = (name: string, fallback: string): string =>
     args[args.indexOf(`--${name}`) + 1 || args.length] ?? fallback;
-  const listOf = (name: string, fallback: string) => valueOf(name, fallback).split(",").map(Number);
+  const listOf = (name: string, fallback: string) => textOf(name, fallback).split(",").map(Number);
   return {
     processes: listOf("processes", "0,1,2"),
     connections: listOf("connections", "1,8,64"),
-    rounds: Number(valueOf("rounds", "3")),
-    seconds: Number(valueOf("seconds", "1")),
-    rows: new RegExp(valueOf("rows", "")),
+    rounds: Number(textOf("rounds", "3")),
+    seconds: Number(textOf("seconds", "1")),
+    rows: new RegExp(textOf("rows", "")),
   };
 }
 

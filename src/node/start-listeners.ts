@@ -13,10 +13,13 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createCheckpointService } from "./adapters/checkpoint-service.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
+import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
@@ -31,6 +34,7 @@ import {
   describeListeners,
   endpointsOf,
   exposedUrl,
+  namespacesOf,
   readTls,
 } from "./rpc-endpoints.ts";
 import { createRpcPorts } from "./rpc-modules.ts";
@@ -60,6 +64,7 @@ export async function startListeners(
   core: ChainCore,
   metrics: Metrics,
   readiness: () => Readiness,
+  failures: Failures,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry(config);
@@ -89,6 +94,12 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
+  const lightClients = createLightClientService(config, { failures, metrics });
+  const checkpoints = createCheckpointService(
+    config,
+    { core, log: log.child("les"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("les"),
+  );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
   createJwtSecret(config.home);
@@ -105,6 +116,7 @@ export async function startListeners(
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb, runtime, files, threads },
+    les: { ...checkpoints, ...lightClients.control },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -136,6 +148,8 @@ export async function startListeners(
     filters.close();
     keys.close();
     dappDb.close();
+    checkpoints.close();
+    lightClients.close();
     // They read the store, which is closed next.
     await Promise.all([threads?.close(), processes?.close()]);
   };
@@ -153,6 +167,7 @@ export async function startListeners(
       registry,
       modules,
       observer: createRpcObserver(rpcLog, metrics),
+      ...(lightClients.admission && { admission: lightClients.admission }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
       otherRequest: (request, response) => answerHealth(request, response, readiness),

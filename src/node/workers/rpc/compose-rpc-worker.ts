@@ -189,7 +189,7 @@ function createExecution(
   const threaded: ExecutionReads = createThreadedExecution(
     callLimitsOf(config),
     { reader, execution },
-    { suggestTip, threads: threads! },
+    { suggestTip, threads: threads!, isLocal: () => false },
   );
   const reads = Object.entries(threaded).map(([name, method]) => {
     const here = method as AnyMethod;

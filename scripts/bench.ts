@@ -15,6 +15,7 @@ const BENCHES: Readonly<
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
+  state: () => import("../bench/store/state.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };

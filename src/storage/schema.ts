@@ -28,11 +28,11 @@ export const TABLE = {
   slotHistory: 0x08,
   /** code hash → code; each block */
   code: 0x09,
-  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; merge */
+  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie at the checkpoint; merge */
   accountTrieNode: 0x0a,
   /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
   storageTrieNode: 0x0b,
-  /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge */
+  /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge; only the last one */
   checkpoint: 0x0c,
   /** first 16 bytes of a state root → number of the first block that has it; each block */
   stateRoot: 0x0d,
@@ -42,6 +42,8 @@ export const TABLE = {
   blockLogs: 0x0f,
   /** address ‖ block number ‖ index u32 big-endian → roles (block-addresses.ts); in the background, where `index.addresses` is on */
   addressTransaction: 0x10,
+  /** number of a merge ‖ row → (length ‖ key)* of trie nodes that the checkpoint at its end no longer has; merge, until they are removed */
+  replacedTrieNodes: 0x11,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -50,6 +52,10 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position after the record of the last block that is in the index */
   applied: "applied",
+  /** number of the last merge that ended in a checkpoint */
+  lastMerge: "last-merge",
+  /** number of blocks from genesis at the end of the merge under way; absent: there is none */
+  mergingBlocks: "merging-blocks",
   /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
   logIndexedBlocks: "log-indexed-blocks",
   /** number of blocks, from genesis, whose rows in the table of addresses are all there */
@@ -63,7 +69,7 @@ export const META = {
 export const LOG_FORMAT = 2;
 
 /** Raised when a table changes; an index with another one is made anew from the log. */
-export const INDEX_FORMAT = 2;
+export const INDEX_FORMAT = 3;
 
 /** Data of a format this program does not know: written by a newer one, or by one too old. */
 export class UnknownFormatError extends NodeError {

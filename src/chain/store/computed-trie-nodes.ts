@@ -1,7 +1,10 @@
 import { invariant } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { reverseChanges } from "../../state/reverse-changes.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { StateRootMismatchError } from "./store-errors.ts";
@@ -10,18 +13,58 @@ import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 /** The trie that computes nodes again, over those that are there. */
 export type CreateTrie = (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
 
-/** Trie nodes of states between two checkpoints, which no row holds: made again from what the blocks changed. */
+/** Trie nodes of states that no row holds: made again from what the blocks since, or until, the last checkpoint changed. */
 export class ComputedTrieNodes {
   readonly #createTrie: CreateTrie;
   readonly #recordOf: (number: number) => BlockRecord | undefined;
+  readonly #stateAt: (number: number) => StateReader;
+  /** The nodes of the block asked for last before checkpoint `first`. */
+  #before:
+    | { readonly first: number; readonly hash: Hash; readonly nodes: TrieNodeReader }
+    | undefined;
   /** The nodes of blocks `first` to `last`, which has this hash. */
   #computed:
     | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
     | undefined;
 
-  constructor(createTrie: CreateTrie, recordOf: (number: number) => BlockRecord | undefined) {
+  constructor(
+    createTrie: CreateTrie,
+    recordOf: (number: number) => BlockRecord | undefined,
+    stateAt: (number: number) => StateReader,
+  ) {
     this.#createTrie = createTrie;
     this.#recordOf = recordOf;
+    this.#stateAt = stateAt;
+  }
+
+  /** The nodes after block `number`. @param checkpoint has those of the state before block `first` */
+  at(checkpoint: TrieNodeReader, first: number, number: number): TrieNodeReader {
+    if (number + 1 === first) return checkpoint;
+    return number < first ? this.#back(checkpoint, first, number) : this.over(checkpoint, first, number);
+  }
+
+  #back(checkpoint: TrieNodeReader, first: number, number: number): TrieNodeReader {
+    const { hash } = this.#known(number).block;
+    if (this.#before?.first === first && this.#before.hash === hash) return this.#before.nodes;
+    const nodes = new TrieNodeOverlay(checkpoint);
+    nodes.add(this.nodesBack(checkpoint, first - 1, number));
+    this.#before = { first, hash, nodes };
+    return nodes;
+  }
+
+  /**
+   * The nodes that lead from the state after block `last`, which `known` has, back to that after `number`.
+   * @throws StateRootMismatchError
+   */
+  nodesBack(known: TrieNodeReader, last: number, number: number): NodeBatch {
+    const recordOf = (block: number) => this.#known(block);
+    function* changes() {
+      for (let block = number + 1; block <= last; block++) yield recordOf(block).changes;
+    }
+    const before = reverseChanges(changes(), this.#stateAt(number));
+    const { stateRoot } = this.#known(last).block.header;
+    const record = { block: this.#known(number).block, changes: before };
+    return trieNodesOf(record, this.#createTrie(known), stateRoot);
   }
 
   /**
@@ -47,7 +90,7 @@ export class ComputedTrieNodes {
     first: number,
     last: number,
     known: TrieNodeReader,
-    keep: (nodes: readonly TrieNode[]) => void,
+    keep: (nodes: NodeBatch) => void,
   ): void {
     const trie = this.#createTrie(known);
     let root = this.#recordOf(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
@@ -73,7 +116,7 @@ export function trieNodesOf(
   { block, changes }: Pick<BlockRecord, "block" | "changes">,
   trie: Pick<StateTrie, "update">,
   parentRoot: Hash,
-): readonly TrieNode[] {
+): NodeBatch {
   const { number, stateRoot } = block.header;
   const { root, nodes } = trie.update(parentRoot, changes);
   if (root === stateRoot) return nodes;

@@ -133,8 +133,7 @@ export class StoreFollower implements ReadableBlockStore {
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const { index, base, computed } = this.#view;
-    const first = Math.max(base, index.checkpointUpTo(number + 1));
-    return first === number + 1 ? this.trieNodes : computed.over(this.trieNodes, first, number);
+    return computed.at(this.trieNodes, Math.max(base, index.checkpoint()), number);
   }
 
   close(): void {
@@ -176,8 +175,10 @@ export class StoreFollower implements ReadableBlockStore {
         accounts: { latest: (key) => index.accounts.at(key, view.head) },
         slots: { latest: (key) => index.slots.at(key, view.head) },
       }),
-      computed: new ComputedTrieNodes(this.#options.createTrie, (number) =>
-        this.#isStored(number) ? blocks.block(number) : undefined,
+      computed: new ComputedTrieNodes(
+        this.#options.createTrie,
+        (number) => (this.#isStored(number) ? blocks.block(number) : undefined),
+        (number) => this.stateAt(number),
       ),
       head: merged - 1,
       end: merged === base ? 0 : log.record(positionOf(merged - 1)).end,

@@ -4,6 +4,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
+import { LES_SETTINGS } from "./les-settings.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
@@ -485,6 +486,7 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
+  les: LES_SETTINGS,
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",

@@ -16,6 +16,8 @@ const TEXTS: readonly (readonly [Halt, string])[] = [
   [{ kind: "invalidOpcode", opcode: 0xfe }, "invalid opcode: INVALID"],
   [{ kind: "invalidOpcode", opcode: 0x0c }, "invalid opcode: opcode 0xc not defined"],
   [{ kind: "invalidOpcode", opcode: 0x5f }, "invalid opcode: PUSH0"],
+  [{ kind: "invalidOpcode", opcode: 0xe3 }, "invalid opcode: CALLF"],
+  [{ kind: "invalidOpcode", opcode: 0xfb }, "invalid opcode: EXTSTATICCALL"],
   [{ kind: "precompile", reason: "invalid input length" }, "invalid input length"],
 ];
 

@@ -10,8 +10,8 @@ import type { ExecuteOptions } from "./evm.ts";
 import { testBlock, testMessage } from "./testing/environment.ts";
 
 /**
- * The fast build takes a comparison, ISZERO, PUSH2 and JUMP or JUMPI in one go; the build for tracers runs every opcode
- * by itself. Both must end alike with any gas.
+ * The fast build takes a comparison, ISZERO, PUSH2 and JUMP or JUMPI in one go; the builds for tracers run every opcode
+ * by itself. All three must end alike with any gas.
  */
 
 const evm = createEvm();
@@ -67,6 +67,8 @@ test("jumps taken with preceding opcodes end as jumps taken alone", () => {
       for (const limit of [BigInt(gas), 2_000n]) {
         const alone = run(code, limit, { tracer: { onStep: () => {} } });
         assert.deepEqual(run(code, limit), alone, bytesToHex(code));
+        const perAccess = run(code, limit, { tracer: { onAccessStep: () => {} } });
+        assert.deepEqual(perAccess, alone, bytesToHex(code));
       }
     }),
     { numRuns: 3_000 },

@@ -138,9 +138,33 @@ export function opcodesOf(hardfork: Hardfork): readonly (Opcode | undefined)[] {
   return table;
 }
 
+/** Opcodes of the EVM object format (EIP-7692), which no fork has: geth names them where it shows an undefined opcode. */
+const RESERVED_NAMES: readonly (readonly [code: number, name: string])[] = [
+  [0xd0, "DATALOAD"],
+  [0xd1, "DATALOADN"],
+  [0xd2, "DATASIZE"],
+  [0xd3, "DATACOPY"],
+  [0xe0, "RJUMP"],
+  [0xe1, "RJUMPI"],
+  [0xe2, "RJUMPV"],
+  [0xe3, "CALLF"],
+  [0xe4, "RETF"],
+  [0xe5, "JUMPF"],
+  [0xe6, "DUPN"],
+  [0xe7, "SWAPN"],
+  [0xe8, "EXCHANGE"],
+  [0xec, "EOFCREATE"],
+  [0xee, "RETURNCONTRACT"],
+  [0xf7, "RETURNDATALOAD"],
+  [0xf8, "EXTCALL"],
+  [0xf9, "EXTDELEGATECALL"],
+  [0xfb, "EXTSTATICCALL"],
+];
+
 const NAMES: ReadonlyMap<number, string> = new Map([
   ...ROWS.map(({ code, name }) => [code, name] as const),
   [0xfe, "INVALID"] as const,
+  ...RESERVED_NAMES,
 ]);
 
 /** geth's name of an opcode, whatever the fork; numbers nobody uses are named for what they are. */

@@ -5,7 +5,9 @@ import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
@@ -15,12 +17,14 @@ import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
 import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
+import { createDevPort } from "./adapters/dev-port.ts";
 import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
+import { createValidatorVoting } from "./adapters/validator-voting.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
@@ -36,6 +40,7 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly les: LesPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
@@ -58,15 +63,21 @@ export function createRpcPorts(
     threads === undefined
       ? createExecutionPort(limits, core, suggestTip)
       : {
-          ...createThreadedExecution(limits, core, { suggestTip, threads }),
+          ...createThreadedExecution(limits, core, {
+            ...{ suggestTip, threads },
+            // What a dev chain's caller set by hand is in no store that a thread could follow.
+            isLocal: () => (core.patches?.size ?? 0) > 0,
+          }),
           ...createBlockMethods(core.blockTester),
         };
   const remote: RemotePorts = {
     chain,
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
-    keys: createKeysPort(modules.keys),
-    node: createNodePort(config, core, modules),
+    keys: createKeysPort(modules.keys, core.devChain),
+    dev: createDevPort(core),
+    node: createNodePort(config, core, chain, modules),
+    les: modules.les,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
@@ -76,7 +87,8 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient, engine }: ChainCore,
+  { chain, feeRecipient, engine, devChain, voting }: ChainCore,
+  view: ChainView,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
   const version = clientVersion();
@@ -98,10 +110,11 @@ function createNodePort(
     },
     devChain: () => ({
       instanceId: instanceId(home),
-      isAutomine: consensus.blockTime === "instant",
+      isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
     }),
     ...admin,
     ...miner,
+    ...createValidatorVoting(voting, chain, view),
     getValue: (database, key) => dappDb.get(database, key),
     putValue: (database, key, value) => dappDb.put(database, key, value),
   };

@@ -12,9 +12,11 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createCheckpointService } from "./adapters/checkpoint-service.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
@@ -29,6 +31,7 @@ import {
   describeListeners,
   endpointsOf,
   exposedUrl,
+  namespacesOf,
   readTls,
 } from "./rpc-endpoints.ts";
 import { createRpcPorts } from "./rpc-modules.ts";
@@ -55,6 +58,7 @@ export async function startListeners(
   core: ChainCore,
   metrics: Metrics,
   readiness: () => Readiness,
+  failures: Failures,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry(config);
@@ -84,6 +88,11 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
+  const les = createCheckpointService(
+    config,
+    { core, log: log.child("les"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("les"),
+  );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
   createJwtSecret(config.home);
@@ -96,7 +105,7 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files, threads },
+    ...{ keys, admin, dappDb, runtime, files, threads, les },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -119,6 +128,7 @@ export async function startListeners(
     filters.close();
     keys.close();
     dappDb.close();
+    les.close();
     // They read the store, which is closed next.
     await threads?.close();
   };

@@ -57,6 +57,7 @@ export async function startNode(
       core,
       metrics,
       readiness,
+      failures,
     ).catch((error) => {
       measured?.close();
       throw error;

@@ -73,6 +73,16 @@ test("hardforkAt is past the merge from genesis on when the terminal total diffi
   assert.equal(hardforkAt(pow, { number: 1, timestamp: 9, difficulty: 0n }), "paris");
 });
 
+test("hardforkAt has no fork by time before London, where only an overridden number leads", () => {
+  const { config } = genesisFromJson({
+    ...minimal,
+    config: { chainId: 1, ...allBlocks(0), londonBlock: 5, shanghaiTime: 0 },
+  });
+  const at = (number: number) => hardforkAt(config, { number, timestamp: 9, difficulty: 0n });
+  assert.equal(at(4), "paris");
+  assert.equal(at(5), "shanghai");
+});
+
 test("hardforkAt gives Petersburg with Constantinople where a config does not name it", () => {
   const { petersburgBlock: _, ...blocks } = allBlocks(0);
   const { istanbulBlock: __, berlinBlock: ___, londonBlock: ____, ...old } = blocks;

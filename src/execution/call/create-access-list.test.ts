@@ -75,3 +75,9 @@ test("createAccessList lists what a failing opcode names, and no target of a del
     { address: delegated, storageKeys: [] },
   ]);
 });
+
+test("createAccessList charges for jumps, taken or not, what a call charges", () => {
+  // PUSH0 PUSH2 JUMPI; PUSH1 PUSH2 JUMPI; JUMPDEST PUSH2 JUMP; JUMPDEST STOP
+  const { gasUsed } = create("0x5f61000857600161000b575b610010565b00");
+  assert.equal(gasUsed, 21_000n + (2n + 3n + 10n) + (3n + 3n + 10n) + 1n + (3n + 8n) + 1n);
+});

@@ -86,3 +86,7 @@ test("estimateGas does not take a run that was aborted for one with too little g
     { code: "EXECUTION_TIMEOUT", message: "execution aborted (timeout = 50ms)" },
   );
 });
+
+test("estimateGas takes its allowance from the real block, whatever gas limit is overridden", () => {
+  assert.equal(estimate("0x", {}, { blockOverrides: { gasLimit: 1n } }), 21_000n);
+});

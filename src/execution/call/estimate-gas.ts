@@ -34,7 +34,8 @@ export function estimateGas(
   // No gas given is as good as too little to be meant: the search then begins at the block's limit.
   const withGas = { ...args, gas: args.gas ?? 0n };
   const prepared = prepareCall(withGas, target, modules, options, "check");
-  const allowance = allowanceOf(prepared, options.gasCap ?? CALL_GAS_CAP);
+  const { gasCap = CALL_GAS_CAP } = options;
+  const allowance = allowanceOf(prepared, { gasCap, blockGasLimit: target.header.gasLimit });
   const run: Run = (gasLimit) => runWith(prepared, gasLimit, options.timeoutMs);
   if (isPlainTransfer(prepared) && isEnoughForTransfer(run)) return TX_BASE_GAS;
   const result = run(allowance);
@@ -48,9 +49,15 @@ export function estimateGas(
 /** The call with that much gas. */
 type Run = (gasLimit: bigint) => MessageResult | "tooLittleGas";
 
-/** The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow. */
-function allowanceOf({ message, block, state }: PreparedCall, gasCap: bigint): bigint {
-  let allowance = message.gasLimit >= TX_BASE_GAS ? message.gasLimit : block.gasLimit;
+/**
+ * The most gas worth trying: what the caller, the block, the sender's balance and the node's cap allow.
+ * @param blockGasLimit of the real block: an overridden gas limit is only for GASLIMIT, as in geth
+ */
+function allowanceOf(
+  { message, block, state }: PreparedCall,
+  { gasCap, blockGasLimit }: { readonly gasCap: bigint; readonly blockGasLimit: bigint },
+): bigint {
+  let allowance = message.gasLimit >= TX_BASE_GAS ? message.gasLimit : blockGasLimit;
   const lower = (limit: bigint) => {
     if (allowance > limit) allowance = limit;
   };

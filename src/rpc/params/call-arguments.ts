@@ -35,6 +35,12 @@ const accessListEntry = required(
   ["address", "storageKeys"],
 ) as ParamCodec<AccessListEntry>;
 
+/** geth stores the low byte of a `yParity` of up to 64 bits. */
+const lowByte: ParamCodec<bigint> = {
+  ...schemaOf(quantity64),
+  decode: (value, field) => BigInt.asUintN(8, quantity64.decode(value, field)),
+};
+
 const authorization = required(
   "SetCodeAuthorization",
   object(
@@ -43,7 +49,7 @@ const authorization = required(
       chainId: quantity256,
       address,
       nonce: quantity64,
-      yParity: quantity64,
+      yParity: lowByte,
       r: quantity256,
       s: quantity256,
     },
@@ -119,7 +125,7 @@ const storageMap: ParamCodec<ReadonlyMap<Hash, bigint>> = {
   schema: { type: "object", additionalProperties: hash.schema },
   decode: (value, field) =>
     decodeMap(value, field, "map[common.Hash]common.Hash", hash, "Hash", (word) =>
-      BigInt(hash.decode(word)),
+      BigInt(hash.decode(word, field)),
     ),
 };
 
@@ -195,19 +201,23 @@ function decodeMap<K, V>(
   object("", {}, goType).decode(value, field);
   return new Map(
     Object.entries((value ?? {}) as object).map(([name, entry]) => [
-      decodeKey(key, name, keyName),
+      decodeKey(key, name, { keyName, field }),
       decode(entry),
     ]),
   );
 }
 
 /** A key's own type is named without its package when it has the wrong length. */
-function decodeKey<K>(codec: ParamCodec<K>, key: string, name: string): K {
+function decodeKey<K>(
+  codec: ParamCodec<K>,
+  key: string,
+  { keyName, field }: { readonly keyName: string; readonly field: string | undefined },
+): K {
   try {
-    return codec.decode(key);
+    return codec.decode(key, field);
   } catch (error) {
     if (!(error instanceof InvalidValueError)) throw error;
-    throw new InvalidValueError(error.message.replace(/ for common\.\w+$/, ` for ${name}`));
+    throw new InvalidValueError(error.message.replace(/ for common\.\w+$/, ` for ${keyName}`));
   }
 }
 

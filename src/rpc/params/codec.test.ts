@@ -16,6 +16,7 @@ const reasonOf = (decode: () => unknown): string | undefined => {
     return error.message;
   }
 };
+const ADDRESS = `0x${"11".repeat(20)}`;
 const into = (reason: string, type: string) =>
   `json: cannot unmarshal ${reason} into Go value of type ${type}`;
 
@@ -69,6 +70,41 @@ test("data, addresses and hashes are refused in geth's words", () => {
     reasonOf(() => hash.decode("0x0")),
     into("hex string of odd length", "common.Hash"),
   );
+});
+
+test("a key of an override that is no address or slot is rejected with its place", () => {
+  const odd = "json: cannot unmarshal hex string of odd length into Go";
+  for (const [value, field, reason] of [
+    [{ "0x1": {} }, undefined, `${odd} value of type common.Address`],
+    [
+      { "0x1": {} },
+      "TraceCallConfig.StateOverrides",
+      `${odd} struct field TraceCallConfig.StateOverrides of type common.Address`,
+    ],
+    [
+      { [ADDRESS]: { stateDiff: { "0x1": ZERO_HASH } } },
+      undefined,
+      `${odd} struct field OverrideAccount.stateDiff of type common.Hash`,
+    ],
+    [
+      { [ADDRESS]: { state: { [ZERO_HASH]: "0x5" } } },
+      undefined,
+      `${odd} struct field OverrideAccount.state of type common.Hash`,
+    ],
+  ] as const) {
+    assert.equal(
+      reasonOf(() => stateOverrides.decode(value, field)),
+      reason,
+    );
+  }
+});
+
+test("an authorization keeps the low byte of its yParity", () => {
+  const zero = { chainId: "0x0", address: ADDRESS, nonce: "0x0", r: "0x1", s: "0x1" };
+  const { authorizationList } = callArguments.decode({
+    authorizationList: [{ ...zero, yParity: "0x100" }],
+  });
+  assert.equal(authorizationList?.[0]?.yParity, 0n);
 });
 
 test("block selectors are refused in geth's words", () => {

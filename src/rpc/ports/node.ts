@@ -1,12 +1,13 @@
 import type { Address } from "../../primitives/address.ts";
 import type { NodeAdmin } from "../admin/port.ts";
+import type { ValidatorVoting } from "../clique/port.ts";
 import type { DappStore } from "../db/port.ts";
 import type { DevChainInfo } from "../dev/port.ts";
 import type { MinerSettings } from "../miner/port.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /** The node itself: what it reports, and what its operator may change. Plain data only. */
-export interface NodePort extends NodeAdmin, MinerSettings, DappStore {
+export interface NodePort extends NodeAdmin, MinerSettings, DappStore, ValidatorVoting {
   info(): MaybePromise<NodeInfo>;
   /** For the methods of dev chains. */
   devChain(): MaybePromise<DevChainInfo>;

@@ -41,10 +41,10 @@ function twoBytes(address: Operand, offset: number): Operand {
 /**
  * Compilers jump by PUSH2 and JUMP or JUMPI, and most PUSH2 precede one. Such a pair goes on from here, so that the
  * destination is neither a word on the stack nor another turn of the loop. Gas and stack of both are checked already,
- * since a segment ends after a jump, not before it.
+ * since a segment ends after a jump, not before it; the builds that charge each opcode by itself take none of this.
  */
 export function jumpAfterPush2(loop: Loop): void {
-  if (loop.build === "perOpcode") return;
+  if (loop.build !== "fast") return;
   const { f, pc } = loop;
   const following = f.i32(i32.load8(pc, 3));
   f.if(i32.eq(following, JUMP), () => {
@@ -80,7 +80,7 @@ function jumpIf(loop: Loop, condition: Operand, push: Operand): void {
  * operands the opcode leaves less than it found.
  */
 export function jumpOnAnswer(loop: Loop, answer: Operand, next: Operand, dropped: number): void {
-  if (loop.build === "perOpcode") return;
+  if (loop.build !== "fast") return;
   const { f } = loop;
   const opcodes = i32.and(i32.load(next), 0xff0000ff);
   f.if(i32.eq(opcodes, (JUMPI << 24) | PUSH2), () => {

@@ -3,7 +3,7 @@ import { InvalidValueError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { quantityText } from "../../json/write.ts";
 import { blockNumberOrTag } from "../../params/block-selector.ts";
-import { nullAs, type ParamCodec, rawJson } from "../../params/codec.ts";
+import { jsonKind, nullAs, type ParamCodec, rawJson, typeFault } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 
 const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
@@ -22,10 +22,13 @@ const decimalOrHex: ParamCodec<number> = {
 
 const percentiles: ParamCodec<readonly number[]> = {
   decode(value) {
-    // Go reads null as 0.
-    const numbers = Array.isArray(value) ? value.map((item) => item ?? 0) : undefined;
-    if (numbers?.every((item) => typeof item === "number")) return numbers;
-    throw new InvalidValueError("json: cannot unmarshal value into Go value of type []float64");
+    if (!Array.isArray(value)) throw typeFault(jsonKind(value), "[]float64");
+    return value.map((item: unknown) => {
+      if (typeof item === "number") return item;
+      // Go reads null as 0.
+      if (item === null) return 0;
+      throw typeFault(jsonKind(item), "float64");
+    });
   },
 };
 

@@ -55,6 +55,17 @@ overBothTransports((createTestModules) => {
         details: { param: "count" },
       });
     }
+    for (const [percentiles, reason] of [
+      [5, "number into Go value of type []float64"],
+      [{}, "object into Go value of type []float64"],
+      [["50"], "string into Go value of type float64"],
+      [[1, [2]], "array into Go value of type float64"],
+    ] as const) {
+      await assert.rejects(feeHistory.call(modules, ["0x1", "latest", percentiles]), {
+        code: "RPC_INVALID_PARAMS",
+        message: `invalid argument 2: json: cannot unmarshal ${reason}`,
+      });
+    }
     await assert.rejects(feeHistory.call(modules, ["0x1", "latest"]), {
       details: { param: "percentiles" },
     });

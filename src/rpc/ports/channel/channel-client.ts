@@ -72,6 +72,8 @@ class ChannelClient {
       inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
+      dev: this.#methodsOf("dev"),
+      les: this.#methodsOf("les"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

@@ -1,7 +1,6 @@
-import { bigintToBytes, bytesToBigint, EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256OfHex } from "../primitives/keccak.ts";
-import { decodeRlp, encodeRlp, InvalidRlpError } from "../primitives/rlp.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
 import { NodeBatch } from "../trie/node-batch.ts";
 import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../trie/node-cache.ts";
@@ -11,6 +10,7 @@ import type { TrieChanges } from "../trie/trie-update.ts";
 import type { AccountChange } from "./reader.ts";
 import type { StateTrie } from "./state-trie.ts";
 import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
+import { decodeSlotValue, encodeSlotValue } from "./trie-slot.ts";
 
 export type StateTrieOptions = {
   /** Memory for nodes. */
@@ -104,16 +104,4 @@ export function createStateTrie(
       return { accountProof, storageRoot: hashFromBytes(storageRoot), storageProofs };
     },
   };
-}
-
-/** undefined for 0: such slots are not in the trie. */
-function encodeSlotValue(value: bigint): Uint8Array | undefined {
-  return value === 0n ? undefined : encodeRlp(bigintToBytes(value));
-}
-
-function decodeSlotValue(leaf: Uint8Array | undefined): bigint {
-  if (leaf === undefined) return 0n;
-  const value = decodeRlp(leaf);
-  if (!(value instanceof Uint8Array)) throw new InvalidRlpError("leaf is not a storage value");
-  return bytesToBigint(value);
 }

@@ -41,6 +41,8 @@ export type VersionedTableOptions = {
    * all versions up to the newest row.
    */
   readonly missingRow?: MissingRow | undefined;
+  /** Called in the transaction that writes the first version of a key. */
+  readonly onFirstVersion?: (writer: KvWriter, key: Uint8Array) => void;
 };
 
 /**
@@ -269,6 +271,7 @@ export class VersionedTable {
 
   #merge(writer: KvWriter, key: Uint8Array, newer: readonly number[]): void {
     const newest = writer.get(this.#historyKey(key));
+    if (newest === undefined) this.#options.onFirstVersion?.(writer, key);
     const known = newest === undefined ? [] : decodePostingList(newest);
     // After a crash in the middle of a merge some versions come again that their rows hold already.
     const list = appendVersions(known, newer);

@@ -84,6 +84,10 @@ export class NodeBatch implements Iterable<TrieNode> {
     return this.#owners[index]!;
   }
 
+  pathLength(index: number): number {
+    return this.#pathLengths[index]!;
+  }
+
   /** A view, as the two that follow. */
   path(index: number): Uint8Array {
     const start = this.#starts[index]!;

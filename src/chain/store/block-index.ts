@@ -2,6 +2,7 @@ import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import {
   type Kv,
@@ -9,7 +10,6 @@ import {
   type KvReader,
   type KvWriter,
   type MissingRow,
-  prefixRange,
 } from "../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
 import {
@@ -23,6 +23,7 @@ import {
 } from "../../storage/schema.ts";
 import { VersionedTable } from "../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { LogIndex, type LogMergeLimits } from "../logs/log-index.ts";
 import {
@@ -33,6 +34,9 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
+import { addressesFrom, type Hashed, writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
+import { HistoricNodes } from "./historic-nodes.ts";
+import { NodeHistory } from "./node-history.ts";
 import { IndexMismatchError } from "./store-errors.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
@@ -90,8 +94,6 @@ const CODES_MAX = 1_000;
 /** So much of a state root names it. */
 const STATE_ROOT_LENGTH = 16;
 
-const CHECKPOINTS = prefixRange(Uint8Array.of(TABLE.checkpoint));
-
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex {
   readonly #kv: Kv;
@@ -100,6 +102,7 @@ export class BlockIndex {
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
+  readonly nodeHistory: NodeHistory;
   /** Codes read lately. Nothing ever replaces one. */
   readonly #codes = new Map<Hash, Uint8Array>();
   readonly logs: LogIndex;
@@ -150,6 +153,7 @@ export class BlockIndex {
       keyLength: 20,
       valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
       missingRow,
+      onFirstVersion: writeHashedAddress,
     });
     this.slots = new VersionedTable({
       kv,
@@ -158,8 +162,10 @@ export class BlockIndex {
       keyLength: 52,
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
       missingRow,
+      onFirstVersion: writeHashedSlot,
     });
     this.trieNodes = new TrieNodeTable(kv);
+    this.nodeHistory = new NodeHistory(kv);
     this.logs = new LogIndex(kv, limits.logs, missingRow);
     this.#mergedBlocks = this.checkpoint();
     this.#lastMerge = readVarint(kv.get(metaKey(META.lastMerge))) ?? 0;
@@ -177,19 +183,16 @@ export class BlockIndex {
 
   /** Blocks from genesis at the last checkpoint, whose state all rows of trie nodes together are; 0 before the first. */
   checkpoint(): number {
-    for (const [key] of this.#kv.range({ ...CHECKPOINTS, reverse: true, limit: 1 })) {
-      return numberFromKey(key, 1);
-    }
-    return 0;
+    return readVarint(this.#kv.get(metaKey(META.checkpoint))) ?? 0;
   }
 
   /**
-   * Where the process died in a merge: the number of blocks it was to end with, so that the same merge can be made again and leaves no row
-   * of its first try. To be called once, by the writer, before anything is merged.
+   * Where the process died in a merge: the number of blocks it was to end with. The same merge has to be made again before any other: some
+   * rows are of its end.
    */
   interruptedMerge(): number | undefined {
-    this.#kv.transaction((writer) => this.trieNodes.dropUnfinished(writer, this.#lastMerge));
-    return readVarint(this.#kv.get(metaKey(META.mergingBlocks)));
+    const blocks = readVarint(this.#kv.get(metaKey(META.mergingBlocks))) ?? 0;
+    return blocks > this.#mergedBlocks ? blocks : undefined;
   }
 
   /** Number of the first block; undefined while there is none. */
@@ -236,6 +239,16 @@ export class BlockIndex {
     return code;
   }
 
+  /** Trie nodes of the state after block `number`, at or before the last checkpoint. */
+  historicNodes(number: number): TrieNodeReader {
+    return new HistoricNodes(this.#kv, this, number);
+  }
+
+  /** Addresses that ever had an account in the order of their hashes, from hash `start` on; without those that wait for a merge. */
+  addressesFrom(start: Uint8Array): Iterable<Hashed> {
+    return addressesFrom(this.#kv, start);
+  }
+
   /** The code that an account refers to. @throws KvMissingRowError */
   knownCode(codeHash: Hash): Uint8Array {
     const code = this.code(codeHash);
@@ -275,6 +288,8 @@ export class BlockIndex {
     this.#hasFormat = true;
     this.#debt += 2 * (rows.accounts.length + rows.slots.length + nodes.size);
     this.logs.remember(executed);
+    // First, while the table still has what is replaced.
+    this.nodeHistory.remember(number, nodes, this.trieNodes);
     this.trieNodes.remember(nodes);
     this.rememberVersions(number, position, rows);
   }
@@ -302,8 +317,9 @@ export class BlockIndex {
     this.mergeAll(head);
     this.trieNodes.remember(nodes);
     this.trieNodes.beginMerge(this.#lastMerge + 1);
-    while (this.trieNodes.mergeSome(this.#limits.keysMax, () => false) > 0);
     this.#kv.transaction((writer) => {
+      // In one transaction with all else: half of it would be rows of neither state.
+      this.trieNodes.mergeRest(writer);
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
       for (const { executed, rows } of removed) {
@@ -315,8 +331,17 @@ export class BlockIndex {
         for (const { hash } of transactions) {
           writer.remove(tableKey(TABLE.transaction, hashToBytes(hash)));
         }
-        for (const { key } of rows.accounts) accountKeys.set(bytesToHex(key), key);
-        for (const { key } of rows.slots) slotKeys.set(bytesToHex(key), key);
+        for (const { key } of rows.accounts) {
+          accountKeys.set(bytesToHex(key), key);
+          this.nodeHistory.removeVersions(writer, EMPTY_BYTES, keccak256(key), header.number);
+        }
+        for (const { key } of rows.slots) {
+          slotKeys.set(bytesToHex(key), key);
+          const owner = keccak256(key.subarray(0, 20));
+          const slot = keccak256(key.subarray(20));
+          this.nodeHistory.removeVersions(writer, EMPTY_BYTES, owner, header.number);
+          this.nodeHistory.removeVersions(writer, owner, slot, header.number);
+        }
       }
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
@@ -329,16 +354,16 @@ export class BlockIndex {
       this.#writeCheckpoint(writer, last.number + 1);
     });
     this.#checkpointWritten(last.number + 1);
-    this.mergeAll(last.number);
   }
 
   /** True when `mergeSome` has something to do; `number` is the last block. */
   needsMerge(number: number): boolean {
     const { versionsMin, nodeBytesMin, blocksMin } = this.#limits;
     if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
-    if (this.trieNodes.hasReplaced || number + 1 - this.#mergedBlocks >= blocksMin) return true;
+    if (number + 1 - this.#mergedBlocks >= blocksMin) return true;
     const versions = this.accounts.recentVersions + this.slots.recentVersions;
-    return versions >= versionsMin || this.trieNodes.recentBytes >= nodeBytesMin;
+    const nodeBytes = this.trieNodes.recentBytes + this.nodeHistory.recentBytes;
+    return versions >= versionsMin || nodeBytes >= nodeBytesMin;
   }
 
   /**
@@ -364,14 +389,8 @@ export class BlockIndex {
     const { keysMax, sliceMs = SLICE_MS } = this.#limits;
     const end = performance.now() + sliceMs;
     const isLate = () => performance.now() >= end;
-    if (this.#mergingBlocks === undefined) {
-      if (this.trieNodes.hasReplaced) {
-        this.#debt -= 1 + this.trieNodes.removeReplaced(keysMax, this.#lastMerge, isLate);
-        return true;
-      }
-      this.#beginMerge(number + 1);
-    }
-    for (const table of [this.accounts, this.slots, this.trieNodes]) {
+    if (this.#mergingBlocks === undefined) this.#beginMerge(number + 1);
+    for (const table of [this.accounts, this.slots, this.nodeHistory, this.trieNodes]) {
       const keys = table.mergeSome(keysMax, isLate);
       this.#debt -= keys;
       if (keys > 0) return true;
@@ -379,27 +398,27 @@ export class BlockIndex {
     const blocks = this.#mergingBlocks!;
     this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks));
     this.#checkpointWritten(blocks);
-    return this.trieNodes.hasReplaced;
+    return false;
   }
 
   /** Merges everything up to block `number`, the last one. */
   mergeAll(number: number): void {
-    while (this.#mergedBlocks <= number || this.trieNodes.hasReplaced) this.mergeSome(number);
+    while (this.#mergedBlocks <= number) this.mergeSome(number);
   }
 
   #beginMerge(blocks: number): void {
     this.accounts.beginMerge();
     this.slots.beginMerge();
+    this.nodeHistory.beginMerge();
     this.trieNodes.beginMerge(this.#lastMerge + 1);
     this.#mergingBlocks = blocks;
     this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), varints(blocks)));
   }
 
   #writeCheckpoint(writer: KvWriter, blocks: number): void {
-    for (const [key] of Array.from(writer.range(CHECKPOINTS))) writer.remove(key);
-    writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES);
+    writer.put(metaKey(META.checkpoint), varints(blocks));
     writer.put(metaKey(META.lastMerge), varints(this.#lastMerge + 1));
-    writer.remove(metaKey(META.mergingBlocks));
+    writer.put(metaKey(META.mergingBlocks), varints(0));
   }
 
   #checkpointWritten(blocks: number): void {

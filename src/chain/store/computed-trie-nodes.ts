@@ -13,15 +13,11 @@ import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 /** The trie that computes nodes again, over those that are there. */
 export type CreateTrie = (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
 
-/** Trie nodes of states that no row holds: made again from what the blocks since, or until, the last checkpoint changed. */
+/** Trie nodes of states after the last checkpoint, which no row holds: made again from what the blocks changed. */
 export class ComputedTrieNodes {
   readonly #createTrie: CreateTrie;
   readonly #recordOf: (number: number) => BlockRecord | undefined;
   readonly #stateAt: (number: number) => StateReader;
-  /** The nodes of the block asked for last before checkpoint `first`. */
-  #before:
-    | { readonly first: number; readonly hash: Hash; readonly nodes: TrieNodeReader }
-    | undefined;
   /** The nodes of blocks `first` to `last`, which has this hash. */
   #computed:
     | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
@@ -35,21 +31,6 @@ export class ComputedTrieNodes {
     this.#createTrie = createTrie;
     this.#recordOf = recordOf;
     this.#stateAt = stateAt;
-  }
-
-  /** The nodes after block `number`. @param checkpoint has those of the state before block `first` */
-  at(checkpoint: TrieNodeReader, first: number, number: number): TrieNodeReader {
-    if (number + 1 === first) return checkpoint;
-    return number < first ? this.#back(checkpoint, first, number) : this.over(checkpoint, first, number);
-  }
-
-  #back(checkpoint: TrieNodeReader, first: number, number: number): TrieNodeReader {
-    const { hash } = this.#known(number).block;
-    if (this.#before?.first === first && this.#before.hash === hash) return this.#before.nodes;
-    const nodes = new TrieNodeOverlay(checkpoint);
-    nodes.add(this.nodesBack(checkpoint, first - 1, number));
-    this.#before = { first, hash, nodes };
-    return nodes;
   }
 
   /**

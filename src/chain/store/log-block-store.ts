@@ -184,12 +184,14 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
+  /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     if (number === this.head()) return this.trieNodes;
     const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
-    return this.#computed.at(this.trieNodes, first, number);
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return this.#index.historicNodes(number);
+    return this.#computed.over(this.trieNodes, first, number);
   }
 
   base(): number | undefined {
@@ -298,8 +300,7 @@ export class LogBlockStore implements BlockStore {
     this.#assertSpace();
     const head = this.head();
     if (head === undefined) return false;
-    if (this.#index.mergedBlocks <= head || this.#index.trieNodes.hasReplaced)
-      this.#orPoison(() => this.#index.mergeSome(head));
+    if (this.#index.mergedBlocks <= head) this.#orPoison(() => this.#index.mergeSome(head));
     else if (this.#index.logs.mergedBlocks <= head)
       this.#orPoison(() => this.#index.logs.mergeSome());
     else return false;

@@ -5,8 +5,8 @@ const SORTED_PLACES_MAX = 2 ** 24;
 const TABLE_MIN = 1_024;
 
 /**
- * The trie nodes of blocks that no merge has written: all of them by hash, and for each place the newest one with the one that its row
- * has. Held as `NodeBatch` holds them, without an object a node.
+ * The trie nodes of blocks that no merge has written: all of them by hash, and for each place the newest one. Held as `NodeBatch` holds
+ * them, without an object a node.
  */
 export class PendingNodes {
   readonly nodes = new NodeBatch();
@@ -14,10 +14,9 @@ export class PendingNodes {
   #byHash = new Int32Array(TABLE_MIN);
   #byPlace = new Int32Array(TABLE_MIN);
   #hashCount = 0;
-  /** By place: an entry that is there; the newest node or −1; the entry with the hash of its row or −1. */
+  /** By place: an entry that is there; the newest node or −1. */
   readonly #anyOf: number[] = [];
   readonly #newestOf: number[] = [];
-  readonly #storedOf: number[] = [];
 
   /** Places that a node was added to or replaced at. */
   get places(): number {
@@ -54,12 +53,9 @@ export class PendingNodes {
     return this.#newestOf[place]!;
   }
 
-  /** The entry of `nodes` with the hash of the row at `place`; −1 where there is no row, or it is the newest node's. */
-  replaced(place: number): number {
-    const stored = this.#storedOf[place]!;
-    const newest = this.#newestOf[place]!;
-    if (stored < 0 || newest < 0) return stored;
-    return this.nodes.hasHash(newest, this.nodes.hash(stored)) ? -1 : stored;
+  /** An entry of `nodes` at `place`. */
+  entry(place: number): number {
+    return this.#anyOf[place]!;
   }
 
   /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
@@ -99,8 +95,6 @@ export class PendingNodes {
     this.#byPlace[at] = place + 1;
     this.#anyOf.push(entry);
     this.#newestOf.push(-1);
-    // What is replaced first is what was there before all of these blocks.
-    this.#storedOf.push(this.nodes.isReplaced(entry) ? entry : -1);
     return place;
   }
 

@@ -133,7 +133,10 @@ export class StoreFollower implements ReadableBlockStore {
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const { index, base, computed } = this.#view;
-    return computed.at(this.trieNodes, Math.max(base, index.checkpoint()), number);
+    const first = Math.max(base, index.checkpoint());
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return index.historicNodes(number);
+    return computed.over(this.trieNodes, first, number);
   }
 
   close(): void {

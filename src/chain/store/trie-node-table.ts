@@ -1,25 +1,29 @@
 import { invariant } from "../../errors.ts";
-import { ByteReader } from "../../storage/byte-io.ts";
-import { type Kv, type KvWriter, prefixRange } from "../../storage/kv.ts";
-import { numberKey, TABLE, tableKey } from "../../storage/schema.ts";
+import type { Kv, KvWriter } from "../../storage/kv.ts";
+import { numberFromKey, numberKey, TABLE } from "../../storage/schema.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { PendingNodes } from "./pending-nodes.ts";
 
 /** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
 const PATH_END = 0x10;
-/** Bytes of a node's hash at the end of its key. */
-export const NODE_HASH_LENGTH = 16;
-/** A row that lists replaced nodes is full at this size: several fit a page. */
-const REPLACED_ROW_BYTES = 1_200;
+/** So much of its hash names a version of a node. */
+const HASH_PART = 16;
+/** Number of the merge, then length of the newest version. */
+const LENGTH_OFFSET = 6;
+const VERSIONS_OFFSET = 8;
 
 /**
  * Trie nodes: in rows, those of the state at the last checkpoint, and in memory those of the blocks since.
  *
  * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction at all; and most of them, near the
- * roots, last until the next block. So they wait in memory for a merge, which ends in a checkpoint. It writes the newest node of each
- * place beside the row of the old one, then the checkpoint, and removes the old rows only then: at every moment, and for every
- * reader, the rows hold the whole state of one checkpoint. What is to be removed is listed in rows too, so a crash leaves none behind.
+ * roots, last until the next block. So they wait in memory for a merge, which writes the newest node of each place and ends in a
+ * checkpoint. A row also has the version before, so at every moment, for every reader and after every crash, the rows hold the
+ * whole state of the last checkpoint. Rows are rewritten in place and never removed: LMDB with a writable map can abort the process when a
+ * transaction empties a page (kriszyp/lmdb-js#212).
+ *
+ *     row      number of the merge u48 big-endian ‖ length of the newest version u16 little-endian ‖ newest ‖ version before
+ *     version  first 16 bytes of the hash ‖ RLP; no bytes where there is no node
  */
 export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
@@ -28,15 +32,11 @@ export class TrieNodeTable implements TrieNodeReader {
   /** Places of `#merging` in the order of their rows, and how many are written. */
   #order: Float64Array = new Float64Array(0);
   #written = 0;
-  /** Number of the merge under way, or of the next one. */
+  /** Number of the merge under way. */
   #mergeNumber = 0;
-  #replacedRows = 0;
-  /** Rows with replaced nodes of ended merges may be there. */
-  #hasReplaced: boolean;
 
   constructor(kv: Kv) {
     this.#kv = kv;
-    this.#hasReplaced = [...kv.range({ ...REPLACED_ROWS, limit: 1 })].length > 0;
   }
 
   /** Memory of the nodes that no merge has begun with. */
@@ -50,14 +50,14 @@ export class TrieNodeTable implements TrieNodeReader {
     return this.recentBytes + left * (this.#merging?.nodes.bytes ?? 0);
   }
 
-  /** True while rows of replaced nodes are left, which have to be removed before the next merge begins. */
-  get hasReplaced(): boolean {
-    return this.#hasReplaced;
-  }
-
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
     const pending = this.#recent.find(hash) ?? this.#merging?.find(hash);
-    return pending ?? this.#kv.get(nodeKey(owner, path, hash));
+    if (pending !== undefined) return pending;
+    const row = this.#kv.view(nodeKey(owner, path));
+    if (row === undefined) return undefined;
+    const [newest, before] = versionsOf(row);
+    if (isVersion(newest, hash)) return newest.slice(HASH_PART);
+    return isVersion(before, hash) ? before.slice(HASH_PART) : undefined;
   }
 
   remember(batch: NodeBatch): void {
@@ -67,49 +67,47 @@ export class TrieNodeTable implements TrieNodeReader {
   /** Forgets what waits in memory. */
   reset(): void {
     this.#recent = new PendingNodes();
-    this.#merging = undefined;
-    this.#order = new Float64Array(0);
-    this.#written = 0;
+    this.endMerge();
   }
 
-  /** Turns to merging what was remembered. @param number of this merge, above that of every one that has ended */
+  /**
+   * Turns to merging what was remembered.
+   * @param number of this merge, above that of every one that has ended; the same again after a crash in the middle
+   */
   beginMerge(number: number): void {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
-    invariant(!this.#hasReplaced, "replaced nodes of one merge must be removed before the next");
     this.#merging = this.#recent;
     this.#recent = new PendingNodes();
     this.#order = this.#merging.sortedPlaces();
     this.#written = 0;
     this.#mergeNumber = number;
-    this.#replacedRows = 0;
   }
 
   /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
   mergeSome(keysMax: number, isLate: () => boolean): number {
-    const merging = this.#merging;
-    const end = Math.min(this.#written + keysMax, this.#order.length);
-    if (merging === undefined || this.#written === end) return 0;
-    const { nodes } = merging;
     const first = this.#written;
+    const end = Math.min(first + keysMax, this.#order.length);
+    if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
-      const replaced: Uint8Array[] = [];
-      do {
-        const place = this.#order[at++]!;
-        const newest = merging.newest(place);
-        if (newest >= 0) {
-          const { owner, path, hash, rlp } = nodes.at(newest);
-          writer.put(nodeKey(owner, path, hash), rlp);
-        }
-        const old = merging.replaced(place);
-        if (old < 0) continue;
-        const { owner, path, hash } = nodes.at(old);
-        replaced.push(nodeKey(owner, path, hash));
-      } while (at < end && !isLate());
-      this.#listReplaced(writer, replaced);
+      do this.#write(writer, this.#order[at++]!);
+      while (at < end && !isLate());
     });
     this.#written = at;
     return at - first;
+  }
+
+  /** Writes all that is left in a transaction that goes on. */
+  mergeRest(writer: KvWriter): void {
+    for (const place of this.#order.subarray(this.#written)) this.#write(writer, place);
+  }
+
+  #write(writer: KvWriter, place: number): void {
+    const merging = this.#merging!;
+    const entry = merging.entry(place);
+    const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
+    const row = this.#mergedRow(merging, place, writer.view(key));
+    if (row !== undefined) writer.put(key, row);
   }
 
   /** After the transaction that wrote the checkpoint of the merge under way. */
@@ -117,65 +115,69 @@ export class TrieNodeTable implements TrieNodeReader {
     this.#merging = undefined;
     this.#order = new Float64Array(0);
     this.#written = 0;
-    this.#hasReplaced = this.#replacedRows > 0;
   }
 
-  /** Removes rows of replaced nodes that merges up to `lastMerge` have listed; how many. 0: none is left. */
-  removeReplaced(keysMax: number, lastMerge: number, isLate: () => boolean): number {
-    const range = { from: REPLACED_ROWS.from, to: replacedKey(lastMerge + 1, 0) };
-    let removed = 0;
-    this.#kv.transaction((writer) => {
-      while (removed < keysMax && (removed === 0 || !isLate())) {
-        const [row] = writer.range({ ...range, limit: 1 });
-        if (row === undefined) break;
-        const [listKey, list] = row;
-        for (const reader = new ByteReader(list); !reader.atEnd; removed++) {
-          writer.remove(reader.bytes(reader.byte()));
-        }
-        writer.remove(listKey);
-      }
-      this.#hasReplaced = removed > 0;
-    });
-    return removed;
+  /** What to write over `row`; undefined where nothing differs from the last checkpoint. */
+  #mergedRow(
+    merging: PendingNodes,
+    place: number,
+    row: Uint8Array | undefined,
+  ): Uint8Array | undefined {
+    // Of a row that a crashed try of this merge has written, the last checkpoint has the version before.
+    const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
+    const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
+    const newest = merging.newest(place);
+    if (newest < 0) return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
+    const hash = merging.nodes.hash(newest);
+    if (!isWritten && isVersion(before, hash)) return undefined;
+    return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
   }
 
-  /** Drops the lists of a merge that did not end: what they name is still in use. @param lastMerge number of the last one that did */
-  dropUnfinished(writer: KvWriter, lastMerge: number): void {
-    const unfinished = { from: replacedKey(lastMerge + 1, 0), to: REPLACED_ROWS.to };
-    for (const [key] of Array.from(writer.range(unfinished))) writer.remove(key);
-  }
-
-  #listReplaced(writer: KvWriter, keys: readonly Uint8Array[]): void {
-    const row = new Uint8Array(REPLACED_ROW_BYTES);
-    let used = 0;
-    const flush = () => {
-      if (used === 0) return;
-      writer.put(replacedKey(this.#mergeNumber, this.#replacedRows++), row.slice(0, used));
-      used = 0;
-    };
-    for (const key of keys) {
-      if (used + 1 + key.length > row.length) flush();
-      row[used++] = key.length;
-      row.set(key, used);
-      used += key.length;
-    }
-    flush();
+  #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
+    const length = hash.length + rlp.length;
+    const row = new Uint8Array(VERSIONS_OFFSET + length + before.length);
+    row.set(numberKey(this.#mergeNumber));
+    row[LENGTH_OFFSET] = length & 255;
+    row[LENGTH_OFFSET + 1] = length >> 8;
+    row.set(hash, VERSIONS_OFFSET);
+    row.set(rlp, VERSIONS_OFFSET + hash.length);
+    row.set(before, VERSIONS_OFFSET + length);
+    return row;
   }
 }
 
-const REPLACED_ROWS = prefixRange(Uint8Array.of(TABLE.replacedTrieNodes));
-
-function replacedKey(merge: number, row: number): Uint8Array {
-  return tableKey(TABLE.replacedTrieNodes, numberKey(merge), numberKey(row));
+/** The nodes in a row, each with the part of its hash that names it. */
+export function nodesInRow(
+  row: Uint8Array,
+): readonly { readonly hashPart: Uint8Array; readonly rlp: Uint8Array }[] {
+  return versionsOf(row)
+    .filter((version) => version.length > 0)
+    .map((version) => ({
+      hashPart: version.subarray(0, HASH_PART),
+      rlp: version.subarray(HASH_PART),
+    }));
 }
 
-function nodeKey(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array {
-  const key = new Uint8Array(2 + owner.length + path.length + NODE_HASH_LENGTH);
+const NO_VERSION = new Uint8Array(0);
+
+/** The newest version and the one before, views. */
+function versionsOf(row: Uint8Array): readonly [newest: Uint8Array, before: Uint8Array] {
+  const end = VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+  return [row.subarray(VERSIONS_OFFSET, end), row.subarray(end)];
+}
+
+function isVersion(version: Uint8Array, hash: Uint8Array): boolean {
+  if (version.length === 0) return false;
+  for (let i = 0; i < HASH_PART; i++) if (version[i] !== hash[i]) return false;
+  return true;
+}
+
+function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {
+  const key = new Uint8Array(2 + owner.length + path.length);
   key[0] = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
   let at = 1;
   for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
   for (let i = 0; i < path.length; i++) key[at++] = path[i]!;
-  key[at++] = PATH_END;
-  for (let i = 0; i < NODE_HASH_LENGTH; i++) key[at++] = hash[i]!;
+  key[at] = PATH_END;
   return key;
 }

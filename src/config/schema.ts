@@ -131,6 +131,10 @@ export const SCHEMA = {
       description:
         "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
     }),
+    processes: option("json-rpc.processes", integer(0, 64), DEFAULTS.rpcProcesses, {
+      description:
+        "Processes that serve HTTP and WebSocket connections beside the chain's, each with a thread for long calls; 0 serves them in the chain's.",
+    }),
     callGasMax: option("json-rpc.gas-cap", gas, DEFAULTS.rpcCallGasMax, {
       description: "Gas one eth_call or eth_estimateGas may use; 0 is no cap.",
     }),

@@ -9,7 +9,7 @@ import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import type { NodePort } from "../rpc/ports/node.ts";
+import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
@@ -26,6 +26,7 @@ import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import { createValidatorVoting } from "./adapters/validator-voting.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Blocks whose pace stands for that of the network. */
@@ -45,6 +46,7 @@ export type NodeModules = {
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  readonly readiness: () => Readiness;
   /** undefined: calls run on this thread */
   readonly threads: ExecutionThreads | undefined;
 };
@@ -81,7 +83,7 @@ export function createRpcPorts(
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const settings = rpcSettings(config, core, modules.methods);
+  const settings = rpcSettings(config, modules.methods);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
 }
 
@@ -89,7 +91,7 @@ function createNodePort(
   { home, consensus }: Config,
   { chain, feeRecipient, engine, devChain, voting }: ChainCore,
   view: ChainView,
-  { admin, miner, dappDb, isListening }: NodeModules,
+  { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
   const version = clientVersion();
   const startingBlock = chain.head().block.header.number;
@@ -108,6 +110,7 @@ function createNodePort(
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },
+    readiness,
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
@@ -120,9 +123,9 @@ function createNodePort(
   };
 }
 
-function rpcSettings(
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings(
   { jsonRpc, chain }: Config,
-  { submissionRules }: ChainCore,
   methods: readonly MethodInfo[],
 ): RpcSettings {
   return {
@@ -134,7 +137,7 @@ function rpcSettings(
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     otsPageSizeMax: jsonRpc.otsPageSizeMax,
-    submissionRules,
+    submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,
   };

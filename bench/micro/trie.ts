@@ -35,12 +35,7 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(`@ethereumjs/mpt, ${ORACLE_ACCOUNTS} accounts: ${oracle.toFixed(0)} ms`);
 }
 
-async function row(
-  name: string,
-  accounts: number,
-  cacheBytes: number | undefined,
-  oracle: number,
-) {
+async function row(name: string, accounts: number, cacheBytes: number | undefined, oracle: number) {
   const nodes = createFlatNodes();
   const trie = createStateTrie(nodes, cacheBytes === undefined ? {} : { cacheBytes });
   let root = EMPTY_TRIE_ROOT;

@@ -1,7 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DiskBlockStoreOptions, openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import {
+  type DiskBlockStoreOptions,
+  openDiskBlockStore,
+} from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";

@@ -201,4 +201,3 @@ function readAlloc(json: AllocJson): GenesisAlloc {
     }),
   );
 }
-

@@ -6,10 +6,7 @@ import type { StateChanges, StateReader } from "./reader.ts";
  * The difference that leads back to `before` from the state in which all of `changes` have been made, in order. No codes: none has to come
  * back.
  */
-export function reverseChanges(
-  changes: Iterable<StateChanges>,
-  before: StateReader,
-): StateChanges {
+export function reverseChanges(changes: Iterable<StateChanges>, before: StateReader): StateChanges {
   const changed = new Map<Address, Map<Hash, bigint>>();
   for (const { accounts } of changes) {
     for (const { address, storage } of accounts) {

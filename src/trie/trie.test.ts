@@ -182,7 +182,10 @@ test("a pruned node is a MissingTrieNodeError", () => {
   const trie = createTrie(createMemoryNodes(), createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   assert.throws(() => trie.get(keccak256(EMPTY_BYTES), Uint8Array.of(1)), MissingTrieNodeError);
   const changes = { keys: [Uint8Array.of(1)], valueOf: () => undefined };
-  assert.throws(() => trie.update(keccak256(EMPTY_BYTES), changes, new NodeBatch()), MissingTrieNodeError);
+  assert.throws(
+    () => trie.update(keccak256(EMPTY_BYTES), changes, new NodeBatch()),
+    MissingTrieNodeError,
+  );
 });
 
 test("update takes keys of up to 64 bytes, also when only their last nibble differs", async () => {

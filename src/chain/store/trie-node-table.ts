@@ -127,7 +127,8 @@ export class TrieNodeTable implements TrieNodeReader {
     const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
     const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
     const newest = merging.newest(place);
-    if (newest < 0) return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
+    if (newest < 0)
+      return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
     const hash = merging.nodes.hash(newest);
     if (!isWritten && isVersion(before, hash)) return undefined;
     return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);

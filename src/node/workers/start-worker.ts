@@ -1,7 +1,12 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** Modules of this directory that threads run, named without their extension. */
-export type WorkerEntry = "compile-solidity" | "execute" | "prove-blobs" | "verify-sidecar";
+export type WorkerEntry =
+  | "compile-solidity"
+  | "execute"
+  | "prove-blobs"
+  | "recover-senders"
+  | "verify-sidecar";
 
 /** A module for tests of threads, which the bundle does not have. */
 export type TestWorkerEntry = `testing/${string}`;

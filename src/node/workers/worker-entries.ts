@@ -5,6 +5,7 @@ import type { WorkerEntry } from "./start-worker.ts";
 const WORKER_ENTRIES: Readonly<Record<WorkerEntry, () => Promise<unknown>>> = {
   "compile-solidity": () => import("./compile-solidity.ts"),
   execute: () => import("./execute.ts"),
+  "recover-senders": () => import("./recover-senders.ts"),
   "prove-blobs": () => import("./prove-blobs.ts"),
   "verify-sidecar": () => import("./verify-sidecar.ts"),
 };

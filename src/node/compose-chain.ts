@@ -3,7 +3,13 @@ import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { cliqueProposalsPath, clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
+import {
+  cliqueProposalsPath,
+  clockStopPath,
+  devJournalPath,
+  poolPath,
+  quarantinePath,
+} from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
@@ -20,11 +26,13 @@ import type { SetAside } from "../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
 import { createSoloEngine, OwnProposalRejectedError } from "../consensus/solo/solo-engine.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
+import { DevChain } from "../dev/dev-chain.ts";
+import { openDevJournal } from "../dev/dev-journal.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
-import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
+import { createSubmit } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
@@ -34,9 +42,11 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
+import { ChainChanges } from "./chain-changes.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
@@ -64,17 +74,24 @@ export type ChainCore = OpenChain & {
   readonly quarantine: Quarantine;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
-  readonly submissionRules: SubmissionRules;
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
   readonly badBlocks: BadBlocks;
+  /** Undefined where nobody may bend the chain. */
+  readonly devChain: DevChain | undefined;
   /**
    * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
    * @param number at most the head's
-   * @throws NetworkDecidesBlocksError under an engine with a network
+   * @throws NetworkDecidesBlocksError under an engine with a network, ChainBusyError while the chain is changed otherwise
    */
   readonly rewind: (number: number) => Promise<void>;
+  /**
+   * Runs `change`, which appends or removes blocks itself, while the engine is stopped.
+   * @param name of what changes the chain, for the errors of others
+   * @throws as `rewind`
+   */
+  readonly withoutEngine: <T>(name: string, change: () => Promise<T>) => Promise<T>;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -107,7 +124,11 @@ export function composeChain(
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
-  const beginBlock = createBlockFactory(chain, execution, hooks.beforeTransaction);
+  let devChain: DevChain | undefined;
+  const beginBlock = createBlockFactory(chain, execution, {
+    beforeTransaction: hooks.beforeTransaction,
+    override: opened.patches && ((attributes) => devChain?.override(attributes) ?? attributes),
+  });
   const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
   const mempool = createMempool(config, opened, poolLog);
@@ -129,14 +150,11 @@ export function composeChain(
   const pool = {
     add(submission: Submission): void {
       quarantine.assertAllowed(submission.tx.hash);
-      mempool.add(submission);
+      mempool.add(devChain?.withSender(submission) ?? submission);
     },
     checkBlob: mempool.checkBlob.bind(mempool),
   };
-  const submissionRules: SubmissionRules = {
-    txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
-    allowUnprotected: config.jsonRpc.allowUnprotected,
-  };
+  const submissionRules = submissionRulesOf(config.jsonRpc);
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
   const feeRecipient = {
@@ -150,7 +168,7 @@ export function composeChain(
   const pending = createPendingBlocks(building, {
     ...shared,
     nextTimestamp() {
-      const now = timeOf(hooks.wallClock?.() ?? Date.now());
+      const now = timeOf((hooks.wallClock?.() ?? Date.now()) + (devChain?.clockOffsetMs ?? 0));
       return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
   });
@@ -190,15 +208,16 @@ export function composeChain(
         application,
         onExecutable: (listener) => mempool.onPending(listener),
         hasExecutable: () => mempool.counts().pending > 0,
-        now: () => timeOf(clock.now()),
+        now: () => timeOf(clock.now() + (devChain?.clockOffsetMs ?? 0)),
         headTimestamp,
       },
     );
-  const engine =
-    networkEngine?.createNetworkEngine(config, {
-      ...{ application, chain, voting, failures, log },
-      onFatal: hooks.onFatal,
-    }) ?? createSolo();
+  const network = networkEngine?.createNetworkEngine(config, {
+    ...{ application, chain, voting, failures, log },
+    onFatal: hooks.onFatal,
+  });
+  const solo = network === undefined ? createSolo() : undefined;
+  const engine = network ?? solo!;
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
     const { header } = executed.block;
@@ -213,13 +232,25 @@ export function composeChain(
   chain.onRollback(() => {
     const { header } = chain.head().block;
     mempool.onHead({ header, state: chain.stateAt(header.number) });
+    journaled?.forgetIncluded();
   });
   let isRunning = false;
-  async function rewind(number: number): Promise<void> {
+  const changes = new ChainChanges();
+  async function withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {
     if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
-    await engine.stop();
-    application.engineLost();
-    try {
+    return changes.run(name, async () => {
+      // Blocks that the engine builds meanwhile would have another parent.
+      await engine.stop();
+      application.engineLost();
+      try {
+        return await change();
+      } finally {
+        if (isRunning) await engine.start();
+      }
+    });
+  }
+  function rewind(number: number): Promise<void> {
+    return withoutEngine("a rewind", async () => {
       for (;;) {
         const head = chain.head().block.header.number;
         if (head <= number) return;
@@ -227,19 +258,39 @@ export function composeChain(
         // Other calls have their turn between two parts.
         await setImmediate();
       }
-    } finally {
-      if (isRunning) await engine.start();
-    }
+    });
+  }
+  if (opened.patches !== undefined && solo !== undefined) {
+    devChain = new DevChain({
+      ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
+      engine: {
+        ...solo,
+        produceBlock() {
+          changes.assertNone();
+          return solo.produceBlock();
+        },
+      },
+      journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      now: hooks.wallClock ?? Date.now,
+    });
   }
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
     blockTester: createBlockTester(
-      { ...building, canCommit: engine.network === undefined },
+      {
+        ...building,
+        assertCanCommit() {
+          if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
+          changes.assertNone();
+        },
+      },
       shared,
     ),
     badBlocks: new BadBlocks(),
+    devChain,
     rewind,
+    withoutEngine,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,
@@ -252,7 +303,6 @@ export function composeChain(
     journaled,
     blobWorkers,
     quarantine,
-    submissionRules,
     submit,
     async start() {
       isRunning = true;
@@ -276,6 +326,7 @@ export function composeChain(
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
       journaled?.close();
+      devChain?.close();
     },
   };
 }

@@ -7,6 +7,7 @@ import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
 import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
+import { LES_METHODS } from "./les/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
@@ -34,8 +35,11 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...ADMIN_METHODS,
   ...CLIQUE_METHODS,
   ...DB_METHODS,
+  ...LES_METHODS,
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {
-  return createRegistry<RpcPorts>(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
+  if (!options.dev) return createRegistry(METHODS);
+  const devNames = new Set(DEV_METHODS.map(({ name }) => name));
+  return createRegistry([...METHODS.filter(({ name }) => !devNames.has(name)), ...DEV_METHODS]);
 }

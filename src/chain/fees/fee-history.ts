@@ -1,13 +1,12 @@
 import { NodeError } from "../../errors.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
-import { blobBaseFee, nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
-import { GAS_PER_BLOB } from "../../params/gas.ts";
+import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
 import { isBlockForkActive, isTimeForkActive } from "../../params/hardfork-at.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { ChainReader } from "../reader.ts";
+import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees } from "./block-fees.ts";
 
 /** More blocks than this are silently not looked at. */
 const BLOCKS_MAX = 1024;
@@ -35,50 +34,62 @@ export class InvalidFeeHistoryRequestError extends NodeError {
  * @param percentiles ascending, 0 to 100
  * @throws InvalidFeeHistoryRequestError
  */
-export function feeHistory(
+export type GetFeeHistory = (
   blockCount: number,
   newest: number | "pending",
   percentiles: readonly number[],
-  chain: Pick<ChainReader, "config" | "head" | "blockByNumber" | "pending">,
-): FeeHistory {
-  checkPercentiles(percentiles);
-  const head = chain.head().block.header.number;
-  const pending = newest === "pending" ? chain.pending()?.executed : undefined;
-  const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
-  if (newest !== "pending" && last > head) {
-    throw new InvalidFeeHistoryRequestError(
-      `request beyond head block: requested ${last}, head ${head}`,
-      { requested: last, head },
-    );
-  }
-  // Where no pending block can be built, one block fewer is told of.
-  const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
-  const count = Math.min(wanted, BLOCKS_MAX, last + 1);
-  const oldestBlock = last + 1 - count;
-  const blocks: ExecutedBlock[] = [];
-  for (let number = oldestBlock; number <= last; number++) {
-    const executed = number > head ? pending : chain.blockByNumber(number);
-    if (executed) blocks.push(executed);
-  }
-  const headers = blocks.map(({ block }) => block.header);
-  const newestHeader = headers.at(-1);
-  const following = newestHeader ? [newestHeader] : [];
+) => FeeHistory;
+
+/** Whole blocks are read for their tips alone, and what was computed of a block is cached. */
+export function createFeeHistory(
+  chain: Pick<ChainReader, "config" | "head" | "hashAt" | "headerAt" | "blockByNumber" | "pending">,
+): GetFeeHistory {
+  const cache = new BlockFeeCache(chain);
   const { config } = chain;
-  return {
-    oldestBlock,
-    ...(percentiles.length > 0 && {
-      reward: blocks.map((executed) => rewardsOf(executed, percentiles)),
-    }),
-    baseFeePerGas: [
-      ...headers.map(({ baseFeePerGas = 0n }) => baseFeePerGas),
-      ...following.map((header) => followingBaseFee(header, config)),
-    ],
-    gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => Number(gasUsed) / Number(gasLimit)),
-    baseFeePerBlobGas: [
-      ...headers.map((header) => blobFeeAt(header.excessBlobGas, header, config)),
-      ...following.map((header) => followingBlobFee(header, config)),
-    ],
-    blobGasUsedRatio: headers.map((header) => blobGasUsedRatio(header, config)),
+  return (blockCount, newest, percentiles) => {
+    checkPercentiles(percentiles);
+    const head = chain.head().block.header.number;
+    const pending = newest === "pending" ? chain.pending()?.executed : undefined;
+    const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
+    if (newest !== "pending" && last > head) {
+      throw new InvalidFeeHistoryRequestError(
+        `request beyond head block: requested ${last}, head ${head}`,
+        { requested: last, head },
+      );
+    }
+    // Where no pending block can be built, the history has one block less.
+    const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
+    const count = Math.min(wanted, BLOCKS_MAX, last + 1);
+    const oldestBlock = last + 1 - count;
+    const rows: BlockFees[] = [];
+    const reward: (readonly bigint[])[] = [];
+    for (let number = oldestBlock; number <= last; number++) {
+      const isPending = number > head;
+      const fees = isPending
+        ? pending && blockFees(pending.block.header, config)
+        : cache.at(number);
+      if (fees === undefined) continue;
+      rows.push(fees);
+      if (percentiles.length === 0) continue;
+      const executed = isPending ? pending : chain.blockByNumber(number);
+      reward.push(executed ? rewardsOf(executed, percentiles, cache) : []);
+    }
+    const newestHeader = rows.at(-1)?.header;
+    const following = newestHeader ? [newestHeader] : [];
+    return {
+      oldestBlock,
+      ...(percentiles.length > 0 && { reward }),
+      baseFeePerGas: [
+        ...rows.map(({ baseFeePerGas }) => baseFeePerGas),
+        ...following.map((header) => followingBaseFee(header, config)),
+      ],
+      gasUsedRatio: rows.map(({ gasUsedRatio }) => gasUsedRatio),
+      baseFeePerBlobGas: [
+        ...rows.map(({ baseFeePerBlobGas }) => baseFeePerBlobGas),
+        ...following.map((header) => followingBlobFee(header, config)),
+      ],
+      blobGasUsedRatio: rows.map(({ blobGasUsedRatio }) => blobGasUsedRatio),
+    };
   };
 }
 
@@ -96,24 +107,19 @@ function checkPercentiles(percentiles: readonly number[]): void {
   });
 }
 
-/** For each percentile of the block's gas the tip of the transaction that reaches it, tips ascending. */
-function rewardsOf({ block, receipts }: ExecutedBlock, percentiles: readonly number[]): bigint[] {
-  const { baseFeePerGas = 0n, gasUsed } = block.header;
-  const sorted = block.transactions
-    .map((tx, index) => ({
-      tip: effectiveTip(tx, baseFeePerGas),
-      gasUsed: receipts[index]?.gasUsed ?? 0n,
-    }))
-    .sort((a, b) => (a.tip < b.tip ? -1 : a.tip > b.tip ? 1 : 0));
+/** For each percentile of the block's gas the tip of the transaction that reaches it, tips ascending; 0 in an empty block. */
+function rewardsOf(
+  executed: ExecutedBlock,
+  percentiles: readonly number[],
+  cache: BlockFeeCache,
+): bigint[] {
+  const { tips, gasUpTo } = cache.tipsOf(executed);
+  const gasUsed = Number(executed.block.header.gasUsed);
   let index = 0;
-  let sum = sorted[0]?.gasUsed ?? 0n;
   return percentiles.map((percentile) => {
-    const threshold = BigInt(Math.trunc((Number(gasUsed) * percentile) / 100));
-    while (sum < threshold && index < sorted.length - 1) {
-      index++;
-      sum += sorted[index]?.gasUsed ?? 0n;
-    }
-    return sorted[index]?.tip ?? 0n;
+    const threshold = BigInt(Math.trunc((gasUsed * percentile) / 100));
+    while (index < tips.length - 1 && gasUpTo[index]! < threshold) index++;
+    return tips[index] ?? 0n;
   });
 }
 
@@ -130,19 +136,4 @@ function followingBlobFee(header: Header, config: ChainConfig): bigint {
   if (header.excessBlobGas === undefined || !params) return 0n;
   const isOsaka = isTimeForkActive(config, "osakaTime", header.timestamp);
   return blobFeeAt(nextExcessBlobGas(header, params, isOsaka), header, config);
-}
-
-function blobFeeAt(
-  excessBlobGas: bigint | undefined,
-  { timestamp }: Header,
-  config: ChainConfig,
-): bigint {
-  const params = blobParamsAt(config, timestamp);
-  return excessBlobGas === undefined || !params ? 0n : blobBaseFee(excessBlobGas, params);
-}
-
-function blobGasUsedRatio({ blobGasUsed, timestamp }: Header, config: ChainConfig): number {
-  const params = blobParamsAt(config, timestamp);
-  if (blobGasUsed === undefined || !params) return 0;
-  return Number(blobGasUsed) / (params.max * Number(GAS_PER_BLOB));
 }

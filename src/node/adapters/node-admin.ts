@@ -3,12 +3,13 @@ import { isLoopback } from "../../config/dangers.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
-import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/engine.ts";
+import type { NetworkPeer } from "../../consensus/engine.ts";
 import { InvalidBlockError } from "../../execution/errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
-import type { EndpointOptions, RpcServer, TcpKind } from "../../rpc/server/server.ts";
+import type { EndpointOptions, TcpKind } from "../../rpc/server/endpoint.ts";
+import type { RpcServer } from "../../rpc/server/server.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { FileBlock } from "../chain-file.ts";
 import type { ChainCore } from "../compose-chain.ts";
@@ -46,7 +47,6 @@ export function createNodeAdmin(
 ): NodeAdmin {
   const { core, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, engine, execution } = core;
-  let isImporting = false;
 
   /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
   function importOrKeep(fileBlock: FileBlock & { readonly senders: readonly Address[] }): void {
@@ -133,12 +133,7 @@ export function createNodeAdmin(
 
     async importChain(file) {
       const path = files.forReading(file);
-      if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
-      if (isImporting) throw new AdminError("another import is running");
-      isImporting = true;
-      // Only one writer: blocks that the engine builds meanwhile would have another parent.
-      await engine.stop();
-      try {
+      await core.withoutEngine("an import", async () => {
         await importChainFile(
           path,
           { chain, log },
@@ -150,10 +145,7 @@ export function createNodeAdmin(
             importBlock: (fileBlock, senders) => importOrKeep({ ...fileBlock, senders }),
           },
         );
-      } finally {
-        isImporting = false;
-        if (isRunning()) await engine.start();
-      }
+      });
     },
   };
 }

@@ -82,15 +82,15 @@ test("feeHistory ends with the head, one block earlier, when there is no pending
   assert.equal(createFeeHistory(chain)(1, "pending", []).gasUsedRatio.length, 0);
 });
 
-test("feeHistory refuses bad percentiles and blocks to come", () => {
-  const refused: readonly (readonly [readonly number[], string])[] = [
+test("feeHistory rejects bad percentiles and blocks to come", () => {
+  const rejected: readonly (readonly [readonly number[], string])[] = [
     [new Array(101).fill(0), "invalid reward percentile: over the query limit 100"],
     [[101], "invalid reward percentile: 101.000000"],
     [[-1], "invalid reward percentile: -1.000000"],
     [[20, 10], "invalid reward percentile: #0:20.000000 >= #1:10.000000"],
     [[10, 10], "invalid reward percentile: #0:10.000000 >= #1:10.000000"],
   ];
-  for (const [percentiles, message] of refused) {
+  for (const [percentiles, message] of rejected) {
     assert.throws(() => createFeeHistory(chain)(1, 2, percentiles), {
       code: "INVALID_FEE_HISTORY_REQUEST",
       message,

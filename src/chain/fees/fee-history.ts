@@ -8,14 +8,14 @@ import type { Header } from "../../types/header.ts";
 import type { ChainReader } from "../reader.ts";
 import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees } from "./block-fees.ts";
 
-/** More blocks than this are silently not looked at. */
+/** A longer range is cut to this, as in geth. */
 const BLOCKS_MAX = 1024;
 const PERCENTILES_MAX = 100;
 
 /** Fees of a run of blocks, in wei. */
 export type FeeHistory = {
   readonly oldestBlock: number;
-  /** One list a block, one entry a percentile; absent when no percentiles were asked for. */
+  /** One list a block, one entry a percentile; absent without percentiles. */
   readonly reward?: readonly (readonly bigint[])[];
   /** One more than there are blocks: the next block's is last. */
   readonly baseFeePerGas: readonly bigint[];
@@ -94,15 +94,15 @@ export function createFeeHistory(
 }
 
 function checkPercentiles(percentiles: readonly number[]): void {
-  const refuse = (text: string): never => {
+  const reject = (text: string): never => {
     throw new InvalidFeeHistoryRequestError(`invalid reward percentile: ${text}`);
   };
-  if (percentiles.length > PERCENTILES_MAX) refuse(`over the query limit ${PERCENTILES_MAX}`);
+  if (percentiles.length > PERCENTILES_MAX) reject(`over the query limit ${PERCENTILES_MAX}`);
   percentiles.forEach((value, index) => {
-    if (!(value >= 0 && value <= 100)) refuse(value.toFixed(6));
+    if (!(value >= 0 && value <= 100)) reject(value.toFixed(6));
     const before = percentiles[index - 1];
     if (before !== undefined && value <= before) {
-      refuse(`#${index - 1}:${before.toFixed(6)} >= #${index}:${value.toFixed(6)}`);
+      reject(`#${index - 1}:${before.toFixed(6)} >= #${index}:${value.toFixed(6)}`);
     }
   });
 }

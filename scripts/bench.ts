@@ -23,6 +23,7 @@ const BENCHES: Readonly<
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
   trie: () => import("../bench/micro/trie.ts"),
+  whisper: () => import("../bench/les/whisper.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };
 

@@ -21,6 +21,12 @@ export const COMETBFT_SETTINGS = {
   persistentPeers: option("cometbft.persistent-peers", list, [], {
     description: "Peers to stay connected to, as id@host:port.",
   }),
+  trustedPeers: option("cometbft.trusted-peers", list, [], {
+    description: "Ids of peers that connect also where there are as many as allowed.",
+  }),
+  rejectedPeers: option("cometbft.rejected-peers", list, [], {
+    description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
+  }),
   rpcAddress: option(
     "cometbft.rpc-address",
     hostPort,

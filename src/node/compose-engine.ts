@@ -18,7 +18,9 @@ import {
   prepareEngineHome,
   readStartingSet,
   validatorPublicKey,
+  writeEngineConfig,
 } from "../consensus/cometbft/engine-home.ts";
+import type { PeerSettings } from "../consensus/cometbft/peer-lists.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { addressOfCompressedKey } from "../crypto/compressed-public-key.ts";
 import { NodeError } from "../errors.ts";
@@ -77,37 +79,41 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
   const rpcAddress = `tcp://${formatHostPort(cometbft.rpcAddress)}`;
   const p2pAddress = formatHostPort(cometbft.p2pAddress);
   const { header } = chain.head().block;
-  const engineHome = prepareEngineHome(directory, {
-    config: engineConfigToml({
-      abciSocket,
-      moniker: cometbft.moniker,
-      rpcAddress,
-      p2pAddress,
-      externalAddress: cometbft.externalAddress,
-      persistentPeers: cometbft.persistentPeers,
-      isLocalNet: cometbft.localNet,
-      blockTimeMs,
-      doubleSignCheckHeight: cometbft.doubleSignCheckHeight,
+  const { nodeId, initialHeight } = prepareEngineHome(directory, (publicKey) =>
+    engineGenesisJson({
+      chainId: chain.config.chainId,
+      genesisTime: header.timestamp,
+      initialHeight: header.number + 1,
+      validators: [{ publicKey, power: 1, name: cometbft.moniker }],
+      genesisHash: chain.genesisHash,
     }),
-    genesis: (publicKey) =>
-      engineGenesisJson({
-        chainId: chain.config.chainId,
-        genesisTime: header.timestamp,
-        initialHeight: header.number + 1,
-        validators: [{ publicKey, power: 1, name: cometbft.moniker }],
-        genesisHash: chain.genesisHash,
+  );
+  const configure = (peers: PeerSettings) =>
+    writeEngineConfig(
+      directory,
+      engineConfigToml({
+        ...{ abciSocket, rpcAddress, p2pAddress, blockTimeMs, peers },
+        moniker: cometbft.moniker,
+        externalAddress: cometbft.externalAddress,
+        isLocalNet: cometbft.localNet,
+        doubleSignCheckHeight: cometbft.doubleSignCheckHeight,
       }),
-  });
+    );
   return createCometBftEngine(
     {
-      nodeId: engineHome.nodeId,
-      initialHeight: engineHome.initialHeight,
+      peers: {
+        persistent: cometbft.persistentPeers,
+        trusted: cometbft.trustedPeers,
+        rejected: cometbft.rejectedPeers,
+      },
+      ...{ nodeId, initialHeight },
       ...{ binary, directory, abciSocket, rpcAddress, p2pAddress, blockTimeMs },
       version: clientVersion(),
     },
     {
       ...modules,
       validatorCount: () => voting.snapshotAt(chain.head().block.header.number).signers.length,
+      configure,
       rollbackTo: (height) => chain.rollbackTo(height),
       onCommitted: (listener) => chain.subscribe(listener),
       log: modules.log.child("cometbft"),

@@ -24,25 +24,24 @@ export type EngineHome = {
 };
 
 /**
- * Makes what is missing of CometBFT's home and rewrites its configuration. Keys, genesis and signing state that are there are never
- * touched: a validator that forgets what it signed can sign against itself.
+ * Makes what is missing of CometBFT's home. Keys, genesis and signing state that are there are never touched: a validator that forgets
+ * what it signed can sign against itself.
+ * @param genesisFor `genesis.json` of a chain whose only validator has this compressed key; for a home that has none
  * @throws EngineHomeError for a genesis that cannot be read
  */
 export function prepareEngineHome(
   directory: string,
-  files: {
-    /** `config.toml` */
-    readonly config: string;
-    /** `genesis.json` of a chain whose only validator has this compressed key; for a home that has none. */
-    readonly genesis: (publicKey: Uint8Array) => string;
-  },
+  genesisFor: (publicKey: Uint8Array) => string,
 ): EngineHome {
   createEngineKeys(directory);
   const genesis = genesisPath(directory);
-  if (!existsSync(genesis))
-    createOnce(genesis, files.genesis(validatorPublicKey(directory)), 0o644);
-  replaceFile(join(directory, "config", "config.toml"), files.config, 0o644);
+  if (!existsSync(genesis)) createOnce(genesis, genesisFor(validatorPublicKey(directory)), 0o644);
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
+}
+
+/** Replaces CometBFT's configuration. */
+export function writeEngineConfig(directory: string, configToml: string): void {
+  replaceFile(join(directory, "config", "config.toml"), configToml, 0o644);
 }
 
 /** The validators and first height of the genesis in the home. @throws EngineHomeError */

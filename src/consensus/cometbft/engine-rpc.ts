@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { NodeError } from "../../errors.ts";
+import type { ConsensusStep } from "../engine.ts";
 
 /** CometBFT's own RPC does not answer, or answers with an error. */
 export class EngineRpcError extends NodeError {
@@ -35,8 +36,9 @@ export type EngineStatus = {
 export type EngineRpc = {
   status(): Promise<EngineStatus>;
   peers(): Promise<readonly EnginePeer[]>;
-  /** Connects to `id@host:port` and again whenever the connection is lost, until CometBFT restarts. */
-  dial(peers: readonly string[]): Promise<void>;
+  step(): Promise<ConsensusStep>;
+  /** Connects to `id@host:port`, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. */
+  dial(peer: string, kind: "persistent" | "unconditional"): Promise<void>;
 };
 
 /** A peer that does not answer in this time is not up: it runs on this machine. */
@@ -88,8 +90,18 @@ export function createEngineRpc(address: string): EngineRpc {
         connectedForNanos: BigInt(peer.connection_status.Duration),
       }));
     },
-    async dial(peers) {
-      await call("dial_peers", { peers, persistent: true, unconditional: false, private: false });
+    async step() {
+      const { round_state } = (await call("consensus_state")) as ConsensusStateAnswer;
+      const [height, round, step] = round_state["height/round/step"].split("/").map(Number);
+      return { height: height!, round: round!, step: step! };
+    },
+    async dial(peer, kind) {
+      await call("dial_peers", {
+        peers: [peer],
+        persistent: kind === "persistent",
+        unconditional: kind === "unconditional",
+        private: false,
+      });
     },
   };
 }
@@ -106,6 +118,7 @@ type StatusAnswer = {
   readonly sync_info: { readonly catching_up: boolean; readonly latest_block_height: string };
   readonly validator_info: { readonly address: string; readonly voting_power: string };
 };
+type ConsensusStateAnswer = { readonly round_state: { readonly "height/round/step": string } };
 type PeersAnswer = {
   readonly peers: readonly {
     readonly node_info: NodeInfoAnswer;

@@ -158,13 +158,14 @@ export function createTestModules(
     reader: { ...chainOf(blocks), ...replace.reader },
     pool: { ...poolOf(pooled), ...replace.pool },
   };
-  const info = { ...TEST_NODE_INFO, coinbase: BOB, ...replace.info };
+  // Read anew at each call, so that a test can change what it gave.
+  const info = () => ({ ...TEST_NODE_INFO, coinbase: BOB, ...replace.info });
   const ports = connect({
     chain: createLocalChainView({ ...backend, logs, subscribe, addresses }),
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
-    node: { info: () => info },
+    node: { info },
     runtime: {},
     tools: TEST_TOOLS,
   });

@@ -79,6 +79,17 @@ function genesisPath(directory: string): string {
   return join(directory, "config", "genesis.json");
 }
 
+/** Private key of the validator whose home this is: 32 bytes. */
+export function validatorPrivateKey(directory: string): Uint8Array {
+  const { priv_key } = readJson(validatorKeyPath(directory)) as { priv_key: { value: string } };
+  return Buffer.from(priv_key.value, "base64");
+}
+
+/** Stores CometBFT's genesis in a home that has none. */
+export function createEngineGenesis(directory: string, text: string): void {
+  writeFileSync(genesisPath(directory), text, { flag: "wx", mode: 0o644 });
+}
+
 function nodeKeyPath(directory: string): string {
   return join(directory, "config", "node_key.json");
 }

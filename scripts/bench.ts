@@ -13,6 +13,7 @@ const BENCHES: Readonly<
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
+  start: () => import("../bench/rpc/start.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),

@@ -22,11 +22,13 @@ const LAYERS = [
   "keystore",
   "tracing",
   "consensus",
+  "dev",
   "rpc",
   "config",
   "node",
   "cli",
   "index.ts",
+  "bundle",
 ];
 
 const src = fileURLToPath(new URL("../src", import.meta.url));

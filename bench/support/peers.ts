@@ -12,6 +12,8 @@ export type Peer = {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
+  /** From the start of the process to its first answer: wall milliseconds, and CPU milliseconds of the process. */
+  readonly firstAnswer: { readonly wallMs: number; readonly cpuMs: number };
   /** CPU seconds its process has used, user and system. */
   cpuSeconds(): number;
   /** Resident memory in bytes. */
@@ -20,6 +22,8 @@ export type Peer = {
 };
 
 export type PeerOptions = {
+  /** Home of our own node, left in place; absent: a fresh one that is removed. */
+  readonly home?: string;
   /** Seconds between blocks; absent: a block for each transaction. */
   readonly blockTimeSeconds?: number;
   readonly extraArguments?: readonly string[];
@@ -29,11 +33,11 @@ export type PeerOptions = {
   readonly runtimeArguments?: readonly string[];
 };
 
-/** Our own node with `--dev` in a fresh home. */
+/** Our own node with `--dev`. */
 export async function startEvmint(
   options: PeerOptions = {},
 ): Promise<Peer & { readonly home: string }> {
-  const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
   const entry = join(root, "bin/evmintd.js");
@@ -53,9 +57,9 @@ export async function startEvmint(
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
-  const node = await peer("evmint", port, child, () =>
-    rmSync(home, { recursive: true, force: true }),
-  );
+  const node = await peer("evmint", port, child, () => {
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+  });
   return { ...node, home };
 }
 
@@ -140,18 +144,22 @@ async function peer(
   child: ChildProcess,
   cleanUp: () => void,
 ): Promise<Peer> {
+  const begin = performance.now();
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  const cpuSeconds = () => {
+    // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
+    const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  };
   await untilAnswering(name, port, child);
+  const firstAnswer = { wallMs: performance.now() - begin, cpuMs: cpuSeconds() * 1000 };
   return {
     name,
     port,
     pid: child.pid!,
-    cpuSeconds: () => {
-      // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
-      const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return (Number(fields[11]) + Number(fields[12])) / 100;
-    },
+    firstAnswer,
+    cpuSeconds,
     residentBytes: () => {
       const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
@@ -165,13 +173,13 @@ async function peer(
 }
 
 async function untilAnswering(name: string, port: number, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     if (child.exitCode !== null) throw new Error(`${name} exited with ${child.exitCode}`);
     try {
       await call(port, "eth_chainId", []);
       return;
     } catch {
-      await new Promise((done) => setTimeout(done, 50));
+      await new Promise((done) => setTimeout(done, 5));
     }
   }
   throw new Error(`${name} did not answer within 15 s`);

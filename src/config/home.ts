@@ -58,6 +58,11 @@ export function clockStopPath(home: string): string {
   return join(home, "data", "clock-stopped");
 }
 
+/** What callers of a dev chain did besides sending transactions. */
+export function devJournalPath(home: string): string {
+  return join(home, "data", "dev");
+}
+
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");

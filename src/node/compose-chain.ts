@@ -3,7 +3,13 @@ import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { cliqueProposalsPath, clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
+import {
+  cliqueProposalsPath,
+  clockStopPath,
+  devJournalPath,
+  poolPath,
+  quarantinePath,
+} from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
@@ -20,6 +26,8 @@ import type { SetAside } from "../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
 import { createSoloEngine, OwnProposalRejectedError } from "../consensus/solo/solo-engine.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
+import { DevChain } from "../dev/dev-chain.ts";
+import { openDevJournal } from "../dev/dev-journal.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
@@ -69,6 +77,8 @@ export type ChainCore = OpenChain & {
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
   readonly badBlocks: BadBlocks;
+  /** Undefined where nobody may bend the chain. */
+  readonly devChain: DevChain | undefined;
   /**
    * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
    * @param number at most the head's
@@ -107,7 +117,11 @@ export function composeChain(
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
-  const beginBlock = createBlockFactory(chain, execution, hooks.beforeTransaction);
+  let devChain: DevChain | undefined;
+  const beginBlock = createBlockFactory(chain, execution, {
+    beforeTransaction: hooks.beforeTransaction,
+    override: opened.patches && ((attributes) => devChain?.override(attributes) ?? attributes),
+  });
   const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
   const mempool = createMempool(config, opened, poolLog);
@@ -129,7 +143,7 @@ export function composeChain(
   const pool = {
     add(submission: Submission): void {
       quarantine.assertAllowed(submission.tx.hash);
-      mempool.add(submission);
+      mempool.add(devChain?.withSender(submission) ?? submission);
     },
     checkBlob: mempool.checkBlob.bind(mempool),
   };
@@ -150,7 +164,7 @@ export function composeChain(
   const pending = createPendingBlocks(building, {
     ...shared,
     nextTimestamp() {
-      const now = timeOf(hooks.wallClock?.() ?? Date.now());
+      const now = timeOf((hooks.wallClock?.() ?? Date.now()) + (devChain?.clockOffsetMs ?? 0));
       return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
   });
@@ -190,15 +204,16 @@ export function composeChain(
         application,
         onExecutable: (listener) => mempool.onPending(listener),
         hasExecutable: () => mempool.counts().pending > 0,
-        now: () => timeOf(clock.now()),
+        now: () => timeOf(clock.now() + (devChain?.clockOffsetMs ?? 0)),
         headTimestamp,
       },
     );
-  const engine =
-    networkEngine?.createNetworkEngine(config, {
-      ...{ application, chain, voting, failures, log },
-      onFatal: hooks.onFatal,
-    }) ?? createSolo();
+  const network = networkEngine?.createNetworkEngine(config, {
+    ...{ application, chain, voting, failures, log },
+    onFatal: hooks.onFatal,
+  });
+  const solo = network === undefined ? createSolo() : undefined;
+  const engine = network ?? solo!;
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
     const { header } = executed.block;
@@ -213,6 +228,7 @@ export function composeChain(
   chain.onRollback(() => {
     const { header } = chain.head().block;
     mempool.onHead({ header, state: chain.stateAt(header.number) });
+    journaled?.forgetIncluded();
   });
   let isRunning = false;
   async function rewind(number: number): Promise<void> {
@@ -231,6 +247,14 @@ export function composeChain(
       if (isRunning) await engine.start();
     }
   }
+  if (opened.patches !== undefined && solo !== undefined) {
+    devChain = new DevChain({
+      ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
+      engine: solo,
+      journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      now: hooks.wallClock ?? Date.now,
+    });
+  }
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
@@ -239,6 +263,7 @@ export function composeChain(
       shared,
     ),
     badBlocks: new BadBlocks(),
+    devChain,
     rewind,
     feeRecipient,
     reader: { ...chain, pending },
@@ -276,6 +301,7 @@ export function composeChain(
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
       journaled?.close();
+      devChain?.close();
     },
   };
 }

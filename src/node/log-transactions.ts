@@ -15,7 +15,7 @@ const REASON_TIMEOUT_MS = 500;
 
 /** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed. */
 export function logTransactions(
-  { chain }: Pick<ChainCore, "chain">,
+  { chain, devChain }: Pick<ChainCore, "chain" | "devChain">,
   tracing: Pick<ExecutionPort, "traceTransaction">,
   { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): void {
@@ -24,7 +24,8 @@ export function logTransactions(
   );
   chain.subscribe(({ executed }) => {
     // After the callers that wait for the block: the line may need an execution.
-    if (log.enabled("info")) setImmediate(logLater, executed);
+    if (log.enabled("info") && devChain?.settings.logging !== false)
+      setImmediate(logLater, executed);
   });
 }
 

@@ -16,6 +16,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
 import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
+import { createDevPort } from "./adapters/dev-port.ts";
 import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
@@ -60,14 +61,19 @@ export function createRpcPorts(
     threads === undefined
       ? createExecutionPort(limits, core, suggestTip)
       : {
-          ...createThreadedExecution(limits, core, { suggestTip, threads }),
+          ...createThreadedExecution(limits, core, {
+            ...{ suggestTip, threads },
+            // What a dev chain's caller set by hand is in no store that a thread could follow.
+            isLocal: () => (core.patches?.size ?? 0) > 0,
+          }),
           ...createBlockMethods(core.blockTester),
         };
   const remote: RemotePorts = {
     chain,
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
-    keys: createKeysPort(modules.keys),
+    keys: createKeysPort(modules.keys, core.devChain),
+    dev: createDevPort(core),
     node: createNodePort(config, core, chain, modules),
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
@@ -78,7 +84,7 @@ export function createRpcPorts(
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient, engine, voting }: ChainCore,
+  { chain, feeRecipient, engine, devChain, voting }: ChainCore,
   view: ChainView,
   { admin, miner, dappDb, isListening }: NodeModules,
 ): NodePort {
@@ -101,7 +107,7 @@ function createNodePort(
     },
     devChain: () => ({
       instanceId: instanceId(home),
-      isAutomine: consensus.blockTime === "instant",
+      isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
     }),
     ...admin,
     ...miner,

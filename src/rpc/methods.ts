@@ -37,5 +37,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {
-  return createRegistry<RpcPorts>(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
+  if (!options.dev) return createRegistry(METHODS);
+  const devNames = new Set(DEV_METHODS.map(({ name }) => name));
+  return createRegistry([...METHODS.filter(({ name }) => !devNames.has(name)), ...DEV_METHODS]);
 }

@@ -7,7 +7,13 @@ import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
-import { type BlockTime, nextBlockTime, timestampStepOf } from "./block-time.ts";
+import {
+  type BlockMode,
+  type BlockTime,
+  modeOf,
+  nextBlockTime,
+  timestampStepOf,
+} from "./block-time.ts";
 
 export type SoloEngineOptions = {
   readonly blockTime: BlockTime;
@@ -45,11 +51,20 @@ export class OwnProposalRejectedError extends NodeError {
   }
 }
 
+export type SoloEngine = Omit<Engine, "start" | "stop"> & {
+  start(): void;
+  stop(): void;
+  /** As `blockTime` has it. */
+  readonly configuredMode: BlockMode;
+  /** Changes when blocks are made, from now on. */
+  setMode(mode: BlockMode): void;
+};
+
 /** The engine of a chain with one validator, in process: every proposal is decided. */
 export function createSoloEngine(
   options: SoloEngineOptions,
   modules: SoloEngineModules,
-): Omit<Engine, "start" | "stop"> & { start(): void; stop(): void } {
+): SoloEngine {
   const { application } = modules;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -58,6 +73,8 @@ export function createSoloEngine(
   let running = false;
   let isStalled = false;
   const timestampStep = timestampStepOf(options.blockTime);
+  const configuredMode = modeOf(options.blockTime);
+  let mode = configuredMode;
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
@@ -127,18 +144,28 @@ export function createSoloEngine(
     immediate = undefined;
   }
 
+  function start(): void {
+    if (running) return;
+    running = true;
+    if (mode.automine) {
+      unsubscribe = modules.onExecutable(scheduleInstant);
+      scheduleInstant();
+    }
+    if (mode.intervalMs > 0) {
+      timer = setInterval(() => guarded(() => produce(true)), mode.intervalMs);
+    }
+  }
+
   return {
-    start() {
-      if (running) return;
-      running = true;
-      if (options.blockTime === "instant") {
-        unsubscribe = modules.onExecutable(scheduleInstant);
-        scheduleInstant();
-      } else if (options.blockTime !== "manual") {
-        timer = setInterval(() => guarded(() => produce(true)), options.blockTime.intervalMs);
-      }
-    },
+    start,
     stop,
+    configuredMode,
+    setMode(wanted) {
+      mode = wanted;
+      if (!running) return;
+      stop();
+      start();
+    },
     produceBlock() {
       const hash = produce(true);
       invariant(hash, "a block that may be empty is always made");

@@ -106,7 +106,9 @@ export function openTestApplication(
       submit: (submission: Submission) => mempool.add(submission),
       proposals,
       startingSet: () => startingSet,
-      beginBlock: createBlockFactory(chain, execution, options.executorFault),
+      beginBlock: createBlockFactory(chain, execution, {
+        beforeTransaction: options.executorFault,
+      }),
       setAside(failure) {
         setAside.push(failure);
         mempool.remove(failure.transaction.hash, "quarantined");

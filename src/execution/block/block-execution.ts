@@ -6,6 +6,7 @@ import { GAS_PER_BLOB } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { mergeChanges } from "../../state/patched-state.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
@@ -44,8 +45,10 @@ export type ExecutionModules = {
 /** The parent of a block under execution. */
 export type BlockParent = {
   readonly header: Header;
-  /** The state after the parent. */
+  /** The state after the parent, with `patch`. */
   readonly state: StateReader;
+  /** What was set by hand since the parent: part of what the block changes. */
+  readonly patch?: StateChanges | undefined;
   readonly blockHash: BlockHashes;
 };
 
@@ -113,8 +116,9 @@ export type BlockEnv = {
   readonly context: BlockContext;
   /** The state before the block; the block changes it. */
   readonly state: WorldState;
-  /** The root of the base of `state`. */
+  /** The root of the base of `state` without `patch`. */
   readonly baseRoot: Hash;
+  readonly patch?: StateChanges | undefined;
   /** Blob gas the block may use. */
   readonly blobGasMax: bigint;
 };
@@ -130,6 +134,7 @@ export function beginBlock(
     context: blockContextOf(header, config, parent.blockHash),
     state: createWorldState(parent.state),
     baseRoot: parent.header.stateRoot,
+    patch: parent.patch,
     blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
   };
   return beginBlockOn(env, header, modules);
@@ -137,7 +142,7 @@ export function beginBlock(
 
 /** As `beginBlock`, on a state that may hold more than the parent left. */
 export function beginBlockOn(
-  { context, state, baseRoot, blobGasMax }: BlockEnv,
+  { context, state, baseRoot, patch, blobGasMax }: BlockEnv,
   header: OpenHeader,
   { config, evm, stateTrie }: ExecutionModules,
 ): BlockExecution {
@@ -147,6 +152,11 @@ export function beginBlockOn(
   const receipts: Receipt[] = [];
   const senders: Address[] = [];
   const bloom = new Uint8Array(BLOOM_LENGTH);
+
+  const changesOfBlock = () => {
+    const changes = state.changes();
+    return patch === undefined ? changes : mergeChanges(patch, changes);
+  };
 
   storeAncestry(header, environment);
 
@@ -164,7 +174,7 @@ export function beginBlockOn(
       cumulativeGasUsed: header.gasLimit - gasPool.gas,
       effectiveGasPrice: message.gasPrice,
       blobBaseFee: context.blobBaseFee,
-      stateRoot: () => stateTrie.update(baseRoot, state.changes()).root,
+      stateRoot: () => stateTrie.update(baseRoot, changesOfBlock()).root,
     });
     receipts.push(receipt);
     senders.push(message.from);
@@ -188,7 +198,7 @@ export function beginBlockOn(
       if (withdrawals) applyWithdrawals(withdrawals, state);
       applyRewards(header, uncles, hardfork, state);
       systemUpdate?.(state);
-      const changes = state.changes();
+      const changes = changesOfBlock();
       return {
         receipts,
         senders,

@@ -48,6 +48,8 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
+  /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
+  readonly forced?: { readonly baseFeePerGas?: bigint };
   readonly systemUpdate?: SystemUpdate;
 };
 
@@ -97,6 +99,7 @@ export function createBlockBuilder(
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
+    ...(attributes.forced && { areFeesForced: true }),
   });
   const execution = beginBlock(header, parent, modules);
   const { hardfork } = execution.context;
@@ -166,7 +169,14 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
 function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot }: PayloadAttributes,
+  {
+    timestamp,
+    feeRecipient,
+    gasLimit,
+    prevRandao,
+    parentBeaconBlockRoot,
+    forced,
+  }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };
@@ -180,7 +190,7 @@ function openHeader(
     coinbase: feeRecipient,
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
-    ...(isLondon && { baseFeePerGas: nextBaseFee(parent) }),
+    ...(isLondon && { baseFeePerGas: forced?.baseFeePerGas ?? nextBaseFee(parent) }),
     ...(isCancun && {
       excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,

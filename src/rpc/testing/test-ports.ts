@@ -1,4 +1,5 @@
 import type { ChainView } from "../ports/chain-view.ts";
+import type { DevPort } from "../ports/dev.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
 import type { KeysPort } from "../ports/keys.ts";
@@ -11,7 +12,11 @@ export type TestPorts = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
   readonly inspection: InspectionPort;
-  readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
+  readonly keys: Pick<
+    KeysPort,
+    "accounts" | "assertKnown" | "sign" | "signTransaction" | "signWithPassphrase"
+  >;
+  readonly dev: Partial<DevPort>;
   readonly node: Pick<NodePort, "info">;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;

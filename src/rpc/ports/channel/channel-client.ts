@@ -72,6 +72,7 @@ class ChannelClient {
       inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
+      dev: this.#methodsOf("dev"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

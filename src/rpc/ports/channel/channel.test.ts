@@ -26,6 +26,7 @@ async function connected(
     inspection: direct.inspection,
     keys: direct.keys,
     node: direct.node,
+    dev: {},
     runtime: {},
     tools: direct.tools,
   };

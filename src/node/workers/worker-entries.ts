@@ -1,0 +1,17 @@
+import { InvariantError } from "../../errors.ts";
+import type { WorkerEntry } from "./start-worker.ts";
+
+/** The modules that threads run, as the bundle finds them; importing one runs it. */
+const WORKER_ENTRIES: Readonly<Record<WorkerEntry, () => Promise<unknown>>> = {
+  "compile-solidity": () => import("./compile-solidity.ts"),
+  execute: () => import("./execute.ts"),
+  "prove-blobs": () => import("./prove-blobs.ts"),
+  "verify-sidecar": () => import("./verify-sidecar.ts"),
+};
+
+/** Runs the module `entry` in this thread. */
+export async function runWorkerEntry(entry: string): Promise<void> {
+  const load = (WORKER_ENTRIES as Record<string, (() => Promise<unknown>) | undefined>)[entry];
+  if (load === undefined) throw new InvariantError(`no worker entry "${entry}"`);
+  await load();
+}

@@ -120,7 +120,7 @@ test("engine status prints what CometBFT answers, and fails where nothing answer
         network: "n",
         listen_addr: "tcp://a:1",
       },
-      sync_info: { catching_up: false, latest_block_height: "7" },
+      sync_info: { catching_up: false, latest_block_height: "7", latest_block_hash: "AB" },
       validator_info: { address: "AA", voting_power: "1" },
     },
     net_info: { peers: [] },

@@ -40,6 +40,16 @@ export const COMETBFT_SETTINGS = {
     description:
       "All nodes are on one machine or private net: repeated and private addresses are accepted.",
   }),
+  stateSyncServers: option("cometbft.state-sync-servers", list, [], {
+    description:
+      "host:port of CometBFT's RPC of two nodes or more: a home without data/ restores a snapshot in place of fetching all blocks.",
+  }),
+  trustHeight: option("cometbft.trust-height", integer(0), 0, {
+    description: "Height of a block you trust, for state sync; at most a week old.",
+  }),
+  trustHash: option("cometbft.trust-hash", text, "", {
+    description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
+  }),
   doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
     description:
       "A validator does not start while its own votes are in the last so many blocks; 10 for production.",

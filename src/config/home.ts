@@ -78,6 +78,11 @@ export function cliqueProposalsPath(home: string): string {
   return join(home, "clique-proposals.json");
 }
 
+/** Snapshots of the state for other nodes. */
+export function snapshotsPath(home: string): string {
+  return join(home, "data", "snapshots");
+}
+
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export function cometbftPath(home: string): string {
   return join(home, "cometbft");

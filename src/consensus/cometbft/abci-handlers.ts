@@ -148,15 +148,47 @@ export function createAbciHandlers(
         .map((snapshot) => ({ ...snapshot, height: BigInt(snapshot.height) })),
     }),
 
+    loadSnapshotChunk: ({ height, format, chunk }) => ({
+      chunk: application.loadSnapshotChunk(numberOf(height), format, chunk),
+    }),
+
+    ...restoreCalls(application),
+  };
+}
+
+/** A node that has no chain yet and restores one behind the ABCI socket. */
+export function createRestoreHandlers(
+  version: string,
+  restore: Pick<Application, "info" | "offerSnapshot" | "applySnapshotChunk">,
+) {
+  return {
+    info() {
+      const { height, appHash, appVersion } = restore.info();
+      return {
+        data: "evmint",
+        version,
+        appVersion: BigInt(appVersion),
+        lastBlockHeight: BigInt(height),
+        lastBlockAppHash: height === 0 ? EMPTY_BYTES : hashToBytes(appHash),
+      };
+    },
+    // It connects to every peer: what was removed is known again with the chain.
+    query: () => ({ code: 0 }),
+    listSnapshots: () => ({ snapshots: [] }),
+    loadSnapshotChunk: () => ({ chunk: EMPTY_BYTES }),
+    ...restoreCalls(restore),
+  } satisfies Partial<AbciHandlers>;
+}
+
+function restoreCalls(
+  application: Pick<Application, "offerSnapshot" | "applySnapshotChunk">,
+): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
+  return {
     offerSnapshot({ snapshot, appHash }) {
       if (snapshot === undefined) throw new UnexpectedRequestError("an offer without a snapshot");
       const offered = { ...snapshot, height: numberOf(snapshot.height) };
       return { result: OFFER[application.offerSnapshot(offered, hashFromBytes(appHash))] };
     },
-
-    loadSnapshotChunk: ({ height, format, chunk }) => ({
-      chunk: application.loadSnapshotChunk(numberOf(height), format, chunk),
-    }),
 
     applySnapshotChunk({ index, chunk, sender }) {
       const { result, refetchChunks, rejectSenders } = application.applySnapshotChunk(

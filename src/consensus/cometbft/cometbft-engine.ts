@@ -14,6 +14,7 @@ import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { startEngineProcess } from "./engine-process.ts";
 import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import type { SyncedEngine } from "./state-sync-session.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
 
 export type CometBftOptions = {
@@ -41,6 +42,8 @@ export type CometBftModules = {
   readonly configure: (peers: PeerSettings) => void;
   /** Rolls the chain back to `height`. */
   readonly rollbackTo: (height: number) => void;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
   /** Calls `listener` after each committed block. */
   readonly onCommitted: (listener: () => void) => () => void;
   /** A block could not be made durable: the node must stop. */
@@ -63,6 +66,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let status: EngineStatus | undefined;
   let step: ConsensusStep | undefined;
   let peers: readonly EnginePeer[] = [];
+  let { synced } = modules;
   let isStopping = false;
 
   // Which validator a peer belongs to is not known: so many nodes are needed when each validator has one.
@@ -74,6 +78,9 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     },
     {
       start(onFault) {
+        const adopted = synced?.adopt(onFault);
+        synced = undefined;
+        if (adopted) return adopted;
         modules.configure(lists.settings);
         const { binary, directory } = options;
         return startEngineProcess({ binary, directory, onFault }, log);
@@ -104,17 +111,17 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
 
   return {
     async start() {
-      server = await listenAbci(
-        {
-          path: options.abciSocket,
-          onEngineLost: () => application.engineLost(),
-          onFailure(error, call) {
-            failures.report(`ABCI ${call}`, error);
-            if (call === "commit") modules.onFatal(error);
-          },
+      const handlers = createAbciHandlers({ ...options, peers: lists }, application);
+      const events = {
+        onEngineLost: () => application.engineLost(),
+        onFailure(error: unknown, call: string) {
+          failures.report(`ABCI ${call}`, error);
+          if (call === "commit") modules.onFatal(error);
         },
-        createAbciHandlers({ ...options, peers: lists }, application),
-      );
+      };
+      server =
+        synced?.attach({ handlers, ...events }) ??
+        (await listenAbci({ path: options.abciSocket, ...events }, handlers));
       unsubscribe = modules.onCommitted(() => supervisor.committed());
       supervisor.start();
       poll = setInterval(

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { isPrivateKey } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
+import { engineChainId } from "../chain-start.ts";
 import type { Signer } from "../clique/snapshot.ts";
 import type { StartingSet } from "../clique/starting-set.ts";
 import { nodeId, nodeKeyFile, validatorKeyFile } from "./engine-keys.ts";
@@ -37,6 +39,28 @@ export function prepareEngineHome(
   const genesis = genesisPath(directory);
   if (!existsSync(genesis)) createOnce(genesis, genesisFor(validatorPublicKey(directory)), 0o644);
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
+}
+
+/** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
+export function isEngineStoreEmpty(directory: string): boolean {
+  const store = join(directory, "data", "blockstore.db");
+  if (!existsSync(store)) return true;
+  return readdirSync(store).every(
+    (name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0,
+  );
+}
+
+/** @throws EngineHomeError where the genesis in the home is that of another chain */
+export function assertEngineGenesis(
+  directory: string,
+  chain: { readonly chainId: bigint; readonly genesisHash: Hash },
+): void {
+  const { chain_id, app_state } = readJson(genesisPath(directory)) as GenesisFile;
+  const isOurs =
+    chain_id === engineChainId(chain.chainId) && app_state?.evmGenesis === chain.genesisHash;
+  if (!isOurs) {
+    throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
+  }
 }
 
 /** Replaces CometBFT's configuration. */
@@ -99,6 +123,8 @@ function validatorKeyPath(directory: string): string {
 }
 
 type GenesisFile = {
+  readonly chain_id?: string;
+  readonly app_state?: { readonly evmGenesis?: unknown };
   readonly initial_height?: string;
   readonly validators?: readonly { readonly pub_key: { readonly value: string } }[];
 };

@@ -27,6 +27,8 @@ export type EngineStatus = {
   readonly listenAddress: string;
   readonly isCatchingUp: boolean;
   readonly latestHeight: number;
+  /** CometBFT's hash of that block, 64 upper-case hex digits. */
+  readonly latestHash: string;
   /** 40 upper-case hex digits */
   readonly validatorAddress: string;
   readonly votingPower: number;
@@ -73,6 +75,7 @@ export function createEngineRpc(address: string): EngineRpc {
         listenAddress: node_info.listen_addr,
         isCatchingUp: sync_info.catching_up,
         latestHeight: Number(sync_info.latest_block_height),
+        latestHash: sync_info.latest_block_hash,
         validatorAddress: validator_info.address,
         votingPower: Number(validator_info.voting_power),
       };
@@ -115,7 +118,11 @@ type NodeInfoAnswer = {
 };
 type StatusAnswer = {
   readonly node_info: NodeInfoAnswer;
-  readonly sync_info: { readonly catching_up: boolean; readonly latest_block_height: string };
+  readonly sync_info: {
+    readonly catching_up: boolean;
+    readonly latest_block_height: string;
+    readonly latest_block_hash: string;
+  };
   readonly validator_info: { readonly address: string; readonly voting_power: string };
 };
 type ConsensusStateAnswer = { readonly round_state: { readonly "height/round/step": string } };

@@ -5,6 +5,7 @@ const BENCHES: Readonly<
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
+  checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
@@ -18,6 +19,7 @@ const BENCHES: Readonly<
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
+  trace: () => import("../bench/rpc/trace.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };

@@ -21,6 +21,7 @@ const LAYERS = [
   "mempool",
   "keystore",
   "tracing",
+  "les",
   "consensus",
   "dev",
   "rpc",

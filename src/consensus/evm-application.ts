@@ -37,7 +37,7 @@ import { EPOCH_BLOCKS } from "./clique/snapshot.ts";
 import type { StartingSet } from "./clique/starting-set.ts";
 import { snapshotIn, voteEffect } from "./clique/vote-effect.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { createGossipList } from "./gossip-list.ts";
+import { createGossipList, type GossipList } from "./gossip-list.ts";
 import { insertCodeOf } from "./insert-result.ts";
 import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import {
@@ -101,7 +101,9 @@ export function createEvmApplication(
 ): Application {
   const { chain, mempool, beginBlock, startingSet, log } = modules;
   const candidates = createCandidates();
-  const gossip = createGossipList(mempool, modules);
+  let gossipList: GossipList | undefined;
+  /** Made for the first peer: an engine without any never pays for it. It begins with all that is pooled. */
+  const gossip = () => (gossipList ??= createGossipList(mempool, modules));
   let finalized: { readonly candidate: Candidate; readonly input: BlockInput } | undefined;
 
   /** Header fields from consensus; the same on every node. */
@@ -207,9 +209,9 @@ export function createEvmApplication(
 
     checkTx: insert,
 
-    insertTx: (tx) => ({ code: gossip.fromPeer(() => insert(tx)).code }),
+    insertTx: (tx) => ({ code: gossip().fromPeer(() => insert(tx)).code }),
 
-    reapTxs: (limits) => gossip.take(limits),
+    reapTxs: (limits) => gossip().take(limits),
 
     prepareProposal(proposal) {
       let alone: Uint8Array | undefined;

@@ -82,7 +82,9 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (stored !== record.block.hash) {
       throw new GenesisMismatchError({ stored, configured: record.block.hash });
     }
-    const patches = config.dev ? new StatePatches() : undefined;
+    // Processes that follow the store would not see them.
+    const canPatch = config.dev && config.jsonRpc.processes === 0;
+    const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
       config: genesis.config,
       store,

@@ -5,10 +5,11 @@ import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
 import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import type { NodePort } from "../rpc/ports/node.ts";
+import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
@@ -25,6 +26,7 @@ import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
 import { createValidatorVoting } from "./adapters/validator-voting.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Blocks whose pace stands for that of the network. */
@@ -39,10 +41,12 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly les: LesPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  readonly readiness: () => Readiness;
   /** undefined: calls run on this thread */
   readonly threads: ExecutionThreads | undefined;
 };
@@ -75,10 +79,11 @@ export function createRpcPorts(
     keys: createKeysPort(modules.keys, core.devChain),
     dev: createDevPort(core),
     node: createNodePort(config, core, chain, modules),
+    les: modules.les,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const settings = rpcSettings(config, core, modules.methods);
+  const settings = rpcSettings(config, modules.methods);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
 }
 
@@ -86,7 +91,7 @@ function createNodePort(
   { home, consensus }: Config,
   { chain, feeRecipient, engine, devChain, voting }: ChainCore,
   view: ChainView,
-  { admin, miner, dappDb, isListening }: NodeModules,
+  { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
   const version = clientVersion();
   const startingBlock = chain.head().block.header.number;
@@ -105,6 +110,7 @@ function createNodePort(
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },
+    readiness,
     devChain: () => ({
       instanceId: instanceId(home),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
@@ -117,9 +123,9 @@ function createNodePort(
   };
 }
 
-function rpcSettings(
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings(
   { jsonRpc, chain }: Config,
-  { submissionRules }: ChainCore,
   methods: readonly MethodInfo[],
 ): RpcSettings {
   return {
@@ -131,7 +137,7 @@ function rpcSettings(
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     otsPageSizeMax: jsonRpc.otsPageSizeMax,
-    submissionRules,
+    submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,
   };

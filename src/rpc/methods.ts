@@ -7,6 +7,7 @@ import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
 import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
+import { LES_METHODS } from "./les/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
@@ -34,6 +35,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...ADMIN_METHODS,
   ...CLIQUE_METHODS,
   ...DB_METHODS,
+  ...LES_METHODS,
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {

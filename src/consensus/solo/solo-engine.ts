@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { invariant, NodeError } from "../../errors.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes, concatBytes } from "../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import { bigintToBytes } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
@@ -175,16 +176,21 @@ export function createSoloEngine(
   };
 }
 
-/** keccak256 of RLP([height, seconds, nanos, proposer, keccak256(tx) …]): in place of a consensus engine's block hash. */
+/**
+ * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]): in place of a consensus engine's block hash. The
+ * transactions are hashed as one string, because each ends where its RLP says.
+ */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));
+  const content = createHash("sha256");
+  for (const tx of txs) content.update(tx);
   return keccak256Hash(
     encodeRlp([
       number(proposal.height),
       number(proposal.time.seconds),
       number(proposal.time.nanos),
       addressToBytes(proposal.proposer),
-      concatBytes(...txs.map((tx) => hashToBytes(keccak256Hash(tx)))),
+      content.digest(),
     ]),
   );
 }

@@ -178,7 +178,7 @@ export function beginBlockOn(
     });
     receipts.push(receipt);
     senders.push(message.from);
-    mergeBloom(bloom, receipt.logsBloom);
+    if (receipt.logs.length > 0) mergeBloom(bloom, receipt.logsBloom);
     return { receipt, result };
   };
 

@@ -13,7 +13,9 @@ export function createDevPort(
   /** @throws DevControlError on a chain that is not a dev chain */
   function dev() {
     if (core.devChain !== undefined) return core.devChain;
-    throw new DevControlError("only a dev chain with the solo engine can be bent");
+    throw new DevControlError(
+      "only a dev chain with the solo engine and json-rpc.processes = 0 can be bent",
+    );
   }
 
   function addresses(): Set<Address> {

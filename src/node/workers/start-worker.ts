@@ -1,10 +1,28 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** Modules of this directory that threads run, named without their extension. */
-export type WorkerEntry = "compile-solidity" | "execute" | "prove-blobs" | "verify-sidecar";
+/** Modules of this directory that threads and processes run, named without their extension. */
+export type WorkerEntry =
+  | "compile-solidity"
+  | "execute"
+  | "prove-blobs"
+  | "rpc-worker"
+  | "verify-sidecar";
 
 /** A module for tests of threads, which the bundle does not have. */
 export type TestWorkerEntry = `testing/${string}`;
+
+/** A process that runs the module `entry`, with messages as structured clones. Its errors go where this process's go. */
+export function forkWorker(entry: WorkerEntry): ChildProcess {
+  const isBuilt = !import.meta.url.endsWith(".ts");
+  const file = isBuilt ? "./worker.js" : `./${entry}.ts`;
+  return fork(fileURLToPath(new URL(file, import.meta.url)), isBuilt ? [entry] : [], {
+    execArgv: isBuilt ? [] : ["--import", "tsx"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+}
 
 /**
  * A thread that runs the module `entry`. Once built, the thread loads the bundle, which has the module; from the sources the

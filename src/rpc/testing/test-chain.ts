@@ -173,6 +173,7 @@ export function createTestModules(
     },
     dev: {},
     node: { info },
+    les: {},
     runtime: {},
     tools: TEST_TOOLS,
   });

@@ -1,3 +1,4 @@
+import type { LesPort } from "../les/port.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { DevPort } from "../ports/dev.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
@@ -18,6 +19,7 @@ export type TestPorts = {
   >;
   readonly dev: Partial<DevPort>;
   readonly node: Pick<NodePort, "info">;
+  readonly les: Partial<LesPort>;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };

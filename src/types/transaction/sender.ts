@@ -13,7 +13,7 @@ import {
   TransactionTypeNotSupportedError,
 } from "./errors.ts";
 import { isTransactionTypeSupported } from "./fork.ts";
-import { authorizationHash, signingHash } from "./signing-hash.ts";
+import { authorizationHash, signedHash } from "./signing-hash.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
@@ -36,7 +36,7 @@ export function recoverSenderKey(tx: Transaction, hardfork: Hardfork = "osaka"):
   if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
     throw new InvalidSignatureError({ v, r, s });
   }
-  const publicKey = recoverPublicKey(signingHash(tx), r, s, yParity);
+  const publicKey = recoverPublicKey(signedHash(tx), r, s, yParity);
   if (publicKey === undefined) throw new SenderRecoveryError();
   return publicKey;
 }

@@ -27,6 +27,7 @@ async function connected(
     keys: direct.keys,
     node: direct.node,
     dev: {},
+    les: {},
     runtime: {},
     tools: direct.tools,
   };

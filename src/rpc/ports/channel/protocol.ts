@@ -132,6 +132,7 @@ export const REMOTE_METHODS = {
   },
   node: {
     info: CALL,
+    readiness: CALL,
     devChain: CALL,
     dataDirectory: CALL,
     adminInfo: CALL,
@@ -174,6 +175,20 @@ export const REMOTE_METHODS = {
     dropAll: CALL,
     dumpState: CALL,
   },
+  les: {
+    latestCheckpoint: CALL,
+    checkpoint: CALL,
+    proveHash: CALL,
+    checkpointOracle: CALL,
+    serverInfo: CALL,
+    clientInfo: CALL,
+    priorityClientInfo: CALL,
+    addBalance: CALL,
+    setClientParameters: CALL,
+    setDefaultParameters: CALL,
+    setConnectedBias: CALL,
+    freeze: CALL,
+  },
   runtime: {
     memoryStats: CALL,
     gcStats: CALL,
@@ -203,4 +218,14 @@ export function remoteMethod(port: string, method: string): Remote | undefined {
   const table = REMOTE_METHODS as Readonly<Record<string, Readonly<Record<string, Remote>>>>;
   const methods = Object.hasOwn(table, port) ? table[port]! : {};
   return Object.hasOwn(methods, method) ? methods[method] : undefined;
+}
+
+/** What carries the messages of a channel: a `MessagePort`, or a part of the messages between two processes. */
+export interface ChannelPort {
+  postMessage(message: ClientMessage | ServerMessage): void;
+  on(event: "message" | "messageerror" | "close", listener: (value: unknown) => void): unknown;
+  /** While it is referenced, an open port keeps its process running. */
+  ref(): void;
+  unref(): void;
+  close(): void;
 }

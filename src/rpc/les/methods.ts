@@ -1,0 +1,34 @@
+import type { Method } from "../dispatch/method.ts";
+import type { RpcPorts } from "../ports/rpc-ports.ts";
+import {
+  getCheckpoint,
+  getCheckpointContractAddress,
+  getHeaderProof,
+  latestCheckpoint,
+} from "./checkpoints.ts";
+
+import {
+  addBalance,
+  clientInfo,
+  freezeClient,
+  priorityClientInfo,
+  serverInfo,
+  setClientParams,
+  setConnectedBias,
+  setDefaultParams,
+} from "./clients.ts";
+
+export const LES_METHODS: readonly Method<RpcPorts>[] = [
+  latestCheckpoint,
+  getCheckpoint,
+  getCheckpointContractAddress,
+  getHeaderProof,
+  serverInfo,
+  clientInfo,
+  priorityClientInfo,
+  addBalance,
+  setClientParams,
+  setDefaultParams,
+  setConnectedBias,
+  freezeClient,
+];

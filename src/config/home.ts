@@ -83,6 +83,11 @@ export function snapshotsPath(home: string): string {
   return join(home, "data", "snapshots");
 }
 
+/** Private keys of whisper identities and groups, encrypted with the node key. */
+export function whisperIdentitiesPath(home: string): string {
+  return join(home, "shh", "identities");
+}
+
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export function cometbftPath(home: string): string {
   return join(home, "cometbft");

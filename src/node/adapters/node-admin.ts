@@ -28,8 +28,19 @@ export type NodeAdminModules = {
   readonly known: readonly string[];
   /** Accounts that a caller without passphrase could use are unlocked. */
   readonly hasUnlockedAccounts: () => boolean;
+  readonly whisper: () => WhisperNetwork;
   /** False once the node begins to stop. */
   readonly isRunning: () => boolean;
+};
+
+/** Whisper's own peers. */
+export type WhisperNetwork = {
+  /** Where they reach this node; none when it does not listen. */
+  addresses(): readonly string[];
+  /** Ids of those that are connected. */
+  peers(): readonly string[];
+  /** @throws PeerAddressError */
+  addPeer(address: string): Promise<void>;
 };
 
 /** CometBFT's consensus protocol, as devp2p names capabilities. */
@@ -39,7 +50,7 @@ const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" 
 
 /** Administration of a node. */
 export function createNodeAdmin(
-  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft">,
+  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
   const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
@@ -83,12 +94,18 @@ export function createNodeAdmin(
     dataDirectory: () => config.home,
     peers: () => (engine.network?.peers() ?? []).map(peerObject),
 
-    addPeer: (address) => changePeers((network) => network.addPeer(address)),
+    async addPeer(address) {
+      if (!address.startsWith("/")) return changePeers((network) => network.addPeer(address));
+      await modules.whisper().addPeer(address);
+      if (!config.shh.peers.includes(address)) {
+        editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
+      }
+    },
     removePeer: (id) => changePeers((network) => network.removePeer(id)),
     trustPeer: (address) => changePeers((network) => network.trustPeer(address)),
     distrustPeer: (id) => changePeers((network) => network.distrustPeer(id)),
 
-    adminInfo: () => describeNode(config, core, server()),
+    adminInfo: () => describeNode(config, core, server(), modules.whisper()),
 
     async startListener(kind, request) {
       const open = server();
@@ -185,6 +202,7 @@ function describeNode(
   { home }: Pick<Config, "home">,
   { chain, engine: { network } }: ChainCore,
   server: RpcServer | undefined,
+  whisper: WhisperNetwork,
 ) {
   const peerPort = Number(/:(\d+)$/.exec(network?.status().listenAddress ?? "")?.[1] ?? 0);
   const head = chain.head().block;
@@ -217,6 +235,7 @@ function describeNode(
         head: head.hash,
       },
       ...(network && { bft: consensusObject(network.status()) }),
+      shh: { version: 2, addresses: whisper.addresses(), peers: whisper.peers() },
     },
   };
 }

@@ -174,6 +174,7 @@ export function createTestModules(
     dev: {},
     node: { info },
     les: {},
+    shh: {},
     runtime: {},
     tools: TEST_TOOLS,
   });

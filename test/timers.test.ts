@@ -12,8 +12,9 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/log-block-store.ts": [1, "a failed merge poisons the store: caught there"],
-  "cli/commands/start.ts": [1, "rejects a promise"],
+  "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
   "consensus/cometbft/engine-process.ts": [1, "sends a signal"],
+  "consensus/cometbft/state-sync-session.ts": [1, "resolves a promise"],
   "consensus/cometbft/supervisor.ts": [
     1,
     "starts or stops the engine's process, which emits its errors",

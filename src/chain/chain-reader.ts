@@ -1,6 +1,9 @@
 import { invariant } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
-import type { Hash } from "../primitives/hash.ts";
+import { HISTORY_STORAGE_ADDRESS } from "../params/gas.ts";
+import { hardforkAt } from "../params/hardfork-at.ts";
+import { isAtLeast } from "../params/hardforks.ts";
+import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainReader } from "./reader.ts";
@@ -29,7 +32,7 @@ export function createChainReader({
     head,
     blockByNumber: (number) => store.block(number),
     headerAt: (number) => store.headerAt(number),
-    hashAt: (number) => store.hashAt(number),
+    hashAt: (number) => ancestorHash(number, store, config) ?? store.hashAt(number),
     transactionAt: (number, index) => store.transactionAt(number, index),
     numberOf: (hash) => store.numberOf(hash),
     transactionPosition: (hash) => store.transaction(hash),
@@ -49,6 +52,24 @@ export function createChainReader({
     proofAt: (number, address, slots) =>
       stateTrie.prove(knownBlock(store, number).block.header.stateRoot, address, slots),
   };
+}
+
+/** EIP-2935: its contract stores the hashes of so many blocks. */
+const HISTORY_SERVE_WINDOW = 8_191;
+
+/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the state of the base. undefined where that has none. */
+function ancestorHash(
+  number: number,
+  store: Pick<ReadableBlockStore, "base" | "headerAt" | "stateAt">,
+  config: ChainConfig,
+): Hash | undefined {
+  const base = store.base() ?? 0;
+  if (number >= base || number < base - HISTORY_SERVE_WINDOW) return undefined;
+  const header = store.headerAt(base);
+  if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
+  const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
+  const hash = store.stateAt(base).storage(HISTORY_STORAGE_ADDRESS, slot);
+  return hash === 0n ? undefined : hashFromBigint(hash);
 }
 
 /** A block that must be in the store. */

@@ -30,6 +30,33 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
+test("start: a signal ends a start that waits for the network", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  try {
+    let isStarting: () => void = () => {};
+    const begun = new Promise<void>((resolve) => {
+      isStarting = resolve;
+    });
+    const world = fakeContext({
+      operations: {
+        startNode() {
+          isStarting();
+          return new Promise(() => {});
+        },
+      },
+    });
+    void runCli(["start", "--dev", "--home", home], world.context);
+    await begun;
+    world.signal("SIGTERM");
+    await Promise.resolve();
+    assert.deepEqual(world.exits, []);
+    mock.timers.tick(60_000);
+    assert.deepEqual(world.exits, [143]);
+  } finally {
+    mock.timers.reset();
+  }
+});
+
 async function run(args: string[], options: Parameters<typeof fakeContext>[0] = {}) {
   const world = fakeContext(options);
   const code = await runCli([...args, "--home", home], world.context);

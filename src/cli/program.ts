@@ -77,6 +77,7 @@ function buildProgram(
   addNodeCommands(program, context, load, invocation);
   addChainCommands(program, context, load, invocation);
   addKeysCommands(program, context, load, invocation);
+  addEngineCommands(program, context, load, invocation);
   program
     .command("version")
     .description("print the version")
@@ -110,6 +111,7 @@ function addNodeCommands(
     .option("--genesis <file>", "geth genesis file")
     .option("--chain-id <number>", "chain id of the built-in genesis (default 9000)")
     .option("--fund <address...>", "accounts that own a million ether in the built-in genesis")
+    .option("--join <file>", 'follow the network of a file made by "evmintd engine invite"')
     .action(async (flags: Flags) => {
       const { init } = await import("./commands/init.ts");
       init({ ...(flags as InitOptions), home: homeOf(flags, context) }, context);
@@ -185,6 +187,33 @@ function addChainCommands(
   chainCommand(program.command("db").description("the store"), "check")
     .description("read everything once and compare checksums, hashes and roots")
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
+}
+
+function addEngineCommands(
+  program: Command,
+  context: CliContext,
+  load: Load,
+  invocation: Invocation,
+): void {
+  const commands = () => import("./commands/engine.ts");
+  const command = (parent: Command, name: string) =>
+    withSettings(withHome(parent.command(name)), invocation, ["consensus", "cometbft"]);
+  const validator = program.command("validator").description("the key that signs blocks");
+  command(validator, "show")
+    .description("print address, public key and node id")
+    .action(async (flags: Flags) => (await commands()).showValidator(load(flags).config, context));
+  command(validator, "key")
+    .description("print the private key itself")
+    .action(async (flags: Flags) =>
+      (await commands()).printValidatorKey(load(flags).config, context),
+    );
+  const engine = program.command("engine").description("CometBFT under this node");
+  command(engine, "status")
+    .description("print height, round, peers and voting power of the running node")
+    .action(async (flags: Flags) => (await commands()).engineStatus(load(flags).config, context));
+  command(engine, "invite")
+    .description('print the file that "evmintd init --join" reads')
+    .action(async (flags: Flags) => (await commands()).invite(load(flags).config, context));
 }
 
 function addKeysCommands(

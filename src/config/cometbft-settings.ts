@@ -21,6 +21,12 @@ export const COMETBFT_SETTINGS = {
   persistentPeers: option("cometbft.persistent-peers", list, [], {
     description: "Peers to stay connected to, as id@host:port.",
   }),
+  trustedPeers: option("cometbft.trusted-peers", list, [], {
+    description: "Ids of peers that connect also where there are as many as allowed.",
+  }),
+  rejectedPeers: option("cometbft.rejected-peers", list, [], {
+    description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
+  }),
   rpcAddress: option(
     "cometbft.rpc-address",
     hostPort,
@@ -33,6 +39,16 @@ export const COMETBFT_SETTINGS = {
   localNet: option("cometbft.local-net", boolean, false, {
     description:
       "All nodes are on one machine or private net: repeated and private addresses are accepted.",
+  }),
+  stateSyncServers: option("cometbft.state-sync-servers", list, [], {
+    description:
+      "host:port of CometBFT's RPC of two nodes or more: a home without data/ restores a snapshot in place of fetching all blocks.",
+  }),
+  trustHeight: option("cometbft.trust-height", integer(0), 0, {
+    description: "Height of a block you trust, for state sync; at most a week old.",
+  }),
+  trustHash: option("cometbft.trust-hash", text, "", {
+    description: "CometBFT's hash of that block: `evmintd engine status` of a node prints both.",
   }),
   doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
     description:

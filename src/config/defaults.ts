@@ -78,6 +78,9 @@ export const DEFAULTS = {
   /** Erigon's, and what Otterscan asks for. */
   rpcOtsPageSizeMax: 25,
 
+  /** A snapshot reads all of the state: only nodes that serve new ones need them. */
+  snapshotInterval: 0,
+
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,
   /** geth's target since the limit of mainnet was raised to it. */

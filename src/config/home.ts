@@ -78,6 +78,11 @@ export function cliqueProposalsPath(home: string): string {
   return join(home, "clique-proposals.json");
 }
 
+/** Snapshots of the state for other nodes. */
+export function snapshotsPath(home: string): string {
+  return join(home, "data", "snapshots");
+}
+
 /** Private keys of whisper identities and groups, encrypted with the node key. */
 export function whisperIdentitiesPath(home: string): string {
   return join(home, "shh", "identities");

@@ -469,6 +469,12 @@ export const SCHEMA = {
     }),
   },
   cometbft: COMETBFT_SETTINGS,
+  snapshot: {
+    interval: option("snapshot.interval", integer(0), DEFAULTS.snapshotInterval, {
+      description:
+        "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken.",
+    }),
+  },
   /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {

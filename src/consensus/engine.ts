@@ -1,5 +1,7 @@
 import { NodeError } from "../errors.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
+import type { PeerSettings } from "./cometbft/peer-lists.ts";
 
 /** Decides order and time of blocks, and drives the application with them. */
 export type Engine = {
@@ -21,8 +23,16 @@ export type EngineNetwork = {
   readonly nodeId: string;
   status(): NetworkStatus;
   peers(): readonly NetworkPeer[];
+  /** What was decided about peers, for the settings file. */
+  peerSettings(): PeerSettings;
   /** Connects to `id@host:port` and stays connected. @throws what the engine answers */
   addPeer(address: string): Promise<void>;
+  /** Ends the connection to the node with this id, which costs a restart of the engine, and rejects new ones. */
+  removePeer(id: string): void;
+  /** Connects to `id@host:port` also where there are as many peers as allowed. @throws what the engine answers */
+  trustPeer(address: string): Promise<void>;
+  /** Ends the privilege at the next restart of the engine. */
+  distrustPeer(id: string): void;
 };
 
 export type NetworkStatus = {
@@ -33,8 +43,12 @@ export type NetworkStatus = {
   readonly listenAddress: string;
   /** Takes part in the decision about the next block. */
   readonly isValidator: boolean;
+  /** The address this node signs with, while it is a validator. */
+  readonly validator: Address | undefined;
   /** Fetches blocks that the others have already. */
   readonly isCatchingUp: boolean;
+  /** Undefined while it is not known. */
+  readonly step: ConsensusStep | undefined;
   /** Why there are no new blocks; undefined while there are. */
   readonly problem: string | undefined;
 };
@@ -46,6 +60,17 @@ export type NetworkPeer = {
   /** `host:port` */
   readonly remoteAddress: string;
   readonly isInbound: boolean;
+  readonly isTrusted: boolean;
+  /** This node stays connected to it. */
+  readonly isStatic: boolean;
+};
+
+/** Where the engine is in deciding the next block. */
+export type ConsensusStep = {
+  readonly height: number;
+  readonly round: number;
+  /** CometBFT's number of the step: 1 new height, 2 new round, 3 propose, 4 and 5 prevote, 6 and 7 precommit, 8 commit. */
+  readonly step: number;
 };
 
 /** Blocks are decided by the validators together, never by one call. */

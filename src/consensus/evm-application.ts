@@ -9,7 +9,7 @@ import {
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -47,6 +47,7 @@ import {
   type ProposerData,
 } from "./proposer-data.ts";
 import type { SetAside } from "./set-aside.ts";
+import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";
 
 /** ABCI counts bytes and gas of proposer data as nothing. */
 const PROPOSER_DATA_RESULT: TxResult = { code: 0, gasWanted: 0n, gasUsed: 0n };
@@ -78,6 +79,8 @@ export type EvmApplicationModules = {
   readonly proposals: Proposals;
   /** The validators that votes count from; read when the first vote is counted. */
   readonly startingSet: () => StartingSet;
+  /** Snapshots for peers; none if not given. */
+  readonly snapshots?: Pick<SnapshotFiles, "list" | "chunk">;
   readonly setAside: SetAside;
   /** Reports a failure that the engine only sees as an empty or rejected proposal. */
   readonly onFailure: (where: string, error: unknown) => void;
@@ -293,9 +296,11 @@ export function createEvmApplication(
       return { retainHeight: 0 };
     },
 
-    // State sync is not implemented: no snapshot is served, and none is accepted.
-    listSnapshots: () => [],
-    loadSnapshotChunk: () => new Uint8Array(),
+    listSnapshots: () => modules.snapshots?.list() ?? [],
+    loadSnapshotChunk: (height, format, chunk) =>
+      modules.snapshots?.chunk(height, format, chunk) ?? EMPTY_BYTES,
+
+    // A node that has a chain restores no other one: `state-sync/restore.ts` does before there is one.
     offerSnapshot: () => "reject",
     applySnapshotChunk: () => ({ result: "abort", refetchChunks: [], rejectSenders: [] }),
 

@@ -9,6 +9,7 @@ import {
   devJournalPath,
   poolPath,
   quarantinePath,
+  snapshotsPath,
 } from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
@@ -18,6 +19,7 @@ import { soloStartingSet } from "../consensus/clique/starting-set.ts";
 import { createVoting, type Voting } from "../consensus/clique/voting.ts";
 import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
+import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../consensus/engine.ts";
 import { createEvmApplication } from "../consensus/evm-application.ts";
 import { createPendingBlocks } from "../consensus/pending-block.ts";
@@ -25,6 +27,8 @@ import { openQuarantine, type Quarantine } from "../consensus/quarantine.ts";
 import type { SetAside } from "../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
 import { createSoloEngine, OwnProposalRejectedError } from "../consensus/solo/solo-engine.ts";
+import { SnapshotFiles } from "../consensus/state-sync/snapshot-files.ts";
+import { createSnapshots } from "../consensus/state-sync/snapshots.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import { DevChain } from "../dev/dev-chain.ts";
 import { openDevJournal } from "../dev/dev-journal.ts";
@@ -101,6 +105,8 @@ export type ChainCoreModules = {
   readonly failures: Failures;
   /** Loaded for `consensus.engine = cometbft` alone. */
   readonly networkEngine: typeof NetworkEngine | undefined;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
 };
 
 export type ChainCoreHooks = OpenChainOptions & {
@@ -171,6 +177,7 @@ export function composeChain(
       return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
   });
+  const snapshotFiles = new SnapshotFiles(snapshotsPath(config.home));
   const soloSet = soloStartingSet(config.consensus.feeRecipient);
   const voting = createVoting({
     chain,
@@ -183,6 +190,7 @@ export function composeChain(
       ...shared,
       proposals: voting.proposals,
       startingSet: voting.startingSet,
+      snapshots: snapshotFiles,
       submit: pool.add,
       onFailure: failures.report,
       now: () => performance.now(),
@@ -212,7 +220,7 @@ export function composeChain(
       },
     );
   const network = networkEngine?.createNetworkEngine(config, {
-    ...{ application, chain, voting, failures, log },
+    ...{ application, chain, voting, failures, log, synced: modules.synced },
     onFatal: hooks.onFatal,
   });
   const solo = network === undefined ? createSolo() : undefined;
@@ -273,6 +281,12 @@ export function composeChain(
       now: hooks.wallClock ?? Date.now,
     });
   }
+  const snapshots = createSnapshots(config.snapshot, {
+    ...{ chain, failures, metrics },
+    addresses: () => opened.store.addresses(),
+    files: snapshotFiles,
+    log: log.child("snapshots"),
+  });
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
@@ -321,6 +335,7 @@ export function composeChain(
     },
     async stop() {
       isRunning = false;
+      snapshots.close();
       await engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();

@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { mergeExpositions } from "../telemetry/merge-expositions.ts";
@@ -37,10 +38,9 @@ export async function startNode(
   const failures = createFailures(log, metrics);
   const networkEngine =
     config.consensus.engine === "cometbft" ? await import("./compose-engine.ts") : undefined;
-  const core = composeChain(
-    config,
-    { log, metrics, failures, networkEngine },
-    { ...hooks, onFatal },
+  const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
+  const core = await composeOrClose(synced, () =>
+    composeChain(config, { log, metrics, failures, networkEngine, synced }, { ...hooks, onFatal }),
   );
   let stopping: Promise<void> | undefined;
   try {
@@ -107,6 +107,20 @@ export async function startNode(
     };
   } catch (error) {
     core.store.close();
+    await synced?.close();
+    throw error;
+  }
+}
+
+/** CometBFT runs already after state sync, and ends when there is no chain for it. */
+async function composeOrClose(
+  synced: SyncedEngine | undefined,
+  compose: () => ChainCore,
+): Promise<ChainCore> {
+  try {
+    return compose();
+  } catch (error) {
+    await synced?.close();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -15,7 +15,8 @@ const HTTP_PORT = 19_545;
 /** CometBFT's usual RPC port. */
 const ENGINE_RPC_PORT = 26_657;
 const PORT_STEP = 10;
-const WAIT_MS = 60_000;
+/** Longer than a recovery takes on a machine that does other work too: times are asserted where they matter. */
+const WAIT_MS = 120_000;
 
 const chain = defineChain({
   id: CHAIN_ID,
@@ -31,22 +32,50 @@ export type NetworkNode = ReturnType<typeof createNode>;
 export class Network {
   readonly folder = mkdtempSync(join(tmpdir(), "evmint-network-"));
   readonly nodes: readonly NetworkNode[];
+  readonly #joined: NetworkNode[] = [];
   #nonce = 0;
   /** Every hash that a node answered. */
   readonly hashes: `0x${string}`[] = [];
 
-  private constructor(validators: number, followers: number) {
+  private constructor(validators: number, followers: number, flags: readonly string[]) {
     this.nodes = Array.from({ length: validators + followers }, (_, index) =>
       createNode(
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
         ENGINE_RPC_PORT + PORT_STEP * index,
+        flags,
       ),
     );
   }
 
-  static async start(validators: number, followers: number): Promise<Network> {
-    const network = new Network(validators, followers);
+  /** A node in a new home, invited by the first one; not started. @param flags of that node */
+  async join(flags: readonly string[]): Promise<NetworkNode> {
+    const [first] = this.nodes;
+    const file = join(this.folder, "network.json");
+    const home = join(this.folder, "joined");
+    const invited = await runEvmintd(["engine", "invite", "--home", first!.home]);
+    writeFileSync(file, invited.stdout);
+    const { code, stderr } = await runEvmintd(["init", "--home", home, "--join", file]);
+    if (code !== 0) throw new Error(stderr);
+    const step = PORT_STEP * this.nodes.length;
+    const at = (port: number) => `127.0.0.1:${port + step}`;
+    const node = createNode(home, HTTP_PORT + step, ENGINE_RPC_PORT + step, [
+      ...["--json-rpc.address", at(HTTP_PORT), "--json-rpc.ws-address", at(HTTP_PORT + 1)],
+      ...["--cometbft.p2p-address", at(ENGINE_RPC_PORT - 1)],
+      ...["--cometbft.rpc-address", at(ENGINE_RPC_PORT), "--cometbft.local-net", "true"],
+      ...flags,
+    ]);
+    this.#joined.push(node);
+    return node;
+  }
+
+  /** @param flags of every node */
+  static async start(
+    validators: number,
+    followers: number,
+    flags: readonly string[] = [],
+  ): Promise<Network> {
+    const network = new Network(validators, followers, flags);
     const { code, stderr } = await runEvmintd([
       ...["testnet", "--output", join(network.folder, "net")],
       ...["--validators", String(validators), "--full-nodes", String(followers)],
@@ -74,7 +103,7 @@ export class Network {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.stop()));
+    await Promise.all([...this.nodes, ...this.#joined].map((node) => node.stop()));
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -94,7 +123,7 @@ type CommitAnswer = {
 /** Block id flag of a signature for the block. */
 const SIGNED = 2;
 
-function createNode(home: string, port: number, rpcPort: number) {
+function createNode(home: string, port: number, rpcPort: number, flags: readonly string[]) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -108,6 +137,12 @@ function createNode(home: string, port: number, rpcPort: number) {
       if (error) throw new Error(`${method}: ${error.code} ${error.message}`);
       return result;
     },
+    /** Height and CometBFT's hash of a block to trust. */
+    async trusted(height: number): Promise<{ readonly height: number; readonly hash: string }> {
+      const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
+      const { result } = (await response.json()) as { result: { block_id: { hash: string } } };
+      return { height, hash: result.block_id.hash };
+    },
     /** The validators whose signatures are in the commit of block `height`, as CometBFT's RPC shows it. */
     async committers(height: number): Promise<ReadonlySet<string>> {
       const response = await fetch(`http://127.0.0.1:${rpcPort}/commit?height=${height}`);
@@ -119,7 +154,7 @@ function createNode(home: string, port: number, rpcPort: number) {
       );
     },
     start() {
-      running = spawnEvmintd(["start", "--home", home]);
+      running = spawnEvmintd(["start", "--home", home, ...flags]);
     },
     async kill() {
       running?.child.kill("SIGKILL");

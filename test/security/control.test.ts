@@ -133,15 +133,22 @@ test("admin_nodeInfo has a lasting identity and the chain; admin_peers none; adm
   assert.equal((await call("admin_datadir")).result, node.home);
 });
 
-test("admin_addPeer reads the URL and then says that there is no network", async () => {
-  const added = await call("admin_addPeer", `enode://${"ab".repeat(64)}@127.0.0.1:30303`);
-  assert.equal(added.error?.code, -32000);
-  for (const url of ["http://x", "enode://x@1", "enode://127.0.0.1:1", "nonsense"]) {
-    const { error } = await call("admin_addPeer", url);
-    assert.equal(error?.code, -32602, url);
-    assert.match(error?.message ?? "", /^invalid enode: /);
-  }
-});
+for (const name of ["addPeer", "removePeer", "addTrustedPeer", "removeTrustedPeer"]) {
+  const method = `admin_${name}`;
+  test(`${method} reads the URL and then says that there is no network`, async () => {
+    const id = "ab".repeat(20);
+    for (const url of [`enode://${id.padEnd(128, "0")}@127.0.0.1:30303`, `${id}@localhost:1`]) {
+      assert.equal((await call(method, url)).error?.code, -32000);
+    }
+    const isRemoval = name.startsWith("remove");
+    assert.equal((await call(method, id)).error?.code, isRemoval ? -32000 : -32602);
+    for (const url of ["http://x", "enode://x@1", "enode://127.0.0.1:1", "nonsense"]) {
+      const { error } = await call(method, url);
+      assert.equal(error?.code, -32602, url);
+      assert.match(error?.message ?? "", /^invalid enode: /);
+    }
+  });
+}
 
 test("admin_stopRPC over HTTP answers first and closes then; admin_startRPC opens again", async () => {
   const running = await startConfiguredNode();

@@ -1,14 +1,23 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { renderAppToml } from "../../config/app-toml.ts";
+import { editAppToml } from "../../config/edit-app-toml.ts";
 import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
-import { appTomlPath, dataPath, genesisPath, keystorePath } from "../../config/home.ts";
+import {
+  appTomlPath,
+  cometbftPath,
+  dataPath,
+  genesisPath,
+  keystorePath,
+} from "../../config/home.ts";
 import { createJwtSecret } from "../../config/secrets.ts";
+import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/engine-home.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
+import { type NetworkFile, readNetworkFile } from "../network-file.ts";
 
 export type InitOptions = {
   readonly home: string;
@@ -17,6 +26,8 @@ export type InitOptions = {
   readonly chainId?: string;
   /** Accounts that own something in block 0 of the built-in genesis. */
   readonly fund?: readonly string[];
+  /** A file of `evmintd engine invite`: the home is that of a follower of this network. */
+  readonly join?: string;
 };
 
 /** Enough to deploy and try anything, for accounts named with --fund: a million ether in wei. */
@@ -28,11 +39,33 @@ export function init(options: InitOptions, context: CliContext): void {
   if (existsSync(genesisPath(home)) || existsSync(dataPath(home))) {
     throw new CommandError(`${home} holds a chain already; nothing was changed`);
   }
-  const text = genesisText(options, context);
+  const network = options.join === undefined ? undefined : networkToJoin(options.join, options);
+  const text = network?.genesis ?? genesisText(options, context);
   const genesis = parseGenesis(text);
   makeHome(home, text);
+  if (network !== undefined) joinNetwork(home, network);
   context.stdout.write(summaryOf(home, genesis));
   for (const warning of missingContracts(genesis)) context.stderr.write(`warning: ${warning}\n`);
+}
+
+/** @throws UsageError, CommandError */
+function networkToJoin(file: string, { genesis, chainId, fund }: InitOptions): NetworkFile {
+  if (genesis !== undefined || chainId !== undefined || fund !== undefined) {
+    throw new UsageError("--join has its own genesis: leave out --genesis, --chain-id and --fund");
+  }
+  return readNetworkFile(file);
+}
+
+function joinNetwork(home: string, { engineGenesis, blockTimeMs, peers }: NetworkFile): void {
+  const directory = cometbftPath(home);
+  createEngineKeys(directory);
+  createEngineGenesis(directory, engineGenesis);
+  const settings: readonly (readonly [key: string, value: unknown])[] = [
+    ["consensus.engine", "cometbft"],
+    ["consensus.block-time", { intervalMs: blockTimeMs }],
+    ["cometbft.persistent-peers", peers],
+  ];
+  for (const [key, value] of settings) editAppToml(home, key, value);
 }
 
 /** Settings, token secret, key store folder and genesis; files that are there stay. */

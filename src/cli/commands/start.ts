@@ -11,6 +11,9 @@ import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { openLog } from "../log.ts";
 
+/** Most starts end in this time, and then stop in order. */
+const START_GRACE_MS = 2_000;
+
 /** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
 const STOP_TIMEOUT_MS = 5000;
 
@@ -24,7 +27,9 @@ export async function start(config: Config, context: CliContext): Promise<void> 
   const stopAsked = listenForStop(context);
   try {
     const operations = await context.loadOperations();
-    const node = await operations.startNode(config, log);
+    const starting = operations.startNode(config, log);
+    const dispose = exitWhileStarting(stopAsked.signal, context);
+    const node = await starting.finally(dispose);
     const removeCrashPolicy = installCrashPolicy({
       source: context.crashSource,
       failures: node.failures,
@@ -72,6 +77,20 @@ function listenForStop({ onSignal, exitNow }: CliContext) {
     resolve(name);
   });
   return { signal, dispose };
+}
+
+/** A start that waits for the network, as state sync does, has nothing to lose: it is not waited for when a signal comes. */
+function exitWhileStarting(signal: Promise<string>, { exitNow }: CliContext): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let isStarted = false;
+  void signal.then((name) => {
+    if (isStarted) return;
+    timer = setTimeout(() => exitNow(name === "SIGINT" ? 130 : 143), START_GRACE_MS);
+  });
+  return () => {
+    isStarted = true;
+    clearTimeout(timer);
+  };
 }
 
 async function stopWithin(timeoutMs: number, node: RunningNode, log: Logger): Promise<void> {

@@ -7,6 +7,7 @@ import { cometbftPath } from "../../config/home.ts";
 import { parseDuration } from "../../config/value-types.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
 import {
+  createEngineGenesis,
   createEngineKeys,
   nodeIdOf,
   validatorPublicKey,
@@ -46,7 +47,7 @@ type TestnetNode = {
   readonly isValidator: boolean;
 };
 
-/** Writes the homes of a network on this machine: keys, ports, one genesis for all, and a script that starts them. */
+/** Writes the homes of a network on this machine: keys, ports, one genesis for all, a script and a compose file that start them. */
 export function testnet(options: TestnetOptions, context: CliContext): void {
   const output = resolve(options.output);
   if (existsSync(output) && readdirSync(output).length > 0) {
@@ -83,14 +84,13 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
       `${nodeIdOf(cometbftPath(home))}@127.0.0.1:${P2P_PORT + PORT_STEP * index}`,
   );
   for (const node of nodes) {
-    writeFileSync(join(cometbftPath(node.home), "config", "genesis.json"), engineGenesis, {
-      flag: "wx",
-    });
+    createEngineGenesis(cometbftPath(node.home), engineGenesis);
     writeSettings(node, { blockTime, httpPort, peers });
   }
   const script = join(output, "start.sh");
   writeFileSync(script, startScript(nodes));
   chmodSync(script, 0o755);
+  writeFileSync(join(output, "compose.yaml"), composeFile(nodes));
   context.stdout.write(
     [
       ...nodes.map(
@@ -154,6 +154,25 @@ trap 'kill 0' INT TERM EXIT
 ${nodes.map(({ name }) => `"\${EVMINTD:-evmintd}" start --home ${name} > ${name}/node.log 2>&1 &`).join("\n")}
 wait
 `;
+}
+
+/** For an image that has evmintd and cometbft; the host's network, because all nodes know each other by ports of 127.0.0.1. */
+function composeFile(nodes: readonly TestnetNode[]): string {
+  const services = nodes.map(
+    ({ name }) => `  ${name}:
+    <<: *node
+    command: ["evmintd", "start", "--home", "/net/${name}"]
+    volumes: ["./${name}:/net/${name}"]
+`,
+  );
+  return `# docker compose up: one container for each node. EVMINT_IMAGE has evmintd and cometbft v0.40 on its PATH.
+x-node: &node
+  image: \${EVMINT_IMAGE:-evmint}
+  network_mode: host
+  restart: unless-stopped
+  stop_grace_period: 30s
+services:
+${services.join("")}`;
 }
 
 function numberOf(flag: string, text: string, min: number, max: number): number {

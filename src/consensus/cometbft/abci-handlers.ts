@@ -26,12 +26,15 @@ import {
   type Timestamp,
   type ValidatorUpdate,
 } from "./messages.ts";
+import { mayConnect, type PeerLists } from "./peer-lists.ts";
 import { encodeVarint } from "./protobuf.ts";
 
 export type HandlerOptions = {
   readonly version: string;
   /** First height the engine decides. Until it has decided one, `info` reports height 0. */
   readonly initialHeight: number;
+  /** Asked before each connection to a peer. */
+  readonly peers?: PeerLists;
 };
 
 /** CometBFT sent what its own rules exclude, or a genesis for other keys. */
@@ -53,6 +56,8 @@ const APPLY: Readonly<Record<ApplyResult["result"], number>> = {
   retrySnapshot: 4,
   rejectSnapshot: 5,
 };
+const UNKNOWN_QUERY = "unknown path: use the node's JSON-RPC";
+
 const ACCEPT = 1;
 const REJECT = 2;
 
@@ -67,7 +72,7 @@ const FLAGS = new Map<number, LastCommit["votes"][number]["flag"]>([
  * of this node, of all nodes when it is deterministic.
  */
 export function createAbciHandlers(
-  { version, initialHeight }: HandlerOptions,
+  { version, initialHeight, peers }: HandlerOptions,
   application: Application,
 ): AbciHandlers {
   return {
@@ -94,7 +99,12 @@ export function createAbciHandlers(
       return { appHash: hashToBytes(appHash) };
     },
 
-    query: ({ path }) => ({ code: 1, log: `unknown path ${path}: use the node's JSON-RPC` }),
+    query({ path }) {
+      const isAllowed = peers && mayConnect(path, peers);
+      if (isAllowed === true) return { code: 0 };
+      const log = isAllowed === false ? "removed with admin_removePeer" : UNKNOWN_QUERY;
+      return { code: 1, log };
+    },
 
     checkTx({ tx }) {
       const { code, log } = application.checkTx(tx);
@@ -138,15 +148,47 @@ export function createAbciHandlers(
         .map((snapshot) => ({ ...snapshot, height: BigInt(snapshot.height) })),
     }),
 
+    loadSnapshotChunk: ({ height, format, chunk }) => ({
+      chunk: application.loadSnapshotChunk(numberOf(height), format, chunk),
+    }),
+
+    ...restoreCalls(application),
+  };
+}
+
+/** A node that has no chain yet and restores one behind the ABCI socket. */
+export function createRestoreHandlers(
+  version: string,
+  restore: Pick<Application, "info" | "offerSnapshot" | "applySnapshotChunk">,
+) {
+  return {
+    info() {
+      const { height, appHash, appVersion } = restore.info();
+      return {
+        data: "evmint",
+        version,
+        appVersion: BigInt(appVersion),
+        lastBlockHeight: BigInt(height),
+        lastBlockAppHash: height === 0 ? EMPTY_BYTES : hashToBytes(appHash),
+      };
+    },
+    // It connects to every peer: what was removed is known again with the chain.
+    query: () => ({ code: 0 }),
+    listSnapshots: () => ({ snapshots: [] }),
+    loadSnapshotChunk: () => ({ chunk: EMPTY_BYTES }),
+    ...restoreCalls(restore),
+  } satisfies Partial<AbciHandlers>;
+}
+
+function restoreCalls(
+  application: Pick<Application, "offerSnapshot" | "applySnapshotChunk">,
+): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
+  return {
     offerSnapshot({ snapshot, appHash }) {
       if (snapshot === undefined) throw new UnexpectedRequestError("an offer without a snapshot");
       const offered = { ...snapshot, height: numberOf(snapshot.height) };
       return { result: OFFER[application.offerSnapshot(offered, hashFromBytes(appHash))] };
     },
-
-    loadSnapshotChunk: ({ height, format, chunk }) => ({
-      chunk: application.loadSnapshotChunk(numberOf(height), format, chunk),
-    }),
 
     applySnapshotChunk({ index, chunk, sender }) {
       const { result, refetchChunks, rejectSenders } = application.applySnapshotChunk(

@@ -1,7 +1,9 @@
+import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Application } from "../application.ts";
 import {
+  type ConsensusStep,
   type Engine,
   NetworkDecidesBlocksError,
   type NetworkPeer,
@@ -11,6 +13,8 @@ import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { startEngineProcess } from "./engine-process.ts";
 import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
+import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import type { SyncedEngine } from "./state-sync-session.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
 
 export type CometBftOptions = {
@@ -26,6 +30,7 @@ export type CometBftOptions = {
   readonly version: string;
   /** Height of the first block the network decides. */
   readonly initialHeight: number;
+  readonly peers: PeerSettings;
   readonly blockTimeMs: number;
 };
 
@@ -33,8 +38,12 @@ export type CometBftModules = {
   readonly application: Application;
   /** Validators of the next block: more than two thirds of them have to be connected. */
   readonly validatorCount: () => number;
+  /** Writes CometBFT's configuration; called before each start of it. */
+  readonly configure: (peers: PeerSettings) => void;
   /** Rolls the chain back to `height`. */
   readonly rollbackTo: (height: number) => void;
+  /** CometBFT as state sync left it, if there was one. */
+  readonly synced: SyncedEngine | undefined;
   /** Calls `listener` after each committed block. */
   readonly onCommitted: (listener: () => void) => () => void;
   /** A block could not be made durable: the node must stop. */
@@ -53,8 +62,11 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
+  const lists = new PeerLists(options.peers);
   let status: EngineStatus | undefined;
+  let step: ConsensusStep | undefined;
   let peers: readonly EnginePeer[] = [];
+  let { synced } = modules;
   let isStopping = false;
 
   // Which validator a peer belongs to is not known: so many nodes are needed when each validator has one.
@@ -65,8 +77,14 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
       stallMs: Math.max(SUPERVISOR_DEFAULTS.stallMs, 20 * options.blockTimeMs),
     },
     {
-      start: (onFault) =>
-        startEngineProcess({ binary: options.binary, directory: options.directory, onFault }, log),
+      start(onFault) {
+        const adopted = synced?.adopt(onFault);
+        synced = undefined;
+        if (adopted) return adopted;
+        modules.configure(lists.settings);
+        const { binary, directory } = options;
+        return startEngineProcess({ binary, directory, onFault }, log);
+      },
       height: () => application.info().height,
       rollbackTo: modules.rollbackTo,
       hasQuorum,
@@ -76,9 +94,9 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
 
   async function refresh(): Promise<void> {
     try {
-      [status, peers] = await Promise.all([rpc.status(), rpc.peers()]);
+      [status, peers, step] = await Promise.all([rpc.status(), rpc.peers(), rpc.step()]);
     } catch (error) {
-      [status, peers] = [undefined, []];
+      [status, peers, step] = [undefined, [], undefined];
       if (!isStopping) log.debug("CometBFT does not answer", { error });
     }
   }
@@ -93,17 +111,17 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
 
   return {
     async start() {
-      server = await listenAbci(
-        {
-          path: options.abciSocket,
-          onEngineLost: () => application.engineLost(),
-          onFailure(error, call) {
-            failures.report(`ABCI ${call}`, error);
-            if (call === "commit") modules.onFatal(error);
-          },
+      const handlers = createAbciHandlers({ ...options, peers: lists }, application);
+      const events = {
+        onEngineLost: () => application.engineLost(),
+        onFailure(error: unknown, call: string) {
+          failures.report(`ABCI ${call}`, error);
+          if (call === "commit") modules.onFatal(error);
         },
-        createAbciHandlers(options, application),
-      );
+      };
+      server =
+        synced?.attach({ handlers, ...events }) ??
+        (await listenAbci({ path: options.abciSocket, ...events }, handlers));
       unsubscribe = modules.onCommitted(() => supervisor.committed());
       supervisor.start();
       poll = setInterval(
@@ -124,29 +142,42 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     network: {
       nodeId: options.nodeId,
       status: (): NetworkStatus => ({
+        validator: validatorOf(status),
         peerCount: peers.length,
         isListening: status !== undefined,
         listenAddress: options.p2pAddress,
         isValidator: (status?.votingPower ?? 0) > 0,
         isCatchingUp: status?.isCatchingUp ?? true,
+        step,
         problem: problem(),
       }),
-      peers: () => peers.map(peerOf),
+      peers: () => peers.map((peer) => peerOf(peer, lists)),
+      peerSettings: () => lists.settings,
       async addPeer(address) {
-        await rpc.dial([address]);
+        lists.add(address);
+        await rpc.dial(address, "persistent");
       },
+      removePeer(id) {
+        const isConnected = peers.some((peer) => peer.id === id);
+        // No call of CometBFT ends a connection.
+        if (lists.remove(id) && isConnected) supervisor.restart();
+      },
+      async trustPeer(address) {
+        lists.trust(peerIdOf(address));
+        await rpc.dial(address, "unconditional");
+      },
+      distrustPeer: (id) => void lists.distrust(id),
     },
   };
 }
 
-function peerOf({
-  id,
-  moniker,
-  version,
-  remoteIp,
-  listenAddress,
-  isOutbound,
-}: EnginePeer): NetworkPeer {
+function validatorOf(status: EngineStatus | undefined): Address | undefined {
+  if (status === undefined || status.votingPower === 0) return undefined;
+  return parseAddress(`0x${status.validatorAddress}`);
+}
+
+function peerOf(peer: EnginePeer, lists: PeerLists): NetworkPeer {
+  const { id, moniker, version, remoteIp, listenAddress, isOutbound } = peer;
   const port = /:(\d+)$/.exec(listenAddress)?.[1] ?? "0";
   return {
     id,
@@ -154,5 +185,7 @@ function peerOf({
     version,
     remoteAddress: `${remoteIp}:${port}`,
     isInbound: !isOutbound,
+    isTrusted: lists.isTrusted(id),
+    isStatic: lists.isPersistent(id),
   };
 }

@@ -1,4 +1,5 @@
 import { stringify } from "smol-toml";
+import type { PeerSettings } from "./peer-lists.ts";
 
 /** What of CometBFT's configuration depends on the node. Everything else has CometBFT's default or the value below. */
 export type EngineConfig = {
@@ -11,8 +12,7 @@ export type EngineConfig = {
   readonly p2pAddress: string;
   /** `host:port` announced to peers; empty: the address they see. */
   readonly externalAddress: string;
-  /** `id@host:port` */
-  readonly persistentPeers: readonly string[];
+  readonly peers: PeerSettings;
   /** Nodes share one machine or one private net: addresses that repeat or are not routable are accepted, and no others are gossiped. */
   readonly isLocalNet: boolean;
   readonly blockTimeMs: number;
@@ -49,12 +49,14 @@ export function engineConfigToml(config: EngineConfig): string {
     moniker: config.moniker,
     log_format: "json",
     log_level: "info",
-    filter_peers: false,
+    // It asks the application about each peer, which knows those that were removed.
+    filter_peers: true,
     rpc: { laddr: config.rpcAddress, unsafe: true },
     p2p: {
       laddr: `tcp://${config.p2pAddress}`,
       external_address: config.externalAddress,
-      persistent_peers: config.persistentPeers.join(","),
+      persistent_peers: config.peers.persistent.join(","),
+      unconditional_peer_ids: config.peers.trusted.join(","),
       allow_duplicate_ip: config.isLocalNet,
       addr_book_strict: !config.isLocalNet,
       pex: !config.isLocalNet,

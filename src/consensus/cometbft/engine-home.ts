@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { isPrivateKey } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
+import { engineChainId } from "../chain-start.ts";
 import type { Signer } from "../clique/snapshot.ts";
 import type { StartingSet } from "../clique/starting-set.ts";
 import { nodeId, nodeKeyFile, validatorKeyFile } from "./engine-keys.ts";
@@ -24,25 +26,46 @@ export type EngineHome = {
 };
 
 /**
- * Makes what is missing of CometBFT's home and rewrites its configuration. Keys, genesis and signing state that are there are never
- * touched: a validator that forgets what it signed can sign against itself.
+ * Makes what is missing of CometBFT's home. Keys, genesis and signing state that are there are never touched: a validator that forgets
+ * what it signed can sign against itself.
+ * @param genesisFor `genesis.json` of a chain whose only validator has this compressed key; for a home that has none
  * @throws EngineHomeError for a genesis that cannot be read
  */
 export function prepareEngineHome(
   directory: string,
-  files: {
-    /** `config.toml` */
-    readonly config: string;
-    /** `genesis.json` of a chain whose only validator has this compressed key; for a home that has none. */
-    readonly genesis: (publicKey: Uint8Array) => string;
-  },
+  genesisFor: (publicKey: Uint8Array) => string,
 ): EngineHome {
   createEngineKeys(directory);
   const genesis = genesisPath(directory);
-  if (!existsSync(genesis))
-    createOnce(genesis, files.genesis(validatorPublicKey(directory)), 0o644);
-  replaceFile(join(directory, "config", "config.toml"), files.config, 0o644);
+  if (!existsSync(genesis)) createOnce(genesis, genesisFor(validatorPublicKey(directory)), 0o644);
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
+}
+
+/** Whether CometBFT has stored nothing yet: state sync is for such a home alone. */
+export function isEngineStoreEmpty(directory: string): boolean {
+  const store = join(directory, "data", "blockstore.db");
+  if (!existsSync(store)) return true;
+  return readdirSync(store).every(
+    (name) => !/\.(log|ldb|sst)$/.test(name) || statSync(join(store, name)).size === 0,
+  );
+}
+
+/** @throws EngineHomeError where the genesis in the home is that of another chain */
+export function assertEngineGenesis(
+  directory: string,
+  chain: { readonly chainId: bigint; readonly genesisHash: Hash },
+): void {
+  const { chain_id, app_state } = readJson(genesisPath(directory)) as GenesisFile;
+  const isOurs =
+    chain_id === engineChainId(chain.chainId) && app_state?.evmGenesis === chain.genesisHash;
+  if (!isOurs) {
+    throw new EngineHomeError("the genesis of CometBFT is that of another chain", { directory });
+  }
+}
+
+/** Replaces CometBFT's configuration. */
+export function writeEngineConfig(directory: string, configToml: string): void {
+  replaceFile(join(directory, "config", "config.toml"), configToml, 0o644);
 }
 
 /** The validators and first height of the genesis in the home. @throws EngineHomeError */
@@ -80,6 +103,17 @@ function genesisPath(directory: string): string {
   return join(directory, "config", "genesis.json");
 }
 
+/** Private key of the validator whose home this is: 32 bytes. */
+export function validatorPrivateKey(directory: string): Uint8Array {
+  const { priv_key } = readJson(validatorKeyPath(directory)) as { priv_key: { value: string } };
+  return Buffer.from(priv_key.value, "base64");
+}
+
+/** Stores CometBFT's genesis in a home that has none. */
+export function createEngineGenesis(directory: string, text: string): void {
+  writeFileSync(genesisPath(directory), text, { flag: "wx", mode: 0o644 });
+}
+
 function nodeKeyPath(directory: string): string {
   return join(directory, "config", "node_key.json");
 }
@@ -89,6 +123,8 @@ function validatorKeyPath(directory: string): string {
 }
 
 type GenesisFile = {
+  readonly chain_id?: string;
+  readonly app_state?: { readonly evmGenesis?: unknown };
   readonly initial_height?: string;
   readonly validators?: readonly { readonly pub_key: { readonly value: string } }[];
 };

@@ -15,7 +15,9 @@ export type EngineFault =
   | { readonly kind: "applicationAhead"; readonly engineHeight: number }
   /** Consensus stopped for good while the process goes on. */
   | { readonly kind: "consensusFailure"; readonly text: string }
-  /** Blocks are refused because this machine's clock is behind. */
+  /** No snapshot of a peer could be restored; the process goes on and does nothing. */
+  | { readonly kind: "stateSyncFailed"; readonly text: string }
+  /** Blocks are rejected because this machine's clock is behind. */
   | { readonly kind: "clock"; readonly text: string };
 
 /** One run of the CometBFT process. */
@@ -87,6 +89,7 @@ export function faultOf(line: string): EngineFault | undefined {
   if (line.includes("CONSENSUS FAILURE")) {
     return { kind: "consensusFailure", text: textOf(line) };
   }
+  if (line.includes("State sync failed")) return { kind: "stateSyncFailed", text: textOf(line) };
   if (/block time.*(?:ahead|future|tolerance)|(?:ahead|future).*block time/i.test(line)) {
     return { kind: "clock", text: textOf(line) };
   }

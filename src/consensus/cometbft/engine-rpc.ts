@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { NodeError } from "../../errors.ts";
+import type { ConsensusStep } from "../engine.ts";
 
 /** CometBFT's own RPC does not answer, or answers with an error. */
 export class EngineRpcError extends NodeError {
@@ -26,6 +27,8 @@ export type EngineStatus = {
   readonly listenAddress: string;
   readonly isCatchingUp: boolean;
   readonly latestHeight: number;
+  /** CometBFT's hash of that block, 64 upper-case hex digits. */
+  readonly latestHash: string;
   /** 40 upper-case hex digits */
   readonly validatorAddress: string;
   readonly votingPower: number;
@@ -35,8 +38,9 @@ export type EngineStatus = {
 export type EngineRpc = {
   status(): Promise<EngineStatus>;
   peers(): Promise<readonly EnginePeer[]>;
-  /** Connects to `id@host:port` and again whenever the connection is lost, until CometBFT restarts. */
-  dial(peers: readonly string[]): Promise<void>;
+  step(): Promise<ConsensusStep>;
+  /** Connects to `id@host:port`, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. */
+  dial(peer: string, kind: "persistent" | "unconditional"): Promise<void>;
 };
 
 /** A peer that does not answer in this time is not up: it runs on this machine. */
@@ -71,6 +75,7 @@ export function createEngineRpc(address: string): EngineRpc {
         listenAddress: node_info.listen_addr,
         isCatchingUp: sync_info.catching_up,
         latestHeight: Number(sync_info.latest_block_height),
+        latestHash: sync_info.latest_block_hash,
         validatorAddress: validator_info.address,
         votingPower: Number(validator_info.voting_power),
       };
@@ -88,8 +93,18 @@ export function createEngineRpc(address: string): EngineRpc {
         connectedForNanos: BigInt(peer.connection_status.Duration),
       }));
     },
-    async dial(peers) {
-      await call("dial_peers", { peers, persistent: true, unconditional: false, private: false });
+    async step() {
+      const { round_state } = (await call("consensus_state")) as ConsensusStateAnswer;
+      const [height, round, step] = round_state["height/round/step"].split("/").map(Number);
+      return { height: height!, round: round!, step: step! };
+    },
+    async dial(peer, kind) {
+      await call("dial_peers", {
+        peers: [peer],
+        persistent: kind === "persistent",
+        unconditional: kind === "unconditional",
+        private: false,
+      });
     },
   };
 }
@@ -103,9 +118,14 @@ type NodeInfoAnswer = {
 };
 type StatusAnswer = {
   readonly node_info: NodeInfoAnswer;
-  readonly sync_info: { readonly catching_up: boolean; readonly latest_block_height: string };
+  readonly sync_info: {
+    readonly catching_up: boolean;
+    readonly latest_block_height: string;
+    readonly latest_block_hash: string;
+  };
   readonly validator_info: { readonly address: string; readonly voting_power: string };
 };
+type ConsensusStateAnswer = { readonly round_state: { readonly "height/round/step": string } };
 type PeersAnswer = {
   readonly peers: readonly {
     readonly node_info: NodeInfoAnswer;

@@ -85,6 +85,11 @@ export class Supervisor {
     this.#state = { kind: "stopped" };
   }
 
+  /** Ends the engine; it is started again as after every exit. */
+  restart(): void {
+    void this.#process?.stop(this.#options.stopGraceMs);
+  }
+
   /** A block was committed: the engine is well, and the next failure begins with the shortest pause. */
   committed(): void {
     this.#restarts = 0;

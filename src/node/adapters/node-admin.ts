@@ -3,7 +3,7 @@ import { isLoopback } from "../../config/dangers.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
-import type { NetworkPeer } from "../../consensus/engine.ts";
+import type { EngineNetwork, NetworkPeer, NetworkStatus } from "../../consensus/engine.ts";
 import { InvalidBlockError } from "../../execution/errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
@@ -71,28 +71,42 @@ export function createNodeAdmin(
     }
   }
 
+  /** Stores what `change` changed, so that it is in force after a restart. */
+  async function changePeers(change: (network: EngineNetwork) => void | Promise<void>) {
+    const { network } = engine;
+    if (network === undefined) {
+      throw new AdminError("the solo engine has no network: this node is its only validator");
+    }
+    const before = network.peerSettings();
+    try {
+      await change(network);
+    } finally {
+      const { persistent, trusted, rejected } = network.peerSettings();
+      const lists = [
+        ["cometbft.persistent-peers", before.persistent, persistent],
+        ["cometbft.trusted-peers", before.trusted, trusted],
+        ["cometbft.rejected-peers", before.rejected, rejected],
+      ] as const;
+      for (const [key, old, list] of lists) {
+        if (list.join() !== old.join()) editAppToml(config.home, key, list);
+      }
+    }
+  }
+
   return {
     dataDirectory: () => config.home,
     peers: () => (engine.network?.peers() ?? []).map(peerObject),
 
     async addPeer(address) {
-      if (address.startsWith("/")) {
-        await modules.whisper().addPeer(address);
-        if (!config.shh.peers.includes(address)) {
-          editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
-        }
-        return;
-      }
-      if (engine.network === undefined) {
-        throw new AdminError("the solo engine has no network: this node is its only validator");
-      }
-      await engine.network.addPeer(address);
-      const { persistentPeers } = config.cometbft;
-      // CometBFT forgets it at its next restart; our settings do not.
-      if (!persistentPeers.includes(address)) {
-        editAppToml(config.home, "cometbft.persistent-peers", [...persistentPeers, address]);
+      if (!address.startsWith("/")) return changePeers((network) => network.addPeer(address));
+      await modules.whisper().addPeer(address);
+      if (!config.shh.peers.includes(address)) {
+        editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
       }
     },
+    removePeer: (id) => changePeers((network) => network.removePeer(id)),
+    trustPeer: (address) => changePeers((network) => network.trustPeer(address)),
+    distrustPeer: (id) => changePeers((network) => network.distrustPeer(id)),
 
     adminInfo: () => describeNode(config, core, server(), modules.whisper()),
 
@@ -219,13 +233,25 @@ function describeNode(
         },
         head: head.hash,
       },
+      ...(network && { bft: consensusObject(network.status()) }),
       shh: { version: 2, addresses: whisper.addresses(), peers: whisper.peers() },
     },
   };
 }
 
+/** Numbers as JSON has them; null while CometBFT does not answer. */
+function consensusObject({ step, validator }: NetworkStatus) {
+  return {
+    height: step?.height ?? null,
+    round: step?.round ?? null,
+    step: step?.step ?? null,
+    validator: validator ?? null,
+  };
+}
+
 /** As `admin_peers` of geth shows a peer. */
-function peerObject({ id, name, version, remoteAddress, isInbound }: NetworkPeer) {
+function peerObject(peer: NetworkPeer) {
+  const { id, name, version, remoteAddress, isInbound, isTrusted, isStatic } = peer;
   return {
     enode: enodeOf(id, remoteAddress),
     id,
@@ -235,8 +261,8 @@ function peerObject({ id, name, version, remoteAddress, isInbound }: NetworkPeer
       localAddress: "",
       remoteAddress,
       inbound: isInbound,
-      trusted: false,
-      static: false,
+      trusted: isTrusted,
+      static: isStatic,
     },
     protocols: {},
   };

@@ -1,10 +1,8 @@
 import { InvalidParamsError } from "../dispatch/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { boolean, string } from "../params/codec.ts";
-import { AdminError } from "./errors.ts";
+import { andThen } from "../ports/maybe-promise.ts";
 import type { NodeAdmin } from "./port.ts";
-
-type Modules = { readonly node: Pick<NodeAdmin, "addPeer"> };
 
 /** Hex digits of a CometBFT node id inside an enode URL; the rest of its 128 are zeros. */
 const ID_DIGITS = 40;
@@ -20,40 +18,52 @@ export const addPeer = defineMethod({
   params: { url: string },
   result: boolean,
   private: true,
-  async handle({ url }, { node }: Modules) {
+  async handle({ url }, { node }: { node: Pick<NodeAdmin, "addPeer"> }) {
     await node.addPeer(url.startsWith("/") ? url : peerAddress(url));
     return true;
   },
 });
 
-export const addTrustedPeer = withoutTrust("admin_addTrustedPeer");
-export const removeTrustedPeer = withoutTrust("admin_removeTrustedPeer");
-
-/** `admin_removePeer`: CometBFT has no call that ends a connection. */
+/**
+ * `admin_removePeer`: ends the connection to a node and rejects new ones until `admin_addPeer` names it. CometBFT has no call that ends a
+ * connection: it is restarted, which takes two seconds. Takes an id alone too.
+ *
+ * @throws AdminError: the solo engine has no network
+ */
 export const removePeer = defineMethod({
   name: "admin_removePeer",
   params: { url: string },
   result: boolean,
   private: true,
-  handle({ url }) {
-    peerAddress(url);
-    throw new AdminError(
-      "connections end only at a restart: remove the peer from cometbft.persistent-peers and restart the node",
-    );
+  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "removePeer"> }) =>
+    andThen(node.removePeer(peerId(url)), () => true),
+});
+
+/** `admin_addTrustedPeer`: connects to a node also where there are as many peers as allowed; over restarts too. @throws AdminError */
+export const addTrustedPeer = defineMethod({
+  name: "admin_addTrustedPeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  async handle({ url }, { node }: { node: Pick<NodeAdmin, "trustPeer"> }) {
+    await node.trustPeer(peerAddress(url));
+    return true;
   },
 });
 
-function withoutTrust(name: string) {
-  return defineMethod({
-    name,
-    params: { url: string },
-    result: boolean,
-    private: true,
-    handle({ url }) {
-      peerAddress(url);
-      throw new AdminError("no peer is trusted more than another: validators sign every block");
-    },
-  });
+/** `admin_removeTrustedPeer`: ends that; the connection stays. @throws AdminError */
+export const removeTrustedPeer = defineMethod({
+  name: "admin_removeTrustedPeer",
+  params: { url: string },
+  result: boolean,
+  private: true,
+  handle: ({ url }, { node }: { node: Pick<NodeAdmin, "distrustPeer"> }) =>
+    andThen(node.distrustPeer(peerId(url)), () => true),
+});
+
+/** The id alone, of a URL or by itself. @throws InvalidParamsError */
+function peerId(url: string): string {
+  return /^[0-9a-f]{40}$/.test(url) ? url : peerAddress(url).slice(0, ID_DIGITS);
 }
 
 /**

@@ -24,6 +24,12 @@ export interface NodeAdmin {
    * @throws AdminError where the engine has no network
    */
   addPeer(address: string): Promise<void>;
+  /** Ends the connection to a node and rejects new ones, over restarts too. @param id 40 hex digits @throws AdminError */
+  removePeer(id: string): MaybePromise<void>;
+  /** Connects to `id@host:port` also where there are as many peers as allowed. @throws AdminError */
+  trustPeer(address: string): Promise<void>;
+  /** @param id 40 hex digits @throws AdminError */
+  distrustPeer(id: string): MaybePromise<void>;
   /** @throws AdminError when the listener is open already, may not be opened, or cannot listen */
   startListener(kind: TcpKind, request: ListenRequest): Promise<void>;
   /** Does nothing when it is closed. */

@@ -16,8 +16,8 @@ import type { Subscriber } from "./subscriber.ts";
 /** How much of a new block a subscriber of `newHeads` wants. */
 export type HeadForm = "header" | "hashes" | "full";
 
-/** geth looks as often. */
-const SYNC_CHECK_MS = 60_000;
+/** The engine's status is as old. */
+const SYNC_CHECK_MS = 2_000;
 
 /** Sends the events of chain and pool to the subscribers of `eth`; an event is encoded once for all of them. */
 export class EthFeeds {
@@ -30,6 +30,7 @@ export class EthFeeds {
   readonly #chain: ChainEvents;
   readonly #syncing = new Audience();
   #syncCheck: NodeJS.Timeout | undefined;
+  #isSyncing: boolean | undefined;
   #lastSync = "";
   readonly logs: LogFeed;
   readonly receipts: ReceiptFeed;
@@ -75,7 +76,7 @@ export class EthFeeds {
     };
   }
 
-  /** Sends the present state at once, and every change. */
+  /** Sends the present state at once, then the beginning and the end of each time the node is behind. */
   addSyncing(subscriber: Subscriber): () => void {
     let remove: (() => void) | undefined;
     let isOver = false;
@@ -105,6 +106,7 @@ export class EthFeeds {
   }
 
   #emitBlock(executed: ExecutedBlock): void {
+    if (this.#syncing.size > 0) void this.#checkSync();
     if (this.#heads.header.size > 0) {
       const { header } = executed.block;
       const text = latin1(this.#blockJson.get(executed, "header"));
@@ -129,10 +131,10 @@ export class EthFeeds {
 
   #emitSyncing(): MaybePromise<void> {
     return andThen(this.#node.info(), ({ syncProgress }) => {
-      const text = syncText(syncProgress);
-      if (text === this.#lastSync) return;
-      this.#lastSync = text;
-      this.#notifier.publish(this.#syncing, text);
+      const isSyncing = syncProgress !== undefined;
+      this.#lastSync = syncText(syncProgress);
+      if (isSyncing !== this.#isSyncing) this.#notifier.publish(this.#syncing, this.#lastSync);
+      this.#isSyncing = isSyncing;
     });
   }
 

@@ -158,7 +158,8 @@ export function createTestModules(
     reader: { ...chainOf(blocks), ...replace.reader },
     pool: { ...poolOf(pooled), ...replace.pool },
   };
-  const info = { ...TEST_NODE_INFO, coinbase: BOB, ...replace.info };
+  // Read anew at each call, so that a test can change what it gave.
+  const info = () => ({ ...TEST_NODE_INFO, coinbase: BOB, ...replace.info });
   const signer = createUnlockedSigner([ALICE_KEY]);
   const ports = connect({
     chain: createLocalChainView({ ...backend, logs, subscribe, addresses }),
@@ -171,7 +172,7 @@ export function createTestModules(
       ...replace.keys,
     },
     dev: {},
-    node: { info: () => info },
+    node: { info },
     les: {},
     shh: {},
     runtime: {},

@@ -5,6 +5,7 @@ import { blockText, headerText } from "../../json/block-json.ts";
 import { receiptText } from "../../json/receipt-json.ts";
 import { transactionText } from "../../json/transaction-json.ts";
 import { minedReceipts } from "../../ports/mined.ts";
+import type { NodeInfo } from "../../ports/node.ts";
 import { CONTRACT, TOPIC } from "../../testing/test-chain.ts";
 import { TestConnection } from "../../testing/test-events.ts";
 import { overBothTransports } from "../../testing/transports.ts";
@@ -19,8 +20,8 @@ overBothTransports((createTestModules) => {
   const block = base.blocks[1]!;
   const style = { nullPowFields: false };
 
-  function setup(subscriptionsMax = 128) {
-    const modules = createTestModules({ subscriptionsMax });
+  function setup(subscriptionsMax = 128, info: Partial<NodeInfo> = {}) {
+    const modules = createTestModules({ subscriptionsMax, info });
     const connection = new TestConnection();
     return {
       ...modules,
@@ -131,6 +132,25 @@ overBothTransports((createTestModules) => {
     // An answer that comes after the one the subscription waits for.
     await chain.head();
     assert.deepEqual(results(), [false]);
+    sessions.feeds.close();
+  });
+
+  test("syncing tells the beginning and the end of catching up, with the block that ends it", async () => {
+    const info: { syncProgress: NodeInfo["syncProgress"] } = { syncProgress: undefined };
+    const { results, subscribe, sessions, chain, emitter } = setup(128, info);
+    await subscribe("syncing");
+    await chain.head();
+    const progress = { startingBlock: 1, currentBlock: 5, highestBlock: 9 };
+    for (const syncProgress of [progress, { ...progress, currentBlock: 6 }, undefined]) {
+      info.syncProgress = syncProgress;
+      await emitter.block(block);
+      await chain.head();
+    }
+    assert.deepEqual(
+      results().map((result) => result.syncing ?? result),
+      [false, true, false],
+    );
+    assert.equal(results()[1].status.highestBlock, "0x9");
     sessions.feeds.close();
   });
 

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { cometbftPath, genesisPath } from "../../config/home.ts";
+import { formatHostPort } from "../../config/value-types.ts";
+import {
+  nodeIdOf,
+  validatorPrivateKey,
+  validatorPublicKey,
+} from "../../consensus/cometbft/engine-home.ts";
+import { createEngineRpc, EngineRpcError } from "../../consensus/cometbft/engine-rpc.ts";
+import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import type { CliContext } from "../context.ts";
+import { CommandError } from "../errors.ts";
+import { renderNetworkFile } from "../network-file.ts";
+
+/** Prints address, public key and node id of the home's validator key. */
+export function showValidator({ home }: Config, context: CliContext): void {
+  const directory = engineHome(home);
+  const publicKey = validatorPublicKey(directory);
+  printJson(
+    {
+      address: addressOfCompressedKey(publicKey),
+      publicKey: bytesToHex(publicKey),
+      nodeId: nodeIdOf(directory),
+    },
+    context,
+  );
+}
+
+/** Prints the private key that the node signs blocks with. */
+export function printValidatorKey({ home }: Config, { stdout }: CliContext): void {
+  stdout.write(`${bytesToHex(validatorPrivateKey(engineHome(home)))}\n`);
+}
+
+/** Prints what CometBFT of the running node says about itself. @throws CommandError when it does not run */
+export async function engineStatus({ cometbft }: Config, context: CliContext): Promise<void> {
+  const address = formatHostPort(cometbft.rpcAddress);
+  const rpc = createEngineRpc(`tcp://${address}`);
+  try {
+    const [status, peers, step] = await Promise.all([rpc.status(), rpc.peers(), rpc.step()]);
+    printJson(
+      {
+        ...status,
+        step,
+        peers: peers.map(({ id, moniker, remoteIp, isOutbound }) => {
+          return { id, moniker, remoteIp, isOutbound };
+        }),
+      },
+      context,
+    );
+  } catch (error) {
+    if (!(error instanceof EngineRpcError)) throw error;
+    throw new CommandError(`no CometBFT answers at ${address}: is the node running?`);
+  }
+}
+
+/** Prints the file that `evmintd init --join` reads, with this node as a peer. */
+export function invite({ home, cometbft, consensus }: Config, { stdout }: CliContext): void {
+  const directory = engineHome(home);
+  const own = cometbft.externalAddress || formatHostPort(cometbft.p2pAddress);
+  stdout.write(
+    renderNetworkFile({
+      genesis: readFileSync(genesisPath(home), "utf8"),
+      engineGenesis: readFileSync(join(directory, "config", "genesis.json"), "utf8"),
+      blockTimeMs: intervalOf(consensus),
+      peers: [`${nodeIdOf(directory)}@${own}`, ...cometbft.persistentPeers],
+    }),
+  );
+}
+
+/** @throws CommandError for blocks at no pace */
+function intervalOf({ blockTime }: Config["consensus"]): number {
+  if (typeof blockTime === "object") return blockTime.intervalMs;
+  throw new CommandError("consensus.block-time is no pace such as 1s: a network needs one");
+}
+
+/** CometBFT's home. @throws CommandError where there is none */
+function engineHome(home: string): string {
+  const directory = cometbftPath(home);
+  if (existsSync(join(directory, "config", "genesis.json"))) return directory;
+  throw new CommandError(
+    `${home} has no validator: its chain does not run under CometBFT (consensus.engine)`,
+  );
+}
+
+function printJson(value: unknown, { stdout }: CliContext): void {
+  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

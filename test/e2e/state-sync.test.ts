@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { createChain } from "../../src/chain/chain.ts";
+import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
+import { importBlock } from "../../src/chain/import-block.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { plain } from "../../src/chain/testing/plain.ts";
+import type { Snapshot } from "../../src/consensus/application.ts";
+import { createRestore } from "../../src/consensus/state-sync/restore.ts";
+import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
+import {
+  describeSnapshot,
+  packChunk,
+  unpackChunk,
+} from "../../src/consensus/state-sync/snapshot-format.ts";
+import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
+import { executionModules } from "../../src/node/execution-modules.ts";
+import { parseAddress } from "../../src/primitives/address.ts";
+import { keccak256 } from "../../src/primitives/keccak.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createFailures } from "../../src/telemetry/failures.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import type { ExecutedBlock } from "../../src/types/block.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+/** Stores the number of the block in the slot of that number, and BLOCKHASH of 20 blocks before in the slot 1000 beyond. */
+const RECORDER = "0x4343556014430340436103e80155";
+/** Init code of 12 bytes that deploys `code`. */
+const deploy = (code: string) => {
+  const size = (code.length - 2) / 2;
+  return `0x60${size.toString(16).padStart(2, "0")}600c60003960${size.toString(16).padStart(2, "0")}6000f3${code.slice(2)}`;
+};
+
+const SENDER = DEV_ADDRESSES[0];
+const folder = mkdtempSync(join(tmpdir(), "evmint-state-sync-"));
+const files = new SnapshotFiles(join(folder, "snapshots"));
+let running: TestNode;
+let recorder: string;
+let snapshot: Snapshot;
+let chunks: readonly Uint8Array[];
+
+function request<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T> {
+  return running.node.provider.request({ method, params }) as Promise<T>;
+}
+
+async function block(transaction: object): Promise<void> {
+  await request("eth_sendTransaction", { from: SENDER, gas: "0x30d40", ...transaction });
+  running.produceBlock();
+}
+
+before(async () => {
+  running = await startTestNode({
+    dev: true,
+    settings: { "consensus.block-time": "manual", "snapshot.interval": "25" },
+  });
+  await block({ data: deploy(RECORDER) });
+  const { contractAddress } = (
+    await request<{ contractAddress: string }[]>("eth_getBlockReceipts", "latest")
+  )[0]!;
+  recorder = contractAddress;
+  for (let number = 2; number <= 30; number++) await block({ to: recorder });
+  const { chain, store } = running.node.core;
+  const metrics = createMetrics();
+  const snapshots = createSnapshots(
+    { interval: 0, chunkBytes: 2_000 },
+    {
+      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      addresses: () => store.addresses(),
+      failures: createFailures(SILENT_LOGGER, metrics),
+    },
+  );
+  await snapshots.take();
+  for (let number = 31; number <= 34; number++) await block({ to: recorder });
+  snapshot = files.list()[0]!;
+  chunks = Array.from({ length: snapshot.chunks }, (_, index) =>
+    Uint8Array.from(files.chunk(30, 1, index)),
+  );
+});
+
+after(async () => {
+  await running.stop();
+  rmSync(folder, { recursive: true });
+});
+
+let copies = 0;
+function openRestore() {
+  const directory = join(folder, `copy-${copies++}`, "data");
+  const { config } = running.node.core.chain;
+  return { directory, restore: createRestore({ directory, config }, SILENT_LOGGER) };
+}
+
+const appHash = () => running.node.core.chain.hashAt(30)!;
+
+test("a snapshot restores the state of its block, and the chain goes on from there", async () => {
+  assert.equal(snapshot.height, 30);
+  assert.ok(snapshot.chunks > 5);
+  const { directory, restore } = openRestore();
+  assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
+  for (const [index, chunk] of chunks.entries()) {
+    assert.equal(existsSync(directory), false);
+    assert.equal(restore.applySnapshotChunk(index, chunk, "peer").result, "accept");
+  }
+  assert.deepEqual(restore.info(), { height: 30, appHash: appHash(), appVersion: 1 });
+  assert.equal(restore.offerSnapshot(snapshot, appHash()), "abort");
+
+  const { chain: origin } = running.node.core;
+  const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+  try {
+    assert.deepEqual(store.check().faults, []);
+    const stateTrie = createChainStateTrie(store, { cachedNodesMax: 1024 });
+    const { config, genesisHash } = origin;
+    const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
+    const parts = ({ block, senders, receipts }: ExecutedBlock) =>
+      plain({ block, senders, receipts });
+    assert.deepEqual(parts(chain.head()), parts(origin.blockByNumber(30)!));
+    assert.throws(() => chain.headerAt(29), { code: "BLOCK_PRUNED" });
+    assert.equal(chain.hashAt(29), origin.hashAt(29));
+    assert.throws(() => chain.stateAt(29), { code: "BLOCK_PRUNED" });
+    // These blocks read the hashes of blocks that the restored store has not.
+    for (let number = 31; number <= 34; number++) {
+      importBlock(chain, origin.blockByNumber(number)!.block, executionModules(chain));
+    }
+    assert.equal(chain.head().block.hash, origin.hashAt(34));
+    const slots = (of: typeof chain) =>
+      [...of.stateAt(34).storageEntries(parseAddress(recorder))].sort();
+    assert.deepEqual(slots(chain), slots(origin));
+    assert.equal(slots(chain).length, 33 + 15);
+  } finally {
+    store.close();
+  }
+});
+
+test("a chunk that is damaged, or comes from another place, is fetched again from another peer", () => {
+  const { restore } = openRestore();
+  restore.offerSnapshot(snapshot, appHash());
+  const retry = (index: number) => ({
+    ...{ result: "retry", refetchChunks: [index], rejectSenders: ["peer"] },
+  });
+  for (const [index, chunk] of chunks.entries()) {
+    const damaged = chunk.slice();
+    damaged[index % damaged.length]! ^= 1;
+    assert.deepEqual(restore.applySnapshotChunk(index, damaged, "peer"), retry(index));
+    assert.deepEqual(restore.applySnapshotChunk(index, new Uint8Array(), "peer"), retry(index));
+    if (index > 0) {
+      assert.deepEqual(restore.applySnapshotChunk(index, chunks[0]!, "peer"), retry(index));
+    }
+    assert.equal(restore.applySnapshotChunk(index, chunk, "peer").result, "accept");
+  }
+  assert.notEqual(restore.restored(), undefined);
+});
+
+test("a snapshot whose description contradicts itself or is of another format is not restored", () => {
+  const { restore } = openRestore();
+  const offers: readonly (readonly [Partial<Snapshot>, string])[] = [
+    [{ format: 2 }, "rejectFormat"],
+    [{ chunks: snapshot.chunks + 1 }, "reject"],
+    [{ chunks: 0, metadata: new Uint8Array() }, "reject"],
+    [{ hash: keccak256(new Uint8Array()) }, "reject"],
+    [{ metadata: snapshot.metadata.subarray(32) }, "reject"],
+  ];
+  for (const [change, result] of offers) {
+    assert.equal(restore.offerSnapshot({ ...snapshot, ...change }, appHash()), result);
+  }
+  assert.equal(restore.applySnapshotChunk(0, chunks[0]!, "peer").result, "abort");
+});
+
+test("a snapshot with other contents than its app hash vouches for is rejected, and leaves nothing", async () => {
+  /** The snapshot with one chunk replaced, whose description agrees with it. */
+  async function forged(index: number, edit: (content: Uint8Array) => Uint8Array) {
+    const made = [...chunks];
+    made[index] = await packChunk(edit(unpackChunk(chunks[index]!)));
+    return { made, offer: describeSnapshot(30, made.map(keccak256)) };
+  }
+  const flip = (at: number) => (content: Uint8Array) => {
+    const copy = content.slice();
+    copy[at]! ^= 1;
+    return copy;
+  };
+  const forgeries = [
+    await forged(0, flip(70)),
+    await forged(0, flip(20)),
+    await forged(0, (content) => content.subarray(0, content.length - 40)),
+    await forged(1, flip(12)),
+    await forged(2, () => Uint8Array.of(0, 0)),
+    await forged(chunks.length - 1, (content) => content.subarray(1)),
+  ];
+  for (const [index, { made, offer }] of forgeries.entries()) {
+    const { directory, restore } = openRestore();
+    assert.equal(restore.offerSnapshot(offer, appHash()), "accept");
+    const results = made.map((chunk, i) => restore.applySnapshotChunk(i, chunk, "peer").result);
+    assert.ok(results.includes("rejectSnapshot"), `forgery ${index}`);
+    assert.equal(restore.restored(), undefined);
+    assert.equal(existsSync(directory), false);
+    assert.equal(existsSync(`${directory}.restoring`), false);
+  }
+  const { restore } = openRestore();
+  restore.offerSnapshot(snapshot, running.node.core.chain.hashAt(29)!);
+  assert.equal(restore.applySnapshotChunk(0, chunks[0]!, "peer").result, "rejectSnapshot");
+});
+
+test("snapshot.interval: a node takes snapshots in the background and stores the newest two", async () => {
+  const own = new SnapshotFiles(join(running.home, "data", "snapshots"));
+  assert.deepEqual(
+    own.list().map(({ height }) => height),
+    [25],
+  );
+  const { application } = running.node.core;
+  assert.deepEqual(
+    application.listSnapshots().map(({ height }) => height),
+    [25],
+  );
+  const { chunks: count, height } = application.listSnapshots()[0]!;
+  assert.ok(application.loadSnapshotChunk(height, 1, count - 1).length > 0);
+  assert.equal(application.loadSnapshotChunk(height, 1, count).length, 0);
+  assert.equal(application.loadSnapshotChunk(height, 2, 0).length, 0);
+  assert.equal(application.loadSnapshotChunk(height + 1, 1, 0).length, 0);
+
+  const kept = new SnapshotFiles(join(folder, "kept"));
+  async function* one(content: number) {
+    yield Uint8Array.of(content);
+  }
+  for (const number of [1, 2, 10]) await kept.write(number, one(number));
+  assert.deepEqual(
+    kept.list().map((each) => each.height),
+    [10, 2],
+  );
+  async function* failing() {
+    yield Uint8Array.of(1);
+    throw new Error("disk full");
+  }
+  await assert.rejects(kept.write(11, failing()));
+  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), ["10", "2"]);
+});

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { eventually, Network, whyLeftOut } from "./network.ts";
+
+test("a new node restores a snapshot of the network, follows it, and survives a restart", {
+  skip: whyLeftOut(),
+}, async (t) => {
+  const network = await Network.start(4, 0, ["--snapshot.interval", "10"]);
+  t.after(() => network.stop());
+  const [first] = network.nodes as [(typeof network.nodes)[0]];
+  const height = async (node: typeof first) =>
+    Number(await node.client.getBlockNumber({ cacheTime: 0 }));
+  await eventually("the first blocks", async () => (await height(first)) >= 2);
+  for (let round = 0; round < 5; round++)
+    for (const node of network.nodes) await network.send(node);
+  // A light client needs two blocks beyond the snapshot.
+  await eventually("a snapshot and three blocks", async () => (await height(first)) >= 14);
+
+  const trusted = await first.trusted(3);
+  const joined = await network.join([
+    ...["--cometbft.state-sync-servers", "127.0.0.1:26657,127.0.0.1:26667"],
+    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+  ]);
+  joined.start();
+  const synced = await eventually("the new node has the newest block", async () => {
+    return (await height(joined)) >= (await height(first)) - 1;
+  });
+  t.diagnostic(`restored and caught up after ${synced | 0} ms`);
+
+  await assert.rejects(joined.client.getBlock({ blockNumber: 1n }), (error) => {
+    return /pruned history unavailable/.test(String(error));
+  });
+  const target = (await height(first)) + 3;
+  await eventually("it follows", async () => (await height(joined)) >= target);
+  for (let number = target - 3; number <= target; number++) {
+    const [ours, theirs] = await Promise.all(
+      [joined, first].map(({ client }) => client.getBlock({ blockNumber: BigInt(number) })),
+    );
+    assert.equal(ours!.hash, theirs!.hash);
+  }
+  await joined.stop();
+  await network.send(first);
+  joined.start();
+  const hash = network.hashes.at(-1)!;
+  await eventually("it follows after a restart", async () => {
+    return (await joined.client.getTransactionReceipt({ hash })).status === "success";
+  });
+});

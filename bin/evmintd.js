@@ -6,12 +6,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 const { existsSync } = await import("node:fs");
-const entry = new URL("../dist/cli/main.js", import.meta.url);
+const entry = new URL("../dist/bundle/evmintd.js", import.meta.url);
 if (!existsSync(entry)) {
   process.stderr.write("evmintd is not built: run npm run build\n");
   process.exit(1);
 }
-// From Node 22.1: keeps compiled code between starts, which halves the time to load the node.
-(await import("node:module")).enableCompileCache?.();
-const { main } = await import(entry.href);
-await main();
+await import(entry.href);

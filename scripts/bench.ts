@@ -3,7 +3,9 @@ const BENCHES: Readonly<
   Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>
 > = {
   "address-index": () => import("../bench/store/address-index.ts"),
+  "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
+  checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
@@ -12,9 +14,11 @@ const BENCHES: Readonly<
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
+  start: () => import("../bench/rpc/start.ts"),
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
+  throughput: () => import("../bench/throughput/throughput.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };

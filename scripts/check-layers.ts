@@ -21,12 +21,15 @@ const LAYERS = [
   "mempool",
   "keystore",
   "tracing",
+  "les",
   "consensus",
+  "dev",
   "rpc",
   "config",
   "node",
   "cli",
   "index.ts",
+  "bundle",
 ];
 
 const src = fileURLToPath(new URL("../src", import.meta.url));

@@ -83,8 +83,22 @@ function methodComments(): ReadonlyMap<string, string> {
       /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const \w+ = \w+\(\s*(?:\{\s*name: )?(?:\w+, )?"(\w+)"/g,
     );
     for (const [, comment = "", name = ""] of declarations) found.set(name, proseOf(comment));
+    const shared = text.matchAll(
+      /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export const \w+ = controlMethods\(\{\s*names: ([^;]*?),\s*params/g,
+    );
+    for (const [, comment = "", names = ""] of shared) {
+      for (const name of namesIn(names)) found.set(name, proseOf(comment));
+    }
   }
   return found;
+}
+
+/** The names that `bothNames("x", "a_b")` or `["a_b", …]` lists. */
+function namesIn(source: string): string[] {
+  const quoted = [...source.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+  return quoted.flatMap((name) =>
+    name.includes("_") ? [name] : [`hardhat_${name}`, `anvil_${name}`],
+  );
 }
 
 function proseOf(comment: string): string {

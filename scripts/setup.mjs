@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
@@ -29,12 +30,21 @@ const buildStamp = join(dist, ".evmint-built");
 const COMPILER_BINARY = `@typescript/typescript-${process.platform}-${process.arch}`;
 const STORE_BINARY = `@lmdb/lmdb-${process.platform}-${process.arch}`;
 
+/** Files beside the sources on which the build depends. */
+const BUILD_INPUTS = [
+  "package-lock.json",
+  "scripts/bundle.mjs",
+  "scripts/warm-up.mjs",
+  "tsconfig.build.json",
+  "tsconfig.json",
+];
+
 class SetupError extends Error {}
 
 try {
   checkNodeVersion();
   installDependencies();
-  build(process.argv.includes("--build"));
+  await build(process.argv.includes("--build"));
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   say(error.message);
@@ -111,7 +121,7 @@ function missingPackages(lock) {
   return [...missing, ...leftOutBinaries(lock)];
 }
 
-function build(always) {
+async function build(always) {
   const wanted = sourceFingerprint();
   if (!always && read(buildStamp) === wanted) return;
   say("building …");
@@ -122,7 +132,9 @@ function build(always) {
   mkdirSync(fresh, { recursive: true });
   const compiler = join(modules, "typescript/bin/tsc");
   try {
+    // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
+    await bundle(root, join(fresh, "bundle"));
     writeFileSync(join(fresh, ".evmint-built"), wanted);
     const old = `${fresh}-old`;
     if (existsSync(dist)) renameSync(dist, old);
@@ -131,13 +143,15 @@ function build(always) {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+  // Without its compiled code the node only starts slower.
+  if (!tryRun(process.execPath, [join(root, "scripts/warm-up.mjs")])) say("no code cache");
   say(`built in ${seconds(started)}`);
 }
 
 /** Changes when a source file appears, goes or is written. Names, sizes and times: reading contents would cost more than it finds. */
 function sourceFingerprint() {
   const hash = createHash("sha256");
-  for (const name of ["tsconfig.json", "tsconfig.build.json", ...sources("src")]) {
+  for (const name of [...BUILD_INPUTS, ...sources("src")]) {
     const { size, mtimeMs } = statSync(join(root, name));
     hash.update(`${name} ${size} ${mtimeMs}\n`);
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -19,18 +19,29 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
 /** What the compiler needs to run, and the record npm leaves. */
-const NEEDED = ["typescript", "@typescript", "@types", "undici-types", ".package-lock.json"];
+const NEEDED = [
+  ...["typescript", "@typescript", "@types", "undici-types", "esbuild", "@esbuild"],
+  ".package-lock.json",
+];
 
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["scripts", "src", "fake-bin"]) mkdirSync(join(clone, folder));
+  for (const folder of ["bin", "scripts", "src", "src/bundle", "fake-bin"])
+    mkdirSync(join(clone, folder));
   for (const file of [
     "package.json",
     "package-lock.json",
     "tsconfig.json",
     "tsconfig.build.json",
     "scripts/setup.mjs",
+    "scripts/bundle.mjs",
+    "scripts/warm-up.mjs",
+    "src/bundle/load-bundle.ts",
+    "src/bundle/worker.ts",
+    "src/bundle/evmintd.ts",
+    "src/bundle/library.ts",
+    "bin/evmintd.js",
   ]) {
     copyFileSync(join(root, file), join(clone, file));
   }
@@ -39,6 +50,15 @@ beforeEach(() => {
     'import { b } from "./b.ts";\nexport const a: number = b;\n',
   );
   writeFileSync(join(clone, "src/b.ts"), "export const b = 1;\n");
+  writeFileSync(
+    join(clone, "src/bundle/exports.ts"),
+    `import { a } from "../a.ts";
+export async function main(_entry?: string) {
+  console.log(a);
+}
+export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main];
+`,
+  );
   // An npm that installs from the folder beside it, and says that it ran.
   const npm = join(clone, "fake-bin/npm");
   const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);
@@ -61,7 +81,8 @@ function setup(...args: string[]) {
   return { status, stderr };
 }
 
-const built = (file: string) => readFileSync(join(clone, "dist", file), "utf8");
+const runBuilt = () =>
+  execFileSync(process.execPath, [join(clone, "bin/evmintd.js")], { encoding: "utf8" }).trim();
 const npmCalls = () => readFileSync(join(clone, "npm-calls"), "utf8").trim().split("\n");
 
 test("setup on a bare clone installs and builds once, then has nothing to do and says nothing", () => {
@@ -69,7 +90,7 @@ test("setup on a bare clone installs and builds once, then has nothing to do and
   assert.equal(first.status, 0, first.stderr);
   assert.notEqual(first.stderr, "");
   assert.match(npmCalls()[0]!, /^ci .*--include=dev/);
-  assert.ok(built("a.js").includes('"./b.js"'));
+  assert.equal(runBuilt(), "1");
   assert.deepEqual(setup(), { status: 0, stderr: "" });
   assert.equal(npmCalls().length, 1);
 });
@@ -108,13 +129,13 @@ test("setup rebuilds for a changed, a new and a removed source, and for --build"
   setup();
   writeFileSync(join(clone, "src/b.ts"), "export const b = 22;\n");
   assert.notEqual(setup().stderr, "");
-  assert.ok(built("b.js").includes("22"));
+  assert.equal(runBuilt(), "22");
   writeFileSync(join(clone, "src/c.ts"), "export const c = 3;\n");
   setup();
-  assert.ok(built("c.js").includes("3"));
+  assert.ok(existsSync(join(clone, "dist/c.d.ts")));
   rmSync(join(clone, "src/c.ts"));
   setup();
-  assert.ok(!existsSync(join(clone, "dist/c.js")));
+  assert.ok(!existsSync(join(clone, "dist/c.d.ts")));
   assert.equal(setup().stderr, "");
   assert.notEqual(setup("--build").stderr, "");
   // Tests are not built, so they do not make a build stale.
@@ -128,7 +149,7 @@ test("setup fails when the sources do not compile, and leaves the last build as 
   const { status, stderr } = setup();
   assert.equal(status, 1);
   assert.ok(stderr.includes("src/a.ts"));
-  assert.ok(built("b.js").includes("1"));
+  assert.equal(runBuilt(), "1");
   assert.equal(setup().status, 1);
 });
 

@@ -27,6 +27,13 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
+  "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],
+  "node/workers/rpc/outbox.ts": [
+    2,
+    "sends messages, of which a failed one is passed to a callback",
+  ],
+  "node/workers/rpc/rpc-process.ts": [3, "ends a process, or resolves a promise"],
+  "node/workers/rpc/rpc-processes.ts": [1, "starts a process, which emits its errors"],
   "node/workers/run-in-worker.ts": [1, "rejects a promise"],
   "node/workers/task-thread.ts": [2, "ends a thread and rejects promises"],
   "rpc/dispatch/call-queue.ts": [1, "resolves promises: the calls run behind them"],

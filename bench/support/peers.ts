@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,6 +12,8 @@ export type Peer = {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
+  /** From the start of the process to its first answer: wall milliseconds, and CPU milliseconds of the process. */
+  readonly firstAnswer: { readonly wallMs: number; readonly cpuMs: number };
   /** CPU seconds its process has used, user and system. */
   cpuSeconds(): number;
   /** Resident memory in bytes. */
@@ -20,35 +22,44 @@ export type Peer = {
 };
 
 export type PeerOptions = {
+  /** Home of our own node, left in place; absent: a fresh one that is removed. */
+  readonly home?: string;
   /** Seconds between blocks; absent: a block for each transaction. */
   readonly blockTimeSeconds?: number;
   readonly extraArguments?: readonly string[];
+  /** Begins the chain with this geth genesis file. */
+  readonly genesisFile?: string;
   /** Of Node.js itself; for our own node only. */
   readonly runtimeArguments?: readonly string[];
 };
 
-/** Our own node with `--dev` in a fresh home. */
+/** Our own node with `--dev`. */
 export async function startEvmint(
   options: PeerOptions = {},
 ): Promise<Peer & { readonly home: string }> {
-  const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const [port, wsPort] = [await freePort(), await freePort()];
   const blockTime = options.blockTimeSeconds ? `${options.blockTimeSeconds}s` : "instant";
+  const entry = join(root, "bin/evmintd.js");
+  const { genesisFile } = options;
+  if (genesisFile) {
+    execFileSync(process.execPath, [entry, "init", "--home", home, "--genesis", genesisFile]);
+  }
   const child = spawn(
     process.execPath,
     [
       ...(options.runtimeArguments ?? []),
-      join(root, "bin/evmintd.js"),
-      ...["start", "--dev", "--home", home, "--consensus.block-time", blockTime],
+      ...[entry, "start", "--home", home, "--consensus.block-time", blockTime],
+      ...(genesisFile ? ["--json-rpc.enable", "true"] : ["--dev"]),
       ...["--json-rpc.address", `127.0.0.1:${port}`],
       ...["--json-rpc.ws-address", `127.0.0.1:${wsPort}`, "--log.level", "warn"],
       ...(options.extraArguments ?? []),
     ],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
-  const node = await peer("evmint", port, child, () =>
-    rmSync(home, { recursive: true, force: true }),
-  );
+  const node = await peer("evmint", port, child, () => {
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+  });
   return { ...node, home };
 }
 
@@ -68,23 +79,44 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
   return peer("anvil", port, child, () => {});
 }
 
-/** geth's dev chain in memory, or undefined where there is no `geth` on PATH. Calls have no gas or time limit but their own. */
-export async function startGeth(): Promise<Peer | undefined> {
+/**
+ * geth's dev chain, or undefined where there is no `geth` on PATH. Calls have no gas or time limit but their own. The chain is in
+ * memory; on disk when it begins with a genesis file.
+ */
+export async function startGeth(options: PeerOptions = {}): Promise<Peer | undefined> {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const binary = folders.map((folder) => join(folder, "geth")).find((file) => existsSync(file));
   if (!binary) return undefined;
   const [port, authPort] = [await freePort(), await freePort()];
+  const { genesisFile, blockTimeSeconds, extraArguments = [] } = options;
+  const home = genesisFile && mkdtempSync(join(tmpdir(), "evmint-geth-"));
+  const data = home ? ["--datadir", home] : [];
+  if (genesisFile) execFileSync(binary, [...data, "init", genesisFile], { stdio: "ignore" });
+  const period = blockTimeSeconds ? ["--dev.period", String(blockTimeSeconds)] : [];
   const child = spawn(
     binary,
     [
-      ...["--dev", "--verbosity", "0", "--ipcdisable", "--maxpeers", "0", "--nodiscover"],
+      ...[
+        "--dev",
+        ...data,
+        ...period,
+        "--verbosity",
+        "0",
+        "--ipcdisable",
+        "--maxpeers",
+        "0",
+        "--nodiscover",
+      ],
       ...["--port", "0", "--authrpc.port", String(authPort)],
       ...["--http", "--http.port", String(port), "--http.api", "eth"],
       ...["--rpc.gascap", "0", "--rpc.evmtimeout", "0"],
+      ...extraArguments,
     ],
     { stdio: "ignore" },
   );
-  return peer("geth", port, child, () => {});
+  return peer("geth", port, child, () => {
+    if (home) rmSync(home, { recursive: true, force: true });
+  });
 }
 
 /** The native file of a Foundry tool that npm installed for this platform. */
@@ -112,18 +144,22 @@ async function peer(
   child: ChildProcess,
   cleanUp: () => void,
 ): Promise<Peer> {
+  const begin = performance.now();
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
+  const cpuSeconds = () => {
+    // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
+    const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  };
   await untilAnswering(name, port, child);
+  const firstAnswer = { wallMs: performance.now() - begin, cpuMs: cpuSeconds() * 1000 };
   return {
     name,
     port,
     pid: child.pid!,
-    cpuSeconds: () => {
-      // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
-      const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return (Number(fields[11]) + Number(fields[12])) / 100;
-    },
+    firstAnswer,
+    cpuSeconds,
     residentBytes: () => {
       const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
       return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
@@ -137,13 +173,13 @@ async function peer(
 }
 
 async function untilAnswering(name: string, port: number, child: ChildProcess): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     if (child.exitCode !== null) throw new Error(`${name} exited with ${child.exitCode}`);
     try {
       await call(port, "eth_chainId", []);
       return;
     } catch {
-      await new Promise((done) => setTimeout(done, 50));
+      await new Promise((done) => setTimeout(done, 5));
     }
   }
   throw new Error(`${name} did not answer within 15 s`);

@@ -4,6 +4,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainReader } from "./reader.ts";
+import type { StatePatches } from "./state-patches.ts";
 import type { ReadableBlockStore } from "./store/block-store.ts";
 
 /** The reads of a chain over its store. @param modules.head the newest block */
@@ -13,12 +14,14 @@ export function createChainReader({
   store,
   stateTrie,
   head,
+  patches,
 }: {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
   readonly store: ReadableBlockStore;
   readonly stateTrie: Pick<StateTrie, "prove">;
   readonly head: () => ExecutedBlock;
+  readonly patches?: StatePatches | undefined;
 }): Omit<ChainReader, "pending"> {
   return {
     config,
@@ -38,7 +41,11 @@ export function createChainReader({
       const found = store.transaction(hash);
       return found && { executed: knownBlock(store, found.number), index: found.index };
     },
-    stateAt: (number) => store.stateAt(number),
+    stateAt(number) {
+      const state = store.stateAt(number);
+      return patches === undefined ? state : patches.over(number, state);
+    },
+    patchAt: (number) => patches?.at(number),
     proofAt: (number, address, slots) =>
       stateTrie.prove(knownBlock(store, number).block.header.stateRoot, address, slots),
   };

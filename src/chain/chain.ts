@@ -7,6 +7,7 @@ import type { TrieNode } from "../trie/node-store.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createChainReader, knownBlock } from "./chain-reader.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
+import type { StatePatches } from "./state-patches.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 
 /** The canonical chain with its one writer. What it holds of the pending block is somebody else's. */
@@ -34,8 +35,9 @@ export function createChain(modules: {
   readonly stateTrie: StateTrie;
   readonly log: Logger;
   readonly genesisHash?: Hash;
+  readonly patches?: StatePatches;
 }): Chain {
-  const { config, store, stateTrie, log } = modules;
+  const { config, store, stateTrie, log, patches } = modules;
   const listeners = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = modules.genesisHash ?? known(0).block.hash;
@@ -57,7 +59,7 @@ export function createChain(modules: {
   }
 
   return {
-    ...createChainReader({ config, genesisHash, store, stateTrie, head: () => head }),
+    ...createChainReader({ config, genesisHash, store, stateTrie, patches, head: () => head }),
     stateTrie,
     consensusDataOf: (number) => store.consensusData(number),
     commit(record, nodes) {
@@ -75,6 +77,7 @@ export function createChain(modules: {
       const last = rollbackListeners.size > 0 ? head.block.header.number : number;
       for (let gone = number + 1; gone <= last; gone++) removed.push(known(gone));
       store.rollbackTo(number);
+      patches?.dropAfter(number);
       head = known(number);
       tell(rollbackListeners, removed);
     },

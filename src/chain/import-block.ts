@@ -1,4 +1,4 @@
-import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import type { ExecutionModules, SystemUpdate } from "../execution/block/block-execution.ts";
 import { executeBlock } from "../execution/block/execute-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import { validateBody } from "../execution/validation/validate-body.ts";
@@ -9,9 +9,17 @@ import type { Chain } from "./chain.ts";
 
 /**
  * Validates and executes `block`, which must follow the head, and makes it the head.
+ * @param consensus what the engine stored with the block, and what it changed in the state
  * @throws InvalidBlockError, and what a malformed transaction throws; the chain is then as before
  */
-export function importBlock(chain: Chain, block: Block, execution: ExecutionModules): void {
+export function importBlock(
+  chain: Chain,
+  block: Block,
+  execution: ExecutionModules,
+  consensus: { readonly data: Uint8Array; readonly systemUpdate?: SystemUpdate } = {
+    data: EMPTY_BYTES,
+  },
+): void {
   const { block: parent } = chain.head();
   if (block.header.parentHash !== parent.hash) {
     throw new InvalidBlockError("BLOCK_UNKNOWN_PARENT", "unknown ancestor", {
@@ -31,7 +39,8 @@ export function importBlock(chain: Chain, block: Block, execution: ExecutionModu
       blockHash: (number) => chain.hashAt(number),
     },
     execution,
+    consensus,
   );
   const { senders, receipts, changes, trie } = outcome;
-  chain.commit({ block, senders, receipts, changes, consensusData: EMPTY_BYTES }, trie.nodes);
+  chain.commit({ block, senders, receipts, changes, consensusData: consensus.data }, trie.nodes);
 }

@@ -30,6 +30,8 @@ export interface ChainReader {
   transaction(hash: Hash): { readonly executed: ExecutedBlock; readonly index: number } | undefined;
   /** The state after the block; `number` is at most the head's. */
   stateAt(number: number): StateReader;
+  /** What was set by hand after the block, on a dev chain: `stateAt` has it, the header's state root has not. */
+  patchAt(number: number): StateChanges | undefined;
   /** EIP-1186 proof against the state root of block `number`. */
   proofAt(number: number, address: Address, slots: readonly Hash[]): AccountProof;
   /**

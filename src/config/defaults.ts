@@ -26,6 +26,8 @@ export const DEFAULTS = {
    * memory bus with profit; each takes some 60 MB once it works.
    */
   rpcWorkers: Math.min(8, Math.max(1, availableParallelism() - 1)),
+  /** None: on two cores they compete with the chain for one, and each takes some 100 MB (ADR 53). */
+  rpcProcesses: 0,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */

@@ -58,6 +58,11 @@ export function clockStopPath(home: string): string {
   return join(home, "data", "clock-stopped");
 }
 
+/** What callers of a dev chain did besides sending transactions. */
+export function devJournalPath(home: string): string {
+  return join(home, "data", "dev");
+}
+
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");
@@ -66,6 +71,11 @@ export function poolPath(home: string): string {
 /** Transactions that crashed the executor. */
 export function quarantinePath(home: string): string {
   return join(home, "data", "quarantine");
+}
+
+/** The votes about validators that this node casts. */
+export function cliqueProposalsPath(home: string): string {
+  return join(home, "clique-proposals.json");
 }
 
 /** CometBFT's own home: keys, signing state, blocks of consensus. */

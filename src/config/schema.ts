@@ -4,6 +4,7 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
+import { LES_SETTINGS } from "./les-settings.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
@@ -129,6 +130,10 @@ export const SCHEMA = {
     workers: option("json-rpc.workers", integer(0, 64), DEFAULTS.rpcWorkers, {
       description:
         "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
+    }),
+    processes: option("json-rpc.processes", integer(0, 64), DEFAULTS.rpcProcesses, {
+      description:
+        "Processes that serve HTTP and WebSocket connections beside the chain's, each with a thread for long calls; 0 serves them in the chain's.",
     }),
     callGasMax: option("json-rpc.gas-cap", gas, DEFAULTS.rpcCallGasMax, {
       description: "Gas one eth_call or eth_estimateGas may use; 0 is no cap.",
@@ -485,6 +490,7 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
+  les: LES_SETTINGS,
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",

@@ -11,17 +11,25 @@ import type { Transaction } from "../types/transaction/transaction.ts";
 /** Begins a block on the head. */
 export type BeginBlock = (attributes: PayloadAttributes) => BlockBuilder;
 
-/** @param beforeTransaction called before each transaction is executed, for tests that make the executor fail */
+export type BlockFactoryHooks = {
+  /** Called before each transaction is executed, for tests that make the executor fail. */
+  readonly beforeTransaction?: ((tx: Transaction) => void) | undefined;
+  /** The attributes with what was set by hand for the next block, on a dev chain. */
+  readonly override?: ((attributes: PayloadAttributes) => PayloadAttributes) | undefined;
+};
+
 export function createBlockFactory(
   chain: Chain,
   execution: ExecutionModules,
-  beforeTransaction?: (tx: Transaction) => void,
+  { beforeTransaction, override = (attributes) => attributes }: BlockFactoryHooks = {},
 ): BeginBlock {
   const blockHash: BlockHashes = (number) => chain.hashAt(number);
   return (attributes) => {
     const { hash, header } = chain.head().block;
-    const parent = { hash, header, state: chain.stateAt(header.number), blockHash };
-    const builder = createBlockBuilder(parent, attributes, execution);
+    const { number } = header;
+    const state = chain.stateAt(number);
+    const parent = { hash, header, state, patch: chain.patchAt(number), blockHash };
+    const builder = createBlockBuilder(parent, override(attributes), execution);
     if (!beforeTransaction) return builder;
     return {
       ...builder,

@@ -1,7 +1,7 @@
 import type { SealedBlock } from "../execution/block/build-block.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { BlockInput, Proposal, TxResult } from "./application.ts";
+import type { BlockInput, Proposal, TxResult, Validator } from "./application.ts";
 
 /** A block that was executed and not committed. */
 export type Candidate = {
@@ -10,6 +10,7 @@ export type Candidate = {
   readonly sealed: SealedBlock;
   /** One for each element of `txs`. */
   readonly results: readonly TxResult[];
+  readonly validatorUpdates: readonly Validator[];
 };
 
 /** Rounds of one height whose executed blocks are cached; a height with more executes again. */

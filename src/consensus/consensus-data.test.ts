@@ -1,21 +1,47 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { InvariantError } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBigint, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
-import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { inputOf, openTestApplication, PROPOSER, proposalOf } from "./testing/test-application.ts";
+import { consensusHashOf, decodeConsensusData, encodeConsensusData } from "./consensus-data.ts";
+import {
+  ACCOUNTS,
+  inputOf,
+  KEYS,
+  openTestApplication,
+  PROPOSER,
+  proposalOf,
+} from "./testing/test-application.ts";
 
 const HASH = hashFromBigint(0xabcdefn);
 
-test("encodeConsensusData is the RLP list of hash, proposer and nanoseconds", () => {
-  const encoded = encodeConsensusData({ consensusHash: HASH, proposer: PROPOSER, nanos: 258 });
+const DATA = { consensusHash: HASH, proposer: PROPOSER, nanos: 258, parentRound: 3 };
+
+test("encodeConsensusData is the RLP list of hash, proposer, nanoseconds, round and vote", () => {
+  const encoded = encodeConsensusData(DATA);
   assert.deepEqual(
     (decodeRlp(encoded) as Uint8Array[]).map((field) => Buffer.from(field).toString("hex")),
-    [HASH.slice(2), PROPOSER.slice(2), "0102"],
+    [HASH.slice(2), PROPOSER.slice(2), "0102", "03", ""],
   );
   assert.equal(consensusHashOf(encoded), HASH);
+});
+
+test("decodeConsensusData returns what was encoded, with and without a vote", () => {
+  const publicKey = compressPublicKey(publicKeyFromPrivate(KEYS[1]!));
+  const add = { candidate: ACCOUNTS[1]!, authorize: true, publicKey };
+  const drop = { candidate: ACCOUNTS[1]!, authorize: false, publicKey: EMPTY_BYTES };
+  const startingSet = { initialHeight: 7, signers: [{ address: ACCOUNTS[1]!, publicKey }] };
+  const all = [DATA, ...[add, drop].map((vote) => ({ ...DATA, cast: { vote, startingSet } }))];
+  for (const data of all) assert.deepEqual(decodeConsensusData(encodeConsensusData(data)), data);
+});
+
+test("decodeConsensusData reads the three fields of earlier versions", () => {
+  const [hash, proposer, nanos] = decodeRlp(encodeConsensusData(DATA)) as Uint8Array[];
+  const data = decodeConsensusData(encodeRlp([hash!, proposer!, nanos!]));
+  assert.deepEqual(data, { ...DATA, parentRound: 0 });
 });
 
 test("consensusHashOf is 0 for a block without consensus data, and an error for damaged data", () => {

@@ -1,16 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressToBytes } from "../primitives/address.ts";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
+import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import type { BlockInput } from "./application.ts";
 import { encodeProposerData } from "./proposer-data.ts";
 import {
+  ACCOUNTS,
   GAS_LIMIT,
   inputOf,
+  KEYS,
   openTestApplication,
   PROPOSER,
   proposalOf,
+  type TestApplication,
   transferOf,
 } from "./testing/test-application.ts";
 
@@ -70,6 +75,19 @@ function append(made: (height: number, random: Random) => Uint8Array): Damage {
   return (input, random) => withTxs(input, [...input.txs, made(input.height, random)]);
 }
 
+/** Proposer data with this in place of a vote. */
+function voteOf(item: RlpItem): Damage {
+  return (input) => withFirst(input, rawProposerData({ 4: item }));
+}
+
+function keyOf(account: number): Uint8Array {
+  return compressPublicKey(publicKeyFromPrivate(KEYS[account]!));
+}
+
+const CANDIDATE = addressToBytes(ACCOUNTS[1]!);
+const ADD = Uint8Array.of(0xff);
+const DROP = Uint8Array.of(0x00);
+
 const DAMAGES: Readonly<Record<string, Damage>> = {
   "no elements": (input) => withTxs(input, []),
   "no proposer data": (input) => withTxs(input, input.txs.slice(1)),
@@ -98,7 +116,18 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ),
   "gas limit of nine bytes": (input) =>
     withFirst(input, rawProposerData({ 3: new Uint8Array(9).fill(1) })),
-  "a vote": (input) => withFirst(input, rawProposerData({ 4: [addressToBytes(PROPOSER)] })),
+  "vote without direction": voteOf([CANDIDATE]),
+  "vote to add without a key": voteOf([CANDIDATE, ADD, EMPTY_BYTES]),
+  "vote to add with the key of another": voteOf([CANDIDATE, ADD, keyOf(2)]),
+  "vote to add with bytes that are no key": voteOf([CANDIDATE, ADD, new Uint8Array(33).fill(9)]),
+  "vote to add with an uncompressed key": voteOf([CANDIDATE, ADD, publicKeyFromPrivate(KEYS[1]!)]),
+  "vote to drop with a key": voteOf([CANDIDATE, DROP, keyOf(1)]),
+  "vote with another direction": (input, random) =>
+    voteOf([CANDIDATE, Uint8Array.of(1 + random(0xfe)), EMPTY_BYTES])(input, random),
+  "vote with a direction of two bytes": voteOf([CANDIDATE, new Uint8Array(2), EMPTY_BYTES]),
+  "vote about a short address": voteOf([CANDIDATE.subarray(1), DROP, EMPTY_BYTES]),
+  "vote with a fourth field": voteOf([CANDIDATE, DROP, EMPTY_BYTES, EMPTY_BYTES]),
+  "vote of lists": voteOf([[CANDIDATE], [DROP], []]),
   "vote as bytes": (input) => withFirst(input, rawProposerData({ 4: EMPTY_BYTES })),
   "sixth field": (input) => withFirst(input, rawProposerData({}, [EMPTY_BYTES])),
   "gas limit a step too high": gasLimitOf(GAS_LIMIT + GAS_STEP),
@@ -152,6 +181,13 @@ function seeded(seed: number): Random {
   };
 }
 
+/** In turns of three blocks: the one validator adds another and votes to drop it again, which that one confirms. */
+function castVote({ voting }: TestApplication, height: number): { readonly proposer: Address } {
+  const candidate = ACCOUNTS[1]!;
+  voting.propose(candidate, height % 3 === 1, keyOf(1));
+  return { proposer: height % 3 === 0 ? candidate : PROPOSER };
+}
+
 test(`${RUNS} damaged proposals are rejected and every valid one is accepted; finalize with and without cache and replay agree`, (t) => {
   const random = seeded(20_251_203);
   const [proposer, validator, replayer] = [
@@ -162,6 +198,7 @@ test(`${RUNS} damaged proposals are rejected and every valid one is accepted; fi
   const names = Object.keys(DAMAGES);
   const counts = new Map<string, number>();
   let accepted = 0;
+  let changes = 0;
   const decided: BlockInput[] = [];
   const hashes: string[] = [];
   for (let run = 0; run < RUNS; ) {
@@ -173,7 +210,7 @@ test(`${RUNS} damaged proposals are rejected and every valid one is accepted; fi
     ] as const) {
       proposer.mempool.add({ tx: transferOf(from, nonce) });
     }
-    const proposal = proposalOf(height);
+    const proposal = proposalOf(height, castVote(proposer, height));
     const txs = proposer.application.prepareProposal({ ...proposal, maxTxBytes: 1_000_000 });
     assert.equal(txs.length, 4);
     const input = inputOf(proposal, txs);
@@ -191,6 +228,7 @@ test(`${RUNS} damaged proposals are rejected and every valid one is accepted; fi
       return result;
     });
     assert.deepEqual(results[1], results[0]);
+    changes += results[0]!.validatorUpdates.length;
     decided.push(input);
     hashes.push(results[0]!.appHash);
   }
@@ -202,6 +240,7 @@ test(`${RUNS} damaged proposals are rejected and every valid one is accepted; fi
     [...counts.values()].reduce((sum, count) => sum + count, 0),
     RUNS,
   );
+  assert.equal(changes, accepted - Math.floor((accepted + 1) / 3), "two of three votes decide");
   assert.deepEqual(validator.failures, []);
   t.diagnostic(`${RUNS} rejected in ${names.length} kinds, ${accepted} accepted and replayed`);
 });

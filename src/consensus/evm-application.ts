@@ -26,16 +26,26 @@ import {
   type InsertCode,
   type Proposal,
   type TxResult,
+  type Validator,
 } from "./application.ts";
 import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
 import { type Candidate, createCandidates } from "./candidates.ts";
 import { APP_VERSION, assertSameChain } from "./chain-start.ts";
+import type { Proposals } from "./clique/proposals.ts";
+import { EPOCH_BLOCKS } from "./clique/snapshot.ts";
+import type { StartingSet } from "./clique/starting-set.ts";
+import { snapshotIn, voteEffect } from "./clique/vote-effect.ts";
 import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
-import { createGossipList } from "./gossip-list.ts";
+import { createGossipList, type GossipList } from "./gossip-list.ts";
 import { insertCodeOf } from "./insert-result.ts";
 import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
-import { decodeProposerData, encodeProposerData, type ProposerData } from "./proposer-data.ts";
+import {
+  decodeProposerData,
+  encodeProposerData,
+  InvalidProposerDataError,
+  type ProposerData,
+} from "./proposer-data.ts";
 import type { SetAside } from "./set-aside.ts";
 
 /** ABCI counts bytes and gas of proposer data as nothing. */
@@ -64,6 +74,10 @@ export type EvmApplicationModules = {
    */
   readonly submit: (submission: Submission) => void;
   readonly beginBlock: BeginBlock;
+  /** The votes this node casts when it proposes. */
+  readonly proposals: Proposals;
+  /** The validators that votes count from; read when the first vote is counted. */
+  readonly startingSet: () => StartingSet;
   readonly setAside: SetAside;
   /** Reports a failure that the engine only sees as an empty or rejected proposal. */
   readonly onFailure: (where: string, error: unknown) => void;
@@ -72,14 +86,21 @@ export type EvmApplicationModules = {
   readonly log: Logger;
 };
 
+type OpenBlock = {
+  readonly begin: () => BlockBuilder;
+  readonly validatorUpdates: readonly Validator[];
+};
+
 /** The application over our chain, pool and EVM. */
 export function createEvmApplication(
   options: EvmApplicationOptions,
   modules: EvmApplicationModules,
 ): Application {
-  const { chain, mempool, beginBlock, log } = modules;
+  const { chain, mempool, beginBlock, startingSet, log } = modules;
   const candidates = createCandidates();
-  const gossip = createGossipList(mempool, modules);
+  let gossipList: GossipList | undefined;
+  /** Made for the first peer: an engine without any never pays for it. It begins with all that is pooled. */
+  const gossip = () => (gossipList ??= createGossipList(mempool, modules));
   let finalized: { readonly candidate: Candidate; readonly input: BlockInput } | undefined;
 
   /** Header fields from consensus; the same on every node. */
@@ -93,11 +114,32 @@ export function createEvmApplication(
     };
   }
 
-  /** @throws InvalidBlockError when height, time or proposer data break a header rule */
-  function begin(proposal: Proposal, proposer: ProposerData): BlockBuilder {
-    const height = chain.head().block.header.number + 1;
+  /**
+   * @returns begins the block, as often as it is called, with what its vote does to the validator set
+   * @throws WrongHeightError, InvalidProposerDataError; `begin` throws InvalidBlockError when the proposal breaks a header rule
+   */
+  function open(proposal: Proposal, proposer: ProposerData): OpenBlock {
+    const head = chain.head().block.header.number;
+    const height = head + 1;
     if (proposal.height !== height) throw new WrongHeightError({ height, got: proposal.height });
-    return beginBlock(attributesOf(proposal, proposer));
+    const attributes = attributesOf(proposal, proposer);
+    const { vote } = proposer;
+    if (vote === undefined) return { begin: () => beginBlock(attributes), validatorUpdates: [] };
+    if (height % EPOCH_BLOCKS === 0) {
+      throw new InvalidProposerDataError("a block that begins an epoch has no vote");
+    }
+    const cast = { height, proposer: proposal.proposer, vote, startingSet: startingSet() };
+    const { systemUpdate, validatorUpdates } = voteEffect(chain.stateAt(head), cast);
+    return { begin: () => beginBlock({ ...attributes, systemUpdate }), validatorUpdates };
+  }
+
+  /** The vote of the next block, where this node proposes it. */
+  function nextVote({ height, proposer }: Proposal): Pick<ProposerData, "vote"> {
+    const { proposals } = modules;
+    if (proposals.all().length === 0) return {};
+    const state = chain.stateAt(chain.head().block.header.number);
+    const vote = proposals.next(snapshotIn(state, startingSet(), height), proposer, height);
+    return vote ? { vote } : {};
   }
 
   /**
@@ -108,7 +150,8 @@ export function createEvmApplication(
   function execute(input: BlockInput, skipsInvalid: boolean): Candidate {
     const known = candidates.find(input, chain.head().block.hash);
     if (known) return known;
-    const builder = begin(input, decodeProposerData(input.txs[0]));
+    const { begin, validatorUpdates } = open(input, decodeProposerData(input.txs[0]));
+    const builder = begin();
     const results: TxResult[] = [PROPOSER_DATA_RESULT];
     for (const raw of input.txs.slice(1)) {
       try {
@@ -125,7 +168,8 @@ export function createEvmApplication(
         results.push(SKIPPED_RESULT);
       }
     }
-    const candidate = { proposal: input, txs: input.txs, sealed: builder.seal(), results };
+    const sealed = builder.seal();
+    const candidate = { proposal: input, txs: input.txs, sealed, results, validatorUpdates };
     candidates.add(candidate);
     return candidate;
   }
@@ -162,22 +206,25 @@ export function createEvmApplication(
 
     checkTx: insert,
 
-    insertTx: (tx) => ({ code: gossip.fromPeer(() => insert(tx)).code }),
+    insertTx: (tx) => ({ code: gossip().fromPeer(() => insert(tx)).code }),
 
-    reapTxs: (limits) => gossip.take(limits),
+    reapTxs: (limits) => gossip().take(limits),
 
     prepareProposal(proposal) {
-      let first: Uint8Array | undefined;
+      let alone: Uint8Array | undefined;
       try {
         const head = chain.head().block.header;
-        const proposer: ProposerData = {
+        const withoutVote: ProposerData = {
           feeRecipient: options.feeRecipient(),
           extraData: options.extraData,
           gasLimit: nextGasLimit(head.gasLimit, options.gasLimitTarget),
         };
-        first = encodeProposerData(proposer);
+        alone = encodeProposerData(withoutVote);
+        const proposer = { ...withoutVote, ...nextVote(proposal) };
+        const first = encodeProposerData(proposer);
+        const { begin, validatorUpdates } = open(proposal, proposer);
         const { sealed, packed } = assembleBlock(
-          () => begin(proposal, proposer),
+          begin,
           {
             bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
             timeMs: options.packingMs ?? PACKING_LIMITS.timeMs,
@@ -193,11 +240,17 @@ export function createEvmApplication(
             gasUsed: sealed.executed.receipts[i]!.gasUsed,
           }),
         );
-        candidates.add({ proposal, txs, sealed, results: [PROPOSER_DATA_RESULT, ...results] });
+        candidates.add({
+          proposal,
+          txs,
+          sealed,
+          results: [PROPOSER_DATA_RESULT, ...results],
+          validatorUpdates,
+        });
         return txs;
       } catch (error) {
         modules.onFailure("prepareProposal", error);
-        return first === undefined ? [] : [first];
+        return alone === undefined ? [] : [alone];
       }
     },
 
@@ -218,7 +271,7 @@ export function createEvmApplication(
       return {
         appHash: candidate.sealed.executed.block.hash,
         results: candidate.results,
-        validatorUpdates: [],
+        validatorUpdates: candidate.validatorUpdates,
       };
     },
 
@@ -226,10 +279,13 @@ export function createEvmApplication(
       invariant(finalized, "a block is finalized before it is committed");
       const { candidate, input } = finalized;
       const { executed, changes, nodes } = candidate.sealed;
+      const { vote } = decodeProposerData(input.txs[0]);
       const consensusData = encodeConsensusData({
         consensusHash: input.consensusHash,
         proposer: input.proposer,
         nanos: input.time.nanos,
+        parentRound: input.lastCommit.round,
+        ...(vote && { cast: { vote, startingSet: startingSet() } }),
       });
       chain.commit({ ...executed, changes, consensusData }, nodes);
       candidates.clear();

@@ -1,14 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { compressPublicKey } from "../crypto/compressed-public-key.ts";
+import { publicKeyFromPrivate } from "../crypto/secp256k1.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import { decodeProposerData, encodeProposerData } from "./proposer-data.ts";
-import { PROPOSER } from "./testing/test-application.ts";
+import { ACCOUNTS, KEYS, PROPOSER } from "./testing/test-application.ts";
+
+const KEY = compressPublicKey(publicKeyFromPrivate(KEYS[1]!));
 
 const CASES = [
   { feeRecipient: PROPOSER, extraData: EMPTY_BYTES, gasLimit: 30_000_000n },
   { feeRecipient: PROPOSER, extraData: new Uint8Array(32).fill(7), gasLimit: 2n ** 64n - 1n },
   { feeRecipient: PROPOSER, extraData: Uint8Array.of(0), gasLimit: 0n },
+  {
+    feeRecipient: PROPOSER,
+    extraData: new Uint8Array(32).fill(7),
+    gasLimit: 2n ** 64n - 1n,
+    vote: { candidate: ACCOUNTS[1]!, authorize: true, publicKey: KEY },
+  },
+  {
+    feeRecipient: PROPOSER,
+    extraData: EMPTY_BYTES,
+    gasLimit: 30_000_000n,
+    vote: { candidate: ACCOUNTS[1]!, authorize: false, publicKey: EMPTY_BYTES },
+  },
 ];
 
 test("decodeProposerData gives back what encodeProposerData encoded", () => {

@@ -2,19 +2,23 @@ import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, bytesToBigint, concatBytes, equalBytes } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
+import type { Vote } from "./clique/snapshot.ts";
+import { voteItem, voteOfItem } from "./clique/vote-codec.ts";
 
 /**
  * What a proposer decides of a block besides its transactions: the first element of every proposal.
  *
- *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, []])
+ *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, vote or []])
  *
- * No transaction begins with a byte from 0x80 to 0xbf. The empty list is reserved for a validator's vote.
+ * No transaction begins with a byte from 0x80 to 0xbf. `clique/vote-codec.ts` has the form of a vote.
  */
 export type ProposerData = {
   readonly feeRecipient: Address;
   /** at most 32 bytes */
   readonly extraData: Uint8Array;
   readonly gasLimit: bigint;
+  /** About the validator set. */
+  readonly vote?: Vote;
 };
 
 const PREFIX = 0xbf;
@@ -34,7 +38,7 @@ export function encodeProposerData(data: ProposerData): Uint8Array {
       addressToBytes(data.feeRecipient),
       data.extraData,
       bigintToBytes(data.gasLimit),
-      [],
+      data.vote ? voteItem(data.vote) : [],
     ]),
   );
 }
@@ -45,7 +49,9 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
     throw new InvalidProposerDataError("a block begins with proposer data");
   }
   const fields = fieldsOf(bytes);
-  const [version, feeRecipient, extraData, gasLimit, vote] = fields;
+  const [version, feeRecipient, extraData, gasLimit, voteField] = fields;
+  const vote = voteField && voteOfItem(voteField);
+  const hasNoVote = !(voteField instanceof Uint8Array) && voteField?.length === 0;
   if (
     fields.length !== 5 ||
     !(version instanceof Uint8Array && feeRecipient instanceof Uint8Array) ||
@@ -55,8 +61,7 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
     extraData.length > 32 ||
     gasLimit.length > 8 ||
     gasLimit[0] === 0 ||
-    vote instanceof Uint8Array ||
-    vote?.length !== 0
+    !(vote || hasNoVote)
   ) {
     throw new InvalidProposerDataError("malformed proposer data");
   }
@@ -64,6 +69,7 @@ export function decodeProposerData(bytes: Uint8Array | undefined): ProposerData 
     feeRecipient: addressFromBytes(feeRecipient),
     extraData,
     gasLimit: bytesToBigint(gasLimit),
+    ...(vote && { vote }),
   };
 }
 

@@ -93,3 +93,22 @@ test("a deadline inside a precompile ends the frames that called it, and the nex
   data.fill(0);
   assert.equal(evm.execute(testMessage({ to, data }), testBlock(), state).outcome, "success");
 });
+
+test("a deadline ends a traced loop within a few steps, however little gas they cost", () => {
+  const to = parseAddress(`0x${"cc".repeat(20)}`) as Address;
+  const state = emptyState();
+  // JUMPDEST, PUSH0, JUMP
+  const codeHash = state.putCode(hexToBytes("0x5b5f56"));
+  state.setAccount(to, { nonce: 1n, balance: 0n, codeHash });
+  const { evm } = countingEvm();
+  let steps = 0;
+  const tracer = {
+    onStep: () => {
+      steps++;
+    },
+  };
+  const message = testMessage({ to, gas: GAS });
+  const { halt } = evm.execute(message, testBlock(), state, { deadlineMs: READINGS, tracer });
+  assert.deepEqual(halt, { kind: "timeout" });
+  assert.ok(steps <= 16 * (READINGS + 1), `${steps} steps`);
+});

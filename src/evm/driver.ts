@@ -27,6 +27,7 @@ import type { LinearMemory } from "./linear-memory.ts";
 import { Logs } from "./logs.ts";
 import { enterCall } from "./message-call.ts";
 import { opcodesOf } from "./opcodes.ts";
+import { executePlainTransfer } from "./plain-transfer.ts";
 import { Records, type WarmSet } from "./records.ts";
 import { rulesOf } from "./rules.ts";
 import { selfDestruct } from "./self-destruct.ts";
@@ -104,6 +105,9 @@ export class Driver {
     state: State,
     options: ExecuteOptions,
   ): ExecutionResult {
+    const precompiles = options.precompiles ?? this.#precompiles;
+    const transferred = executePlainTransfer(message, state, precompiles, options);
+    if (transferred !== undefined) return transferred;
     const gas = message.gas > GAS_MAX ? GAS_MAX : message.gas;
     this.#begin(message, block, state, options);
     const session = this.#session;

@@ -1,12 +1,16 @@
 import { addressFromBytes } from "../primitives/address.ts";
 import type { HostFunctions } from "./interpreters.ts";
 import { frame, record } from "./layout.ts";
-import { accountOf, LinearMemoryExhausted, type Session } from "./session.ts";
+import { accountOf, LinearMemoryExhausted, OutOfTime, type Session } from "./session.ts";
 import { notifyStep } from "./step.ts";
 import { StepPriced } from "./step-cost.ts";
 
+/** Steps between two readings of the clock: one costs 40 ns, a traced step a thousand and more, so gas says nothing of its time. */
+const STEPS_PER_CHECK = 16;
+
 /** What the emitted code asks of TypeScript; `current` gives the execution it belongs to. */
 export function createHost(current: () => Session): HostFunctions {
+  let steps = 0;
   return {
     isOutOfTime: () => (current().isOutOfTime?.() ? 1 : 0),
     load: (entry) => current().records.load(entry),
@@ -48,6 +52,7 @@ export function createHost(current: () => Session): HostFunctions {
       if (session.isPricing) throw new StepPriced();
       // Empty init code has no opcode to show.
       if (memory.get32(frame.codeSize) === 0) return;
+      if (++steps % STEPS_PER_CHECK === 0 && session.isOutOfTime?.()) throw new OutOfTime();
       notifyStep(session);
     },
   };

@@ -80,5 +80,7 @@ function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   } finally {
     setFlagsFromString("--liftoff");
     setFlagsFromString("--wasm-lazy-compilation");
+    // Implied by `--no-liftoff`. Left off, it would make V8 reject the code cache this process writes (bin/load-bundle.cjs).
+    setFlagsFromString("--wasm-dynamic-tiering");
   }
 }

@@ -36,7 +36,7 @@ export function halted(halt: Halt): FrameResult {
 /** A region of linear memory is full: the execution ends with "memoryLimit". */
 export class LinearMemoryExhausted extends Error {}
 
-/** The deadline passed inside a precompile: the execution ends with "timeout". */
+/** The deadline passed inside a precompile or between two traced steps: the execution ends with "timeout". */
 export class OutOfTime extends Error {}
 
 /** One execution: what its frames share. */

@@ -68,7 +68,7 @@ class RunningStep implements Step {
   declare readonly halt?: Halt;
   readonly #session: Session;
   /** An opcode that fails has already taken its operands from the stack. */
-  readonly #stackTop: number;
+  readonly stackTop: number;
 
   constructor(session: Session, halt: Halt | undefined) {
     const { memory, records, depth } = session;
@@ -82,15 +82,23 @@ class RunningStep implements Step {
     this.refund = BigInt.asIntN(64, memory.get64(globals.refund));
     if (halt !== undefined) this.halt = halt;
     this.#session = session;
-    this.#stackTop = memory.get32(frame.sp);
+    this.stackTop = memory.get32(frame.sp);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#session.memory.bytes;
+  }
+
+  get memoryBegin(): number {
+    return this.#session.memory.get32(frame.memory);
   }
 
   stackLength(): number {
-    return (this.#session.memory.get32(frame.stackBase) - this.#stackTop) / WORD;
+    return (this.#session.memory.get32(frame.stackBase) - this.stackTop) / WORD;
   }
 
   stackWord(index: number): bigint {
-    return this.#session.memory.word(this.#stackTop + index * WORD);
+    return this.#session.memory.word(this.stackTop + index * WORD);
   }
 
   stack(): bigint[] {
@@ -106,13 +114,13 @@ class RunningStep implements Step {
   memory(begin = 0, end = this.memoryLength()): Uint8Array {
     const { memory } = this.#session;
     const start = memory.get32(frame.memory);
-    return memory.bytes.slice(start + begin, start + end);
+    return memory.copy(start + begin, end - begin);
   }
 
   returnData(): Uint8Array {
     const { memory } = this.#session;
     const begin = memory.get32(frame.returnData);
-    return memory.bytes.slice(begin, begin + memory.get32(frame.returnDataSize));
+    return memory.copy(begin, memory.get32(frame.returnDataSize));
   }
 
   storage(slot: Hash, address?: Address): bigint {

@@ -55,6 +55,13 @@ export type Step = {
   /** Words on the stack; `stackWord(0)` is the top. */
   stackLength(): number;
   stackWord(index: number): bigint;
+  /**
+   * The engine's memory, for hooks that write millions of steps: valid while the hook runs. Words of the stack begin at `stackTop`,
+   * 32 bytes each with the lowest byte first; the frame's memory begins at `memoryBegin`.
+   */
+  readonly bytes: Uint8Array;
+  readonly stackTop: number;
+  readonly memoryBegin: number;
   /** Bottom first. Made on demand. */
   stack(): bigint[];
   memoryLength(): number;

@@ -59,6 +59,19 @@ describe("journalPool", () => {
     assert.deepEqual(hashes(fourth.pool), hashes(third.pool));
   });
 
+  test("transactions of blocks that are gone are not pooled again at the next start", () => {
+    const directory = createMemoryLogDirectory();
+    const { pool, state, journaled } = start(directory);
+    for (const nonce of [0, 1]) pool.add(transfer(alice, nonce));
+    state.set(alice, { balance: ETHER, nonce: 1n });
+    pool.onHead({ header: testHeader(), state, changed: [alice] });
+    state.set(alice, { balance: ETHER });
+    pool.onHead({ header: testHeader(), state, changed: [alice] });
+    journaled.forgetIncluded();
+    assert.equal(hashes(pool).length, 1);
+    assert.deepEqual(hashes(start(directory).pool), hashes(pool));
+  });
+
   test("a rejected transaction is not in the journal", () => {
     const directory = createMemoryLogDirectory();
     const { pool } = start(directory);

@@ -31,6 +31,11 @@ export type JournaledPool = {
   journalBytes(): number;
   /** Writes that failed. */
   writeFailures(): number;
+  /**
+   * Forgets what is not pooled: blocks are gone whose transactions the journal still has, because their nonce was used. They would be
+   * restored at the next start otherwise.
+   */
+  forgetIncluded(): void;
   close(): void;
 };
 
@@ -77,6 +82,13 @@ export function journalPool(mempool: Mempool, directory: LogDirectory, log: Logg
     restoreResult,
     journalBytes: () => journal.size,
     writeFailures: () => failures,
+    forgetIncluded() {
+      try {
+        journal.rewrite();
+      } catch (error) {
+        onWriteError(error);
+      }
+    },
     close: () => journal.close(),
   };
 }

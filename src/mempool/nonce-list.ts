@@ -126,7 +126,9 @@ export class NonceList {
   #indexOf(nonce: bigint): number {
     // Nearly every transaction follows the last one of its account.
     let high = this.#entries.length;
-    if (high === 0 || this.#entries[high - 1]!.tx.nonce < nonce) return high;
+    if (high === 0) return 0;
+    const last = this.#entries[high - 1]!.tx.nonce;
+    if (last <= nonce) return last === nonce ? high - 1 : high;
     let low = 0;
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -56,7 +56,9 @@ export type RemovalReason =
   /** It can no longer be executed: the balance, the gas limit or a new fork rules it out. */
   | "invalid"
   /** Executing it failed in an unexpected way. */
-  | "quarantined";
+  | "quarantined"
+  /** A caller of a dev chain took it out. */
+  | "dropped";
 
 /** The block the pool builds upon. */
 export type PoolHead = {

@@ -3,11 +3,14 @@ import { open, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { NodeError } from "../errors.ts";
+import { concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
 import type { Block } from "../types/block.ts";
-import { decodeBlockAt } from "../types/block-codec.ts";
+import { decodeBlockAt, encodeBlock } from "../types/block-codec.ts";
 
 /**
- * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`.
+ * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
+ * about validators has its consensus data before it, as an RLP string: its state cannot be computed without.
  * Gzip is detected by the first two bytes when read, and chosen by the ending `.gz` when written.
  */
 
@@ -24,6 +27,8 @@ const READ_BYTES = 1 << 20;
 /** A block from a chain file. */
 export type FileBlock = {
   readonly block: Block;
+  /** Empty where the file has none. */
+  readonly consensusData: Uint8Array;
   /** Bytes of the file read so far, as stored, for showing progress. */
   readonly bytesRead: number;
 };
@@ -50,13 +55,19 @@ async function* blocksIn(
   bytesRead: () => number,
 ): AsyncGenerator<FileBlock> {
   let pending: Buffer = Buffer.alloc(0);
+  let consensusData: Uint8Array = EMPTY_BYTES;
   let ordinal = 0;
   for await (const chunk of source) {
     pending = pending.length === 0 ? (chunk as Buffer) : Buffer.concat([pending, chunk as Buffer]);
     let offset = 0;
     for (let end = itemEnd(pending, offset); end <= pending.length; ) {
-      yield { block: decode(pending.subarray(offset, end), ordinal), bytesRead: bytesRead() };
-      ordinal++;
+      const item = pending.subarray(offset, end);
+      if (isString(item)) consensusData = contentOf(item);
+      else {
+        yield { block: decode(item, ordinal), consensusData, bytesRead: bytesRead() };
+        consensusData = EMPTY_BYTES;
+        ordinal++;
+      }
       offset = end;
       end = itemEnd(pending, offset);
     }
@@ -66,6 +77,12 @@ async function* blocksIn(
   if (pending.length > 0) {
     throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
   }
+}
+
+/** What a chain file holds of a block. @param consensusData empty: none */
+export function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
+  const encoded = encodeBlock(block);
+  return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
 }
 
 /** Bytes of the file at `path`. */
@@ -101,13 +118,26 @@ function decode(bytes: Uint8Array, ordinal: number): Block {
   }
 }
 
-/** End of the list at `offset`; infinite while its prefix is incomplete. */
+function isString(item: Uint8Array): boolean {
+  return item[0]! < 0xc0;
+}
+
+function contentOf(item: Uint8Array): Uint8Array {
+  try {
+    return Uint8Array.from(decodeRlp(item) as Uint8Array);
+  } catch (cause) {
+    throw new InvalidChainFileError("consensus data is not canonical RLP", {}, { cause });
+  }
+}
+
+/** End of the item at `offset`; infinite while its prefix is incomplete. */
 function itemEnd(bytes: Uint8Array, offset: number): number {
   const first = bytes[offset];
   if (first === undefined) return Number.POSITIVE_INFINITY;
-  if (first < 0xc0) throw new InvalidChainFileError("not a block where one should begin");
-  if (first < 0xf8) return offset + 1 + first - 0xc0;
-  const size = first - 0xf7;
+  if (first < 0x80) throw new InvalidChainFileError("not a block where one should begin");
+  const base = first < 0xc0 ? 0x80 : 0xc0;
+  if (first < base + 0x38) return offset + 1 + first - base;
+  const size = first - base - 0x37;
   if (offset + 1 + size > bytes.length) return Number.POSITIVE_INFINITY;
   let length = 0;
   for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;

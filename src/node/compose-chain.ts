@@ -3,10 +3,19 @@ import { BadBlocks } from "../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import { DiskFullError } from "../chain/store/store-errors.ts";
 import type { Config } from "../config/config.ts";
-import { clockStopPath, poolPath, quarantinePath } from "../config/home.ts";
+import {
+  cliqueProposalsPath,
+  clockStopPath,
+  devJournalPath,
+  poolPath,
+  quarantinePath,
+} from "../config/home.ts";
 import type { Application, Time } from "../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../consensus/block-tester.ts";
+import { openProposals } from "../consensus/clique/proposals.ts";
+import { soloStartingSet } from "../consensus/clique/starting-set.ts";
+import { createVoting, type Voting } from "../consensus/clique/voting.ts";
 import { openClockStopFile } from "../consensus/clock-stop-file.ts";
 import { ClockJumpError, type ClockWatch, createClockWatch } from "../consensus/clock-watch.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../consensus/engine.ts";
@@ -17,11 +26,13 @@ import type { SetAside } from "../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../consensus/solo/block-time.ts";
 import { createSoloEngine, OwnProposalRejectedError } from "../consensus/solo/solo-engine.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
+import { DevChain } from "../dev/dev-chain.ts";
+import { openDevJournal } from "../dev/dev-journal.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
-import { createSubmit, type SubmissionRules } from "../mempool/submission.ts";
+import { createSubmit } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
@@ -34,6 +45,7 @@ import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts"
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
@@ -52,6 +64,7 @@ export type ChainCore = OpenChain & {
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: Engine;
+  readonly voting: Voting;
   /** Why no blocks are made at present; undefined while they are. */
   readonly stalled: () => unknown;
   /** The journal of the pool; undefined where it is switched off. */
@@ -60,11 +73,12 @@ export type ChainCore = OpenChain & {
   readonly quarantine: Quarantine;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
-  readonly submissionRules: SubmissionRules;
   /** Submits a transaction in network form to the pool. */
   readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
   readonly blockTester: BlockTester;
   readonly badBlocks: BadBlocks;
+  /** Undefined where nobody may bend the chain. */
+  readonly devChain: DevChain | undefined;
   /**
    * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
    * @param number at most the head's
@@ -103,7 +117,11 @@ export function composeChain(
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
   const execution = executionModules(chain);
-  const beginBlock = createBlockFactory(chain, execution, hooks.beforeTransaction);
+  let devChain: DevChain | undefined;
+  const beginBlock = createBlockFactory(chain, execution, {
+    beforeTransaction: hooks.beforeTransaction,
+    override: opened.patches && ((attributes) => devChain?.override(attributes) ?? attributes),
+  });
   const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
   const mempool = createMempool(config, opened, poolLog);
@@ -125,14 +143,11 @@ export function composeChain(
   const pool = {
     add(submission: Submission): void {
       quarantine.assertAllowed(submission.tx.hash);
-      mempool.add(submission);
+      mempool.add(devChain?.withSender(submission) ?? submission);
     },
     checkBlob: mempool.checkBlob.bind(mempool),
   };
-  const submissionRules: SubmissionRules = {
-    txFeeWeiMax: config.jsonRpc.txFeeWeiMax,
-    allowUnprotected: config.jsonRpc.allowUnprotected,
-  };
+  const submissionRules = submissionRulesOf(config.jsonRpc);
   const submit = createSubmit(submissionRules, { pool, blobs: blobWorkers });
 
   const feeRecipient = {
@@ -146,14 +161,22 @@ export function composeChain(
   const pending = createPendingBlocks(building, {
     ...shared,
     nextTimestamp() {
-      const now = timeOf(hooks.wallClock?.() ?? Date.now());
+      const now = timeOf((hooks.wallClock?.() ?? Date.now()) + (devChain?.clockOffsetMs ?? 0));
       return nextBlockTime(now, headTimestamp(), timestampStepOf(blockTime)).seconds;
     },
+  });
+  const soloSet = soloStartingSet(config.consensus.feeRecipient);
+  const voting = createVoting({
+    chain,
+    proposals: openProposals(cliqueProposalsPath(config.home)),
+    startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
   });
   const application = createEvmApplication(
     { ...building, feeRecipient: () => feeRecipient.value, extraData },
     {
       ...shared,
+      proposals: voting.proposals,
+      startingSet: voting.startingSet,
       submit: pool.add,
       onFailure: failures.report,
       now: () => performance.now(),
@@ -178,15 +201,16 @@ export function composeChain(
         application,
         onExecutable: (listener) => mempool.onPending(listener),
         hasExecutable: () => mempool.counts().pending > 0,
-        now: () => timeOf(clock.now()),
+        now: () => timeOf(clock.now() + (devChain?.clockOffsetMs ?? 0)),
         headTimestamp,
       },
     );
-  const engine =
-    networkEngine?.createNetworkEngine(config, {
-      ...{ application, chain, failures, log },
-      onFatal: hooks.onFatal,
-    }) ?? createSolo();
+  const network = networkEngine?.createNetworkEngine(config, {
+    ...{ application, chain, voting, failures, log },
+    onFatal: hooks.onFatal,
+  });
+  const solo = network === undefined ? createSolo() : undefined;
+  const engine = network ?? solo!;
   // The pool is the first subscriber, so that every later one finds chain and pool in agreement.
   chain.subscribe(({ executed, changes }) => {
     const { header } = executed.block;
@@ -201,6 +225,7 @@ export function composeChain(
   chain.onRollback(() => {
     const { header } = chain.head().block;
     mempool.onHead({ header, state: chain.stateAt(header.number) });
+    journaled?.forgetIncluded();
   });
   let isRunning = false;
   async function rewind(number: number): Promise<void> {
@@ -219,6 +244,14 @@ export function composeChain(
       if (isRunning) await engine.start();
     }
   }
+  if (opened.patches !== undefined && solo !== undefined) {
+    devChain = new DevChain({
+      ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
+      engine: solo,
+      journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      now: hooks.wallClock ?? Date.now,
+    });
+  }
   let timers: readonly NodeJS.Timeout[] = [];
   return {
     ...opened,
@@ -227,6 +260,7 @@ export function composeChain(
       shared,
     ),
     badBlocks: new BadBlocks(),
+    devChain,
     rewind,
     feeRecipient,
     reader: { ...chain, pending },
@@ -235,11 +269,11 @@ export function composeChain(
     beginBlock,
     application,
     engine,
+    voting,
     stalled: () => stalled ?? clock.problem() ?? engine.network?.status().problem,
     journaled,
     blobWorkers,
     quarantine,
-    submissionRules,
     submit,
     async start() {
       isRunning = true;
@@ -263,6 +297,7 @@ export function composeChain(
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
       journaled?.close();
+      devChain?.close();
     },
   };
 }

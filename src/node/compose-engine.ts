@@ -8,12 +8,15 @@ import { abciSocketPath, cometbftPath } from "../config/home.ts";
 import { formatHostPort } from "../config/value-types.ts";
 import { clientVersion } from "../config/version.ts";
 import type { Application } from "../consensus/application.ts";
+import type { StartingSet } from "../consensus/clique/starting-set.ts";
+import type { Voting } from "../consensus/clique/voting.ts";
 import { createCometBftEngine } from "../consensus/cometbft/cometbft-engine.ts";
 import { engineConfigToml } from "../consensus/cometbft/engine-config.ts";
 import { engineGenesisJson } from "../consensus/cometbft/engine-genesis.ts";
 import {
   createEngineKeys,
   prepareEngineHome,
+  readStartingSet,
   validatorPublicKey,
 } from "../consensus/cometbft/engine-home.ts";
 import type { Engine } from "../consensus/engine.ts";
@@ -41,6 +44,7 @@ export class CometBftMissingError extends NodeError {
 export type NetworkEngineModules = {
   readonly application: Application;
   readonly chain: Chain;
+  readonly voting: Voting;
   readonly failures: Failures;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
@@ -53,7 +57,7 @@ export type NetworkEngineModules = {
  */
 export function createNetworkEngine(config: Config, modules: NetworkEngineModules): Engine {
   const { consensus, cometbft, home } = config;
-  const { chain } = modules;
+  const { chain, voting } = modules;
   const binary = findProgram(cometbft.binary);
   if (typeof consensus.blockTime !== "object") {
     throw new InvalidConfigError(
@@ -96,17 +100,24 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
   });
   return createCometBftEngine(
     {
-      ...engineHome,
+      nodeId: engineHome.nodeId,
+      initialHeight: engineHome.initialHeight,
       ...{ binary, directory, abciSocket, rpcAddress, p2pAddress, blockTimeMs },
       version: clientVersion(),
     },
     {
       ...modules,
+      validatorCount: () => voting.snapshotAt(chain.head().block.header.number).signers.length,
       rollbackTo: (height) => chain.rollbackTo(height),
       onCommitted: (listener) => chain.subscribe(listener),
       log: modules.log.child("cometbft"),
     },
   );
+}
+
+/** The validators of CometBFT's genesis in the home. @throws EngineHomeError */
+export function startingSet({ home }: Config): StartingSet {
+  return readStartingSet(cometbftPath(home));
 }
 
 /** Receives the tips of blocks this node proposes: as configured, else a validator's own address. */

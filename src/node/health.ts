@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-
-/** What `/readyz` answers: ready, or why not. */
-export type Readiness = {
-  readonly ready: boolean;
-  readonly head: number;
-  readonly reason?: string;
-};
+import { andThen, type MaybePromise } from "../rpc/ports/maybe-promise.ts";
+import type { Readiness } from "../rpc/ports/node.ts";
 
 /**
  * Answers `/livez` (the process runs) and `/readyz` (it serves its chain and makes blocks; 503 when not), for the RPC and the
@@ -14,14 +9,15 @@ export type Readiness = {
 export function answerHealth(
   request: IncomingMessage,
   response: ServerResponse,
-  readiness: () => Readiness,
+  readiness: () => MaybePromise<Readiness>,
 ): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   const path = request.url?.split("?", 1)[0];
   if (path === "/livez") sendText(request, response, 200, JSON_TYPE, '{"live":true}');
   else if (path === "/readyz") {
-    const state = readiness();
-    sendText(request, response, state.ready ? 200 : 503, JSON_TYPE, JSON.stringify(state));
+    void andThen(readiness(), (state) =>
+      sendText(request, response, state.ready ? 200 : 503, JSON_TYPE, JSON.stringify(state)),
+    );
   } else return false;
   return true;
 }

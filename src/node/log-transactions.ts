@@ -2,6 +2,7 @@ import type { Hash } from "../primitives/hash.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { textString } from "../tracing/trace-text.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainCore } from "./compose-chain.ts";
 
@@ -14,7 +15,7 @@ const REASON_TIMEOUT_MS = 500;
 
 /** Logs a line for each transaction of each block of a dev chain, with the reason of those that failed. */
 export function logTransactions(
-  { chain }: Pick<ChainCore, "chain">,
+  { chain, devChain }: Pick<ChainCore, "chain" | "devChain">,
   tracing: Pick<ExecutionPort, "traceTransaction">,
   { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): void {
@@ -23,7 +24,8 @@ export function logTransactions(
   );
   chain.subscribe(({ executed }) => {
     // After the callers that wait for the block: the line may need an execution.
-    if (log.enabled("info")) setImmediate(logLater, executed);
+    if (log.enabled("info") && devChain?.settings.logging !== false)
+      setImmediate(logLater, executed);
   });
 }
 
@@ -63,7 +65,7 @@ async function reasonOf(
       tracerConfig: { onlyTopCall: true },
       timeoutMs: REASON_TIMEOUT_MS,
     });
-    const { error, revertReason, output } = JSON.parse(trace) as {
+    const { error, revertReason, output } = JSON.parse(textString(trace)) as {
       error?: string;
       revertReason?: string;
       output?: string;

@@ -7,10 +7,14 @@ test("the metrics listener serves counters, life and readiness, and nothing else
   const metrics = createMetrics();
   metrics.counter({ name: "blocks_total", help: "Blocks." }).add(3);
   let ready = true;
-  const listener = await listenMetrics({ host: "127.0.0.1", port: 0 }, metrics, () => ({
-    ready,
-    head: 7,
-  }));
+  const listener = await listenMetrics(
+    { host: "127.0.0.1", port: 0 },
+    () => metrics.exposition(),
+    () => ({
+      ready,
+      head: 7,
+    }),
+  );
   const base = listener.url.replace(/\/metrics$/, "");
   try {
     assert.match(await (await fetch(listener.url)).text(), /^evmint_blocks_total 3$/m);

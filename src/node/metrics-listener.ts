@@ -1,15 +1,16 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../config/value-types.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
-import { answerHealth, JSON_TYPE, type Readiness, sendText } from "./health.ts";
+import { andThen, type MaybePromise } from "../rpc/ports/maybe-promise.ts";
+import type { Readiness } from "../rpc/ports/node.ts";
+import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 export type MetricsListener = { readonly url: string; close(): void };
 
 /** Serves `/metrics` for Prometheus, `/livez` (the process answers) and `/readyz` (it serves its chain). */
 export async function listenMetrics(
   address: HostPort,
-  metrics: Metrics,
+  exposition: () => MaybePromise<string>,
   readiness: () => Readiness,
 ): Promise<MetricsListener> {
   const server: Server = createServer({ keepAliveTimeout: 5_000 }, (request, response) => {
@@ -18,7 +19,7 @@ export async function listenMetrics(
       sendText(request, response, 405, JSON_TYPE, '{"error":"method not allowed"}');
     } else if (request.url === "/metrics") {
       const type = "text/plain; version=0.0.4; charset=utf-8";
-      sendText(request, response, 200, type, metrics.exposition());
+      void andThen(exposition(), (text) => sendText(request, response, 200, type, text));
     } else sendText(request, response, 404, JSON_TYPE, '{"error":"not found"}');
   });
   await new Promise<void>((resolve, reject) => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { type Chain, createChain } from "../chain/chain.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
+import { StatePatches } from "../chain/state-patches.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import type { Config } from "../config/config.ts";
@@ -16,6 +17,8 @@ import type { Logger } from "../telemetry/logger.ts";
 /** The chain of a home, held by this process until the store is closed. */
 export type OpenChain = {
   readonly chain: Chain;
+  /** What was set by hand; undefined where nobody may. */
+  readonly patches: StatePatches | undefined;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
   /** The chain existed before this call. */
@@ -79,15 +82,19 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (stored !== record.block.hash) {
       throw new GenesisMismatchError({ stored, configured: record.block.hash });
     }
+    // Processes that follow the store would not see them.
+    const canPatch = config.dev && config.jsonRpc.processes === 0;
+    const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
       config: genesis.config,
       store,
       stateTrie,
       log: log.child("chain"),
       genesisHash: record.block.hash,
+      ...(patches && { patches }),
     });
     const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
-    return { chain, store, genesis, resumed, devAccounts };
+    return { chain, patches, store, genesis, resumed, devAccounts };
   } catch (error) {
     store.close();
     throw error;

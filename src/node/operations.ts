@@ -1,15 +1,14 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
-import { importBlock } from "../chain/import-block.ts";
 import { findIndexFault } from "../chain/store/index-files.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Block } from "../types/block.ts";
-import { encodeBlock } from "../types/block-codec.ts";
-import { chainFileSize, readChainFile, writeChainFile } from "./chain-file.ts";
+import { chainFileSize, type FileBlock, readChainFile, writeChainFile } from "./chain-file.ts";
 import { executionModules } from "./execution-modules.ts";
+import { exportFileBlock, importFileBlock } from "./import-file-block.ts";
 import { openChain } from "./open-chain.ts";
 import { startNode } from "./start-node.ts";
 import type { NodeOperations } from "./types.ts";
@@ -58,13 +57,14 @@ export const nodeOperations: NodeOperations = {
     let imported = 0;
     let skipped = 0;
     try {
-      for await (const { block, bytesRead } of readChainFile(file)) {
+      for await (const fileBlock of readChainFile(file)) {
+        const { block, bytesRead } = fileBlock;
         if (signal.aborted) break;
         const { number } = block.header;
         const known = chain.blockByNumber(number);
         if (known === undefined) {
           assertContinues(chain, block);
-          importOrReject(chain, block, execution);
+          importOrReject(chain, fileBlock, execution);
           imported++;
         } else if (known.block.hash === block.hash) {
           skipped++;
@@ -94,7 +94,7 @@ export const nodeOperations: NodeOperations = {
       let exported = 0;
       async function* blocks() {
         for (let number = from; number <= to && !signal.aborted; number++) {
-          yield encodeBlock(chain.blockByNumber(number)!.block);
+          yield exportFileBlock(chain, number);
           exported++;
           onProgress({ done: exported, total: to - from + 1, unit: "blocks" });
           await setImmediate();
@@ -170,9 +170,10 @@ function assertContinues(chain: Chain, { header }: Block): void {
 }
 
 /** @throws BlockRejectedError with the rejection as its cause */
-function importOrReject(chain: Chain, block: Block, execution: ExecutionModules): void {
+function importOrReject(chain: Chain, fileBlock: FileBlock, execution: ExecutionModules): void {
+  const { block } = fileBlock;
   try {
-    importBlock(chain, block, execution);
+    importFileBlock(chain, fileBlock, execution);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     throw new BlockRejectedError({ number: block.header.number, hash: block.hash }, error);

@@ -6,8 +6,9 @@ import { DEFAULTS } from "../config/defaults.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import { NodeError } from "../errors.ts";
+import type { EndpointOptions, TcpKind } from "../rpc/server/endpoint.ts";
 import type { TlsMaterial } from "../rpc/server/listener.ts";
-import type { EndpointOptions, RpcServer, TcpKind } from "../rpc/server/server.ts";
+import type { RpcServer } from "../rpc/server/server.ts";
 import type { Listener } from "./types.ts";
 
 /**

@@ -5,9 +5,11 @@ import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
+import type { LesPort } from "../rpc/les/port.ts";
 import type { MinerSettings } from "../rpc/miner/port.ts";
+import type { ChainView } from "../rpc/ports/chain-view.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
-import type { NodePort } from "../rpc/ports/node.ts";
+import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
@@ -15,13 +17,16 @@ import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
 import type { CallerFiles } from "./adapters/caller-files.ts";
 import { createChainView } from "./adapters/chain-view.ts";
+import { createDevPort } from "./adapters/dev-port.ts";
 import { createBlockMethods, createExecutionPort } from "./adapters/execution-port.ts";
 import { createInspectionPort } from "./adapters/inspection-port.ts";
 import { createKeysPort } from "./adapters/keys-port.ts";
 import { createSessions } from "./adapters/sessions.ts";
 import { createSolidityCompiler } from "./adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "./adapters/threaded-execution.ts";
+import { createValidatorVoting } from "./adapters/validator-voting.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { submissionRulesOf } from "./submission-rules.ts";
 import type { ExecutionThreads } from "./workers/execution-threads.ts";
 
 /** Blocks whose pace stands for that of the network. */
@@ -36,10 +41,12 @@ export type NodeModules = {
   readonly miner: MinerSettings;
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
+  readonly les: LesPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
   readonly isListening: () => boolean;
+  readonly readiness: () => Readiness;
   /** undefined: calls run on this thread */
   readonly threads: ExecutionThreads | undefined;
 };
@@ -58,26 +65,33 @@ export function createRpcPorts(
     threads === undefined
       ? createExecutionPort(limits, core, suggestTip)
       : {
-          ...createThreadedExecution(limits, core, { suggestTip, threads }),
+          ...createThreadedExecution(limits, core, {
+            ...{ suggestTip, threads },
+            // What a dev chain's caller set by hand is in no store that a thread could follow.
+            isLocal: () => (core.patches?.size ?? 0) > 0,
+          }),
           ...createBlockMethods(core.blockTester),
         };
   const remote: RemotePorts = {
     chain,
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
-    keys: createKeysPort(modules.keys),
-    node: createNodePort(config, core, modules),
+    keys: createKeysPort(modules.keys, core.devChain),
+    dev: createDevPort(core),
+    node: createNodePort(config, core, chain, modules),
+    les: modules.les,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
-  const settings = rpcSettings(config, core, modules.methods);
+  const settings = rpcSettings(config, modules.methods);
   return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
 }
 
 function createNodePort(
   { home, consensus }: Config,
-  { chain, feeRecipient, engine }: ChainCore,
-  { admin, miner, dappDb, isListening }: NodeModules,
+  { chain, feeRecipient, engine, devChain, voting }: ChainCore,
+  view: ChainView,
+  { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
   const version = clientVersion();
   const startingBlock = chain.head().block.header.number;
@@ -96,20 +110,22 @@ function createNodePort(
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },
+    readiness,
     devChain: () => ({
       instanceId: instanceId(home),
-      isAutomine: consensus.blockTime === "instant",
+      isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
     }),
     ...admin,
     ...miner,
+    ...createValidatorVoting(voting, chain, view),
     getValue: (database, key) => dappDb.get(database, key),
     putValue: (database, key, value) => dappDb.put(database, key, value),
   };
 }
 
-function rpcSettings(
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings(
   { jsonRpc, chain }: Config,
-  { submissionRules }: ChainCore,
   methods: readonly MethodInfo[],
 ): RpcSettings {
   return {
@@ -121,7 +137,7 @@ function rpcSettings(
     },
     traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
     otsPageSizeMax: jsonRpc.otsPageSizeMax,
-    submissionRules,
+    submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,
   };

@@ -9,30 +9,36 @@ import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
+import type { Readiness } from "../rpc/ports/node.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
+import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
+import { createCheckpointService } from "./adapters/checkpoint-service.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
+import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
-import { answerHealth, type Readiness } from "./health.ts";
+import { answerHealth } from "./health.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
   describeListeners,
   endpointsOf,
   exposedUrl,
+  namespacesOf,
   readTls,
 } from "./rpc-endpoints.ts";
 import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
+import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 /** Time for running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
@@ -42,6 +48,8 @@ export type OpenListeners = {
   /** Every method, for programs in this process. */
   readonly provider: InProcessProvider;
   readonly execution: ExecutionPort;
+  /** undefined: this process serves every connection */
+  readonly processes: RpcProcesses | undefined;
   close(): Promise<void>;
 };
 
@@ -55,6 +63,7 @@ export async function startListeners(
   core: ChainCore,
   metrics: Metrics,
   readiness: () => Readiness,
+  failures: Failures,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
   const registry = createMethodRegistry(config);
@@ -84,23 +93,40 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
+  const les = createCheckpointService(
+    config,
+    { core, log: log.child("les"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("les"),
+  );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
   createJwtSecret(config.home);
-  const authenticate = createAuthenticator({
-    secret: readJwtSecret(config.home),
+  let processes: RpcProcesses | undefined;
+  const jwtSecret = readJwtSecret(config.home);
+  const authentication = createAuthenticator({
+    secret: jwtSecret,
     badTokensMax: access.badTokensMax,
     pauseMsMax: access.badTokenPauseMsMax,
+    onBadToken: (source) => processes?.countBadToken(source),
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files, threads },
+    ...{ keys, admin, dappDb, runtime, files, threads, les },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
+    readiness,
   });
+  processes = startRpcProcesses(
+    config,
+    { jwtSecret, tls },
+    {
+      ...{ core, registry, metrics, ports: modules, log: rpcLog },
+      onBadToken: authentication.countBadToken,
+    },
+  );
   const { filters, subscriptions, feeds } = modules.sessions;
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   metrics.gaugeOf(
@@ -119,8 +145,9 @@ export async function startListeners(
     filters.close();
     keys.close();
     dappDb.close();
+    les.close();
     // They read the store, which is closed next.
-    await threads?.close();
+    await Promise.all([threads?.close(), processes?.close()]);
   };
   server = await startRpcServer(
     {
@@ -136,7 +163,8 @@ export async function startListeners(
       registry,
       modules,
       observer: createRpcObserver(rpcLog, metrics),
-      authenticate,
+      authenticate: authentication.authenticate,
+      connectionWorkers: processes,
       otherRequest: (request, response) => answerHealth(request, response, readiness),
     },
   ).catch(async (error) => {
@@ -148,6 +176,7 @@ export async function startListeners(
   const provider = new InProcessProvider(registry, modules);
   return {
     provider,
+    processes,
     execution: modules.execution,
     listeners: describeListeners(server, config, known),
     async close() {

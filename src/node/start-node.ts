@@ -1,7 +1,8 @@
 import type { Config } from "../config/config.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
+import { mergeExpositions } from "../telemetry/merge-expositions.ts";
+import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
 import { logTransactions } from "./log-transactions.ts";
@@ -9,11 +10,14 @@ import { listenMetrics } from "./metrics-listener.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
+import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 /** A running node with its inside, for programs that hold one in process. */
 export type NodeInProcess = RunningNode & {
   readonly core: ChainCore;
   readonly provider: InProcessProvider;
+  /** undefined: this process serves every connection */
+  readonly processes: RpcProcesses | undefined;
 };
 
 /**
@@ -48,19 +52,26 @@ export async function startNode(
       head: core.chain.head().block.header.number,
       ...(core.stalled() !== undefined && { reason: reasonOf(core.stalled()) }),
     });
+    let processes: RpcProcesses | undefined;
     const measured = config.metrics.enable
-      ? await listenMetrics(config.metrics.address, metrics, readiness)
+      ? await listenMetrics(
+          config.metrics.address,
+          () => (processes ? wholeExposition(metrics, processes) : metrics.exposition()),
+          readiness,
+        )
       : undefined;
-    const { listeners, provider, execution, close } = await startListeners(
+    const { listeners, provider, execution, close, ...opened } = await startListeners(
       config,
       log,
       core,
       metrics,
       readiness,
+      failures,
     ).catch((error) => {
       measured?.close();
       throw error;
     });
+    processes = opened.processes;
     if (config.dev) logTransactions(core, execution, { log: log.child("chain"), failures });
     await core.start();
     async function stop(): Promise<void> {
@@ -76,6 +87,7 @@ export async function startNode(
     return {
       core,
       provider,
+      processes,
       listeners: measured
         ? [...listeners, { kind: "metrics", url: measured.url, namespaces: [], needsToken: false }]
         : listeners,
@@ -97,6 +109,11 @@ export async function startNode(
     core.store.close();
     throw error;
   }
+}
+
+/** Of this process and of those that serve connections. */
+async function wholeExposition(metrics: Metrics, processes: RpcProcesses): Promise<string> {
+  return mergeExpositions([metrics.exposition(), ...(await processes.expositions())]);
 }
 
 function reasonOf(cause: unknown): string {

@@ -37,6 +37,18 @@ test("bigintToFixedBytes pads to the length asked for", () => {
   );
 });
 
+test("bytesToBigint and bigintToBytes agree with the hex digits at every length", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+      const value = BigInt(`0x0${Buffer.from(bytes).toString("hex")}`);
+      assert.equal(bytesToBigint(bytes), value);
+      const significant = bytes.subarray(bytes.findIndex((byte) => byte !== 0));
+      assert.deepEqual(bigintToBytes(value), value === 0n ? EMPTY_BYTES : significant);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 test("bytesToBigint reads a view into a larger buffer", () => {
   assert.equal(bytesToBigint(Uint8Array.of(9, 1, 0, 9).subarray(1, 3)), 256n);
 });

@@ -28,6 +28,13 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
     for (let i = 0; i < length; i++) value = value * 256 + bytes[i]!;
     return BigInt(value);
   }
+  if (length <= 12) {
+    let high = 0;
+    let low = 0;
+    for (let i = 0; i < length - 6; i++) high = high * 256 + bytes[i]!;
+    for (let i = length - 6; i < length; i++) low = low * 256 + bytes[i]!;
+    return (BigInt(high) << 48n) | BigInt(low);
+  }
   if (length === 32) {
     const words = new DataView(bytes.buffer, bytes.byteOffset, length);
     return (
@@ -43,6 +50,7 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
 /** Shortest big-endian form of `value`; 0 is the empty string, as RLP wants it. */
 export function bigintToBytes(value: bigint): Uint8Array {
   if (value === 0n) return EMPTY_BYTES;
+  if (value <= SAFE_MAX) return safeIntegerToBytes(Number(value));
   let digits = value.toString(16);
   if (digits.length % 2 === 1) digits = `0${digits}`;
   return digitsToBytes(digits);
@@ -50,6 +58,7 @@ export function bigintToBytes(value: bigint): Uint8Array {
 
 /** Big-endian form of `value` in exactly `length` bytes; `value` must fit. */
 export function bigintToFixedBytes(value: bigint, length: number): Uint8Array {
+  if (length === 32 && value < WORD_END) return wordToBytes(value);
   return digitsToBytes(value.toString(16).padStart(length * 2, "0"));
 }
 
@@ -59,6 +68,33 @@ export function leftPad(bytes: Uint8Array, length: number): Uint8Array {
   const padded = new Uint8Array(length);
   padded.set(bytes, length - bytes.length);
   return padded;
+}
+
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+const WORD_END = 2n ** 256n;
+
+/** Shortest form of an integer from 1 to 2^53 − 1: several times as quick as by its digits. */
+function safeIntegerToBytes(value: number): Uint8Array {
+  let length = 1;
+  for (let rest = value; rest >= 256; rest = Math.floor(rest / 256)) length++;
+  const bytes = new Uint8Array(length);
+  let rest = value;
+  for (let i = length - 1; i >= 0; i--) {
+    bytes[i] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  return bytes;
+}
+
+function wordToBytes(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(32);
+  const words = new DataView(bytes.buffer);
+  // Each call takes the low 64 bits.
+  words.setBigUint64(0, value >> 192n);
+  words.setBigUint64(8, value >> 128n);
+  words.setBigUint64(16, value >> 64n);
+  words.setBigUint64(24, value);
+  return bytes;
 }
 
 function digitsToBytes(digits: string): Uint8Array {

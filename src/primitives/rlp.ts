@@ -35,6 +35,15 @@ export function encodeRlp(item: RlpItem): Uint8Array {
   return bytes;
 }
 
+/** `type ‖ RLP(item)`, as EIP-2718 encodes transactions and receipts; the bare RLP for type 0. */
+export function encodeTypedRlp(type: number, item: RlpItem): Uint8Array {
+  if (type === 0) return encodeRlp(item);
+  const bytes = new Uint8Array(1 + encodedLength(item));
+  bytes[0] = type;
+  write(item, bytes, 1);
+  return bytes;
+}
+
 /** Bytes that `item` takes when encoded, prefix included. */
 export function encodedLength(item: RlpItem): number {
   if (item instanceof Uint8Array) {

@@ -5,8 +5,12 @@ import { createRegistry, defineMethod } from "./dispatch/method.ts";
 import { createMethodRegistry, METHODS } from "./methods.ts";
 import { string } from "./params/codec.ts";
 
-test("every method has a name of its own", () => {
-  assert.equal(createMethodRegistry({ dev: true }).size, METHODS.length + DEV_METHODS.length);
+test("every method has a name of its own; a dev chain's takes the place of an ordinary one", () => {
+  const replaced = METHODS.filter(({ name }) => DEV_METHODS.some((method) => method.name === name));
+  assert.deepEqual(replaced.map(({ name }) => name).sort(), ["miner_start", "miner_stop"]);
+  const registry = createMethodRegistry({ dev: true });
+  assert.equal(registry.size, METHODS.length + DEV_METHODS.length - replaced.length);
+  for (const method of DEV_METHODS) assert.equal(registry.get(method.name), method);
 });
 
 test("the methods of dev chains are on dev chains only", () => {

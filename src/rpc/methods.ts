@@ -1,11 +1,13 @@
 import { ADMIN_METHODS } from "./admin/methods.ts";
 import { TESTING_METHODS } from "./block-testing/methods.ts";
+import { CLIQUE_METHODS } from "./clique/methods.ts";
 import { DB_METHODS } from "./db/methods.ts";
 import { DEBUG_METHODS } from "./debug/methods.ts";
 import { DEV_METHODS } from "./dev/methods.ts";
 import { createRegistry, type Method } from "./dispatch/method.ts";
 import { ERIGON_METHODS } from "./erigon/methods.ts";
 import { ETH_METHODS } from "./eth/methods.ts";
+import { LES_METHODS } from "./les/methods.ts";
 import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
@@ -31,9 +33,13 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...PERSONAL_METHODS,
   ...MINER_METHODS,
   ...ADMIN_METHODS,
+  ...CLIQUE_METHODS,
   ...DB_METHODS,
+  ...LES_METHODS,
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {
-  return createRegistry<RpcPorts>(options.dev ? [...METHODS, ...DEV_METHODS] : METHODS);
+  if (!options.dev) return createRegistry(METHODS);
+  const devNames = new Set(DEV_METHODS.map(({ name }) => name));
+  return createRegistry([...METHODS.filter(({ name }) => !devNames.has(name)), ...DEV_METHODS]);
 }

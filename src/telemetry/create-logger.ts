@@ -8,6 +8,7 @@ import {
   ruleLevel,
 } from "./log-rules.ts";
 import { LOG_LEVELS, type LogData, type Logger, type LogLevel } from "./logger.ts";
+import { createSourcePositions } from "./source-positions.ts";
 
 export type LogFormat = "text" | "json";
 
@@ -49,6 +50,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
   let rank = LOG_LEVELS.indexOf(level);
   let rules: NonNullable<ReturnType<typeof parseRules>> = [];
   let backtraceAt: CallSite | undefined;
+  const originalPosition = createSourcePositions();
 
   /** Some line may be written whose level alone would not be. */
   const looksAtCallSites = () => rules.length > 0 || backtraceAt !== undefined;
@@ -64,7 +66,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
 
     function emitFromSite(lineLevel: LogLevel, message: string, data?: LogData): void {
       const stack = new Error().stack ?? "";
-      const site = callSiteOf(stack);
+      const site = callSiteOf(stack, originalPosition);
       if (site && backtraceAt && isCallSite(site, backtraceAt)) {
         writeLine("info", message, { ...data, stack });
         return;

@@ -1,4 +1,5 @@
 import type { LogLevel } from "./logger.ts";
+import type { SourcePosition } from "./source-positions.ts";
 
 /** Where a line is logged: the file's path and the line in it. */
 export type CallSite = { readonly file: string; readonly line: number };
@@ -55,12 +56,20 @@ export function ruleLevel(rules: readonly Rule[], file: string): LogLevel | unde
   return rules.findLast(({ path }) => path.test(file))?.level;
 }
 
-/** The first frame of a stack that is not in one of the logger's own files. */
-export function callSiteOf(stack: string): CallSite | undefined {
+/**
+ * The first frame of a stack that is not in one of the logger's own files.
+ * @param original position in the sources of a position in the running code
+ */
+export function callSiteOf(
+  stack: string,
+  original: (position: SourcePosition) => SourcePosition,
+): CallSite | undefined {
   for (const line of stack.split("\n").slice(1)) {
-    const found = /\(?((?:file:\/\/)?[^\s()]+):(\d+):\d+\)?$/.exec(line);
-    if (found === null || /\/telemetry\/create-logger\.(?:ts|js)$/.test(found[1]!)) continue;
-    return { file: found[1]!.replace(/^file:\/\//, ""), line: Number(found[2]) };
+    const found = /\(?(?:file:\/\/)?([^\s()]+):(\d+):(\d+)\)?$/.exec(line);
+    if (found === null) continue;
+    const [, file, row, column] = found;
+    const site = original({ file: file!, line: Number(row), column: Number(column) });
+    if (!/\/telemetry\/create-logger\.(?:ts|js)$/.test(site.file)) return site;
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 import type { Tracer } from "../evm/tracer.ts";
+import { textString } from "./trace-text.ts";
 import { tracerConfigOf } from "./tracer-config.ts";
 import type { TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
 
@@ -25,7 +26,7 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
       hooks: allHooks(children.map(([, { hooks }]) => hooks)),
       result(outcome) {
         const members = children.map(
-          ([name, tracer]) => `${JSON.stringify(name)}:${tracer.result(outcome)}`,
+          ([name, tracer]) => `${JSON.stringify(name)}:${textString(tracer.result(outcome))}`,
         );
         return `{${members.join(",")}}`;
       },

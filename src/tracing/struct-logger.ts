@@ -3,7 +3,8 @@ import { opcodeName } from "../evm/opcodes.ts";
 import type { Step } from "../evm/tracer.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
-import { bytesToHex, hexDigits } from "../primitives/hex.ts";
+import { bytesToHex } from "../primitives/hex.ts";
+import { JsonWriter } from "./json-writer.ts";
 import type { TracedTransaction, TransactionTracer } from "./transaction-tracer.ts";
 
 /** What each step of a struct log holds. */
@@ -18,7 +19,13 @@ export type StructLogConfig = {
 
 const SLOAD = 0x54;
 const SSTORE = 0x55;
-const WORD_DIGITS = 64;
+const WORD_BYTES = 32;
+
+/** What follows the number of `pc`, by opcode. */
+const OPCODE_MEMBERS = Array.from(
+  { length: 256 },
+  (_, opcode) => `,"op":"${opcodeName(opcode)}","gas":`,
+);
 
 /** Slots of one contract that were read or written so far. */
 type SeenStorage = Map<Hash, bigint>;
@@ -32,46 +39,69 @@ export function createStructLogger(
   { budget }: Pick<TracedTransaction, "budget">,
 ): TransactionTracer {
   const { limit = 0 } = config;
-  const steps: string[] = [];
+  const steps = new JsonWriter();
   const storages = new Map<Address, SeenStorage>();
+  let count = 0;
   return {
     hooks: {
       onStep(step) {
         const storage = config.disableStorage ? undefined : storageText(step, storages);
-        if (limit > 0 && steps.length >= limit) return;
-        const text = stepText(step, storage, config);
-        budget.take(text.length + 1);
-        steps.push(text);
+        if (limit > 0 && count >= limit) return;
+        const before = steps.length;
+        if (count++ > 0) steps.text(",");
+        writeStep(step, storage, config, steps);
+        budget.take(steps.length - before);
       },
     },
     result({ result: { gasUsed, outcome, returnData } }) {
-      return (
+      const head =
         `{"gas":${gasUsed},"failed":${outcome !== "success"}` +
-        `,"returnValue":"${bytesToHex(returnData)}","structLogs":[${steps.join(",")}]}`
-      );
+        `,"returnValue":"${bytesToHex(returnData)}","structLogs":[`;
+      return [Buffer.from(head), ...steps.finish(), Buffer.from("]}")];
     },
   };
 }
 
-function stepText(step: Step, storage: string | undefined, config: StructLogConfig): string {
-  let text =
-    `{"pc":${step.pc},"op":"${opcodeName(step.opcode)}","gas":${step.gas}` +
-    `,"gasCost":${step.gasCost},"depth":${step.depth + 1}`;
-  if (step.halt) text += `,"error":${JSON.stringify(haltText(step.halt))}`;
+function writeStep(
+  step: Step,
+  storage: string | undefined,
+  config: StructLogConfig,
+  out: JsonWriter,
+): void {
+  const { bytes } = step;
+  out.text('{"pc":');
+  out.decimal(step.pc);
+  out.text(OPCODE_MEMBERS[step.opcode]!);
+  out.decimal(step.gas);
+  out.text(',"gasCost":');
+  out.decimal(step.gasCost);
+  out.text(',"depth":');
+  out.decimal(step.depth + 1);
+  if (step.halt) out.text(`,"error":${JSON.stringify(haltText(step.halt))}`);
   if (!config.disableStack) {
-    text += `,"stack":[${step.stack().map((word) => `"0x${word.toString(16)}"`)}]`;
+    out.text(',"stack":[');
+    const { stackTop } = step;
+    for (let i = step.stackLength() - 1; i >= 0; i--) {
+      out.quantity(bytes, stackTop + i * WORD_BYTES);
+      if (i > 0) out.text(",");
+    }
+    out.text("]");
   }
   if (config.enableReturnData) {
     const returnData = step.returnData();
-    if (returnData.length > 0) text += `,"returnData":"${bytesToHex(returnData)}"`;
+    if (returnData.length > 0) {
+      out.text(',"returnData":"0x');
+      out.hex(returnData, 0, returnData.length);
+      out.text('"');
+    }
   }
-  if (config.enableMemory) {
-    const words = memoryWords(step.memory());
-    if (words.length > 0) text += `,"memory":["${words.join('","')}"]`;
+  if (config.enableMemory) writeMemory(bytes, step.memoryBegin, step.memoryLength(), out);
+  if (storage !== undefined) {
+    out.text(',"storage":');
+    out.text(storage);
   }
-  if (storage !== undefined) text += `,"storage":${storage}`;
-  if (step.refund !== 0n) text += `,"refund":${step.refund}`;
-  return `${text}}`;
+  if (step.refund !== 0n) out.text(`,"refund":${step.refund}`);
+  out.text("}");
 }
 
 /** For SLOAD and SSTORE: every slot of the contract seen so far, this one among them. */
@@ -92,12 +122,14 @@ function storageText(step: Step, storages: Map<Address, SeenStorage>): string | 
   return `{${members.join(",")}}`;
 }
 
-/** 32-byte words; the last one is filled up with zeros. */
-function memoryWords(memory: Uint8Array): string[] {
-  const digits = hexDigits(memory);
-  const words: string[] = [];
-  for (let at = 0; at < digits.length; at += WORD_DIGITS) {
-    words.push(`0x${digits.slice(at, at + WORD_DIGITS).padEnd(WORD_DIGITS, "0")}`);
+/** 32-byte words; the memory is always a multiple of them. */
+function writeMemory(bytes: Uint8Array, begin: number, length: number, out: JsonWriter): void {
+  if (length === 0) return;
+  out.text(',"memory":[');
+  for (let at = 0; at < length; at += WORD_BYTES) {
+    out.text(at === 0 ? '"0x' : ',"0x');
+    out.hex(bytes, begin + at, begin + at + WORD_BYTES);
+    out.text('"');
   }
-  return words;
+  out.text("]");
 }

@@ -14,6 +14,7 @@ import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import { orTracingFailed, ScriptFailedError } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
+import type { TraceText } from "./trace-text.ts";
 
 export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
 
@@ -35,10 +36,10 @@ export type Replay = {
   /** Runs the next transaction without watching it. */
   skip(): void;
   /**
-   * Runs the next transaction; JSON text of its trace.
+   * Runs the next transaction; JSON of its trace.
    * @throws ScriptFailedError after the transaction was run: the one after it can be traced
    */
-  trace(options: TraceOptions): string;
+  trace(options: TraceOptions): TraceText;
 };
 
 /** Begins to run `target` again: the protocol's own calls are made, no transaction yet. */
@@ -100,8 +101,8 @@ export function beginReplay(
   };
 }
 
-/** JSON text of a trace, or why the caller's script could not make it. */
-export type BlockTraceItem = { readonly result: string } | { readonly error: string };
+/** JSON of a trace, or why the caller's script could not make it. */
+export type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
 
 /** The trace of every transaction of the block, in order. */
 export function traceBlock(

@@ -7,9 +7,10 @@ import {
 import type { CallArguments } from "../execution/call/call-arguments.ts";
 import { orTracingFailed } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
+import type { TraceText } from "./trace-text.ts";
 
 /**
- * debug_traceCall: the trace of a call that is no transaction, JSON text; nothing is kept.
+ * debug_traceCall: the trace of a call that is no transaction; nothing is stored.
  * @throws as traceMessage, InvalidCallArgumentsError, InvalidStateOverridesError, TracingFailedError
  */
 export function traceCall(
@@ -17,7 +18,7 @@ export function traceCall(
   target: CallTarget,
   modules: CallModules,
   options: TraceOptions & Omit<CallOptions, "tracer" | "timeoutMs">,
-): string {
+): TraceText {
   const { tracer: _name, tracers: _tracers, budget, ...callOptions } = options;
   const prepared = prepareCall(args, target, modules, {
     ...callOptions,

@@ -9,6 +9,7 @@ import { ScriptFailedError, TracingTimeoutError } from "./errors.ts";
 import type { TracerLookup } from "./native-tracers.ts";
 import { createStructLogger, type StructLogConfig } from "./struct-logger.ts";
 import type { TraceBudget } from "./trace-budget.ts";
+import { type TraceText, textLength } from "./trace-text.ts";
 import type {
   TracedTransaction,
   TracerConfig,
@@ -73,12 +74,12 @@ export function traceMessage(
     const shown =
       tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
     // What the tracer counted as it went along is part of the text.
-    if (typeof shown === "string" && shown.length > counted.taken()) {
-      budget.take(shown.length - counted.taken());
+    if (!(shown instanceof ScriptFailedError)) {
+      budget.take(Math.max(0, textLength(shown) - counted.taken()));
     }
     return {
       get text() {
-        if (typeof shown !== "string") throw shown;
+        if (shown instanceof ScriptFailedError) throw shown;
         return shown;
       },
       result,
@@ -94,7 +95,7 @@ export function traceMessage(
 /** A message that was run under a tracer. */
 export type TracedMessage = {
   /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
-  readonly text: string;
+  readonly text: TraceText;
   readonly result: MessageResult;
   readonly changes: StateChanges;
 };

@@ -18,6 +18,7 @@ import { createTracers } from "./native-tracers.ts";
 import { createTraceBudget } from "./trace-budget.ts";
 import { traceCall } from "./trace-call.ts";
 import type { TraceOptions } from "./trace-message.ts";
+import { textString } from "./trace-text.ts";
 
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const caller = `0x${"ca".repeat(20)}` as Address;
@@ -54,7 +55,7 @@ function trace(
       ...options,
     },
   );
-  return JSON.parse(text);
+  return JSON.parse(textString(text));
 }
 
 test("the struct logger shows stack, memory and every slot seen so far", () => {

@@ -6,6 +6,7 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../state/reader.ts";
 import type { TraceBudget } from "./trace-budget.ts";
+import type { TraceText } from "./trace-text.ts";
 
 /** What a tracer may know of the transaction or call before it begins. */
 export type TracedTransaction = {
@@ -34,8 +35,8 @@ export type TracedOutcome = {
 /** Watches one transaction. */
 export type TransactionTracer = {
   readonly hooks: Tracer;
-  /** JSON text of what was seen; asked for once, when the transaction is over. */
-  result(outcome: TracedOutcome): string;
+  /** JSON of what was seen; asked for once, when the transaction is over. */
+  result(outcome: TracedOutcome): TraceText;
   /** Gives back what the tracer holds; called once at the end, whatever happened. */
   dispose?(): void;
 };

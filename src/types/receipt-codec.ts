@@ -1,7 +1,7 @@
 import { addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashToBytes } from "../primitives/hash.ts";
-import { encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import { encodeTypedRlp, type RlpItem } from "../primitives/rlp.ts";
 import type { Log, Receipt } from "./receipt.ts";
 
 /** What consensus holds of a receipt; the rest follows from the block around it. */
@@ -15,13 +15,12 @@ type ConsensusReceipt = Pick<
  * without the type byte for type 0. The value under its index in the receipts trie.
  */
 export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
-  const body = encodeRlp([
+  return encodeTypedRlp(receipt.type, [
     outcomeBytes(receipt),
     bigintToBytes(receipt.cumulativeGasUsed),
     receipt.logsBloom,
     receipt.logs.map(logItem),
   ]);
-  return receipt.type === 0 ? body : concatBytes(Uint8Array.of(receipt.type), body);
 }
 
 /** The items of a receipt that geth's append-only files hold, in a list: no bloom and no type, which follow from the rest of the block. */

@@ -3,10 +3,8 @@
  * Plain JavaScript over the built node, so that it starts as fast as the real one. Prints its HTTP address once it answers.
  */
 const [home, step, count] = process.argv.slice(2);
-const dist = new URL("../../dist/", import.meta.url);
-const { loadConfig } = await import(new URL("config/load.js", dist));
-const { startNode } = await import(new URL("node/start-node.js", dist));
-const { SILENT_LOGGER } = await import(new URL("telemetry/logger.js", dist));
+const { loadBundle } = await import(new URL("../../dist/bundle/load-bundle.js", import.meta.url));
+const { loadConfig, startNode, SILENT_LOGGER } = loadBundle().exports;
 
 let armed = false;
 let left = Number(count);

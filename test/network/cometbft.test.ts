@@ -43,8 +43,7 @@ test("four validators and a follower agree on every block, whatever happens to o
   third.killEngine();
   await recovers("kill -9 of CometBFT", third, [first, fourth]);
 
-  await fourth.kill();
-  fourth.killEngine();
+  await fourth.killBoth();
   fourth.start();
   await recovers("kill -9 of both", fourth, [first, second]);
 

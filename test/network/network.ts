@@ -1,16 +1,19 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
 
 const CHAIN_ID = 9000;
 /** Ports of the nodes begin here; CometBFT's own are its usual ones. */
 const HTTP_PORT = 19_545;
+/** CometBFT's usual RPC port. */
+const ENGINE_RPC_PORT = 26_657;
 const PORT_STEP = 10;
 const WAIT_MS = 60_000;
 
@@ -37,6 +40,7 @@ export class Network {
       createNode(
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
+        ENGINE_RPC_PORT + PORT_STEP * index,
       ),
     );
   }
@@ -75,7 +79,22 @@ export class Network {
   }
 }
 
-function createNode(home: string, port: number) {
+type CommitAnswer = {
+  readonly result: {
+    readonly signed_header: {
+      readonly commit: {
+        readonly signatures: readonly {
+          readonly block_id_flag: number;
+          readonly validator_address: string;
+        }[];
+      };
+    };
+  };
+};
+/** Block id flag of a signature for the block. */
+const SIGNED = 2;
+
+function createNode(home: string, port: number, rpcPort: number) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -83,6 +102,22 @@ function createNode(home: string, port: number) {
     home,
     url,
     client,
+    /** The result of a call over the socket of its user, which needs no token. */
+    async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
+      const { result, error } = await overIpc(join(home, "evmint.ipc"), method, params);
+      if (error) throw new Error(`${method}: ${error.code} ${error.message}`);
+      return result;
+    },
+    /** The validators whose signatures are in the commit of block `height`, as CometBFT's RPC shows it. */
+    async committers(height: number): Promise<ReadonlySet<string>> {
+      const response = await fetch(`http://127.0.0.1:${rpcPort}/commit?height=${height}`);
+      const { result } = (await response.json()) as CommitAnswer;
+      return new Set(
+        result.signed_header.commit.signatures
+          .filter(({ block_id_flag }) => block_id_flag === SIGNED)
+          .map(({ validator_address }) => `0x${validator_address.toLowerCase()}`),
+      );
+    },
     start() {
       running = spawnEvmintd(["start", "--home", home]);
     },
@@ -95,7 +130,14 @@ function createNode(home: string, port: number) {
     },
     /** Ends CometBFT alone. */
     killEngine() {
-      spawnSync("pkill", ["-KILL", "-f", `cometbft start --home ${home}/`]);
+      for (const pid of childrenOf(running)) process.kill(pid, "SIGKILL");
+    },
+    /** Ends the node and CometBFT. */
+    async killBoth() {
+      const engines = childrenOf(running);
+      running?.child.kill("SIGKILL");
+      for (const pid of engines) process.kill(pid, "SIGKILL");
+      await running?.exited;
     },
     async stop() {
       running?.child.kill("SIGTERM");
@@ -103,6 +145,13 @@ function createNode(home: string, port: number) {
     },
     log: () => running?.output.stdout ?? "",
   };
+}
+
+/** CometBFT is the one child process of a node. */
+function childrenOf(node: Evmintd | undefined): readonly number[] {
+  const pid = node?.child.pid;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return children.split(" ").filter(Boolean).map(Number);
 }
 
 /** Waits until `condition` holds; a node that does not answer counts as no. */

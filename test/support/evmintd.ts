@@ -18,7 +18,10 @@ export type Evmintd = {
 export function spawnEvmintd(args: readonly string[], nodeArgs: readonly string[] = []): Evmintd {
   const child = spawn(process.execPath, [...nodeArgs, ENTRY, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env["PATH"] },
+    env: {
+      PATH: process.env["PATH"],
+      EVMINT_JSON_RPC_PROCESSES: process.env["EVMINT_TEST_PROCESSES"] ?? "0",
+    },
   });
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {

@@ -46,6 +46,8 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     "json-rpc.address": "127.0.0.1:0",
     "json-rpc.ws-address": "127.0.0.1:0",
     "json-rpc.api": "all",
+    // `EVMINT_TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
+    "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
     ...settings,
   };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
@@ -54,6 +56,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     await nodeOperations.importChain(config, SILENT_LOGGER, work);
   }
   const node = await startNode(config, options.log ?? SILENT_LOGGER, options.hooks);
+  await node.processes?.ready();
   const urlOf = (kind: string) => node.listeners.find((each) => each.kind === kind)?.url ?? "";
   return {
     url: urlOf("http"),

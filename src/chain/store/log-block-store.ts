@@ -33,7 +33,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
-import { type FollowedStore, PublishedHead } from "./published-head.ts";
+import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
 import {
   BlockPrunedError,
   DiskFullError,
@@ -111,6 +111,8 @@ export class LogBlockStore implements BlockStore {
   #closed = false;
   #epoch = 0;
   readonly #published = new PublishedHead();
+  #headFile: HeadFile | undefined;
+  #onHeadFileFailure: (error: unknown) => void = () => {};
   /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
   readonly followable: FollowedStore | undefined;
   /** Blocks that opening had to put into the index. */
@@ -472,13 +474,35 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
+  /**
+   * Publishes the head to other processes too, from now on.
+   * @param onFailure called once when the file cannot be written any more: those that read it see an old head from then on
+   */
+  publishToFile(path: string, onFailure: (error: unknown) => void): void {
+    this.#headFile = HeadFile.create(path);
+    this.#onHeadFileFailure = onFailure;
+    this.#publish();
+  }
+
   #publish(): void {
-    this.#published.publish({
+    const position = {
       epoch: this.#epoch,
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
       mergedBlocks: this.#index.mergedBlocks,
-    });
+    };
+    this.#published.publish(position);
+    try {
+      this.#headFile?.publish(position);
+    } catch (error) {
+      this.#closeHeadFile();
+      this.#onHeadFileFailure(error);
+    }
+  }
+
+  #closeHeadFile(): void {
+    this.#headFile?.close();
+    this.#headFile = undefined;
   }
 
   #assertUsable(): void {

@@ -16,7 +16,12 @@ import { ComputedTrieNodes, type CreateTrie } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
 import { INDEX_FOLDER } from "./index-files.ts";
 import { LOG_FOLDER } from "./migrate-log.ts";
-import { type FollowedStore, type HeadPosition, PublishedHead } from "./published-head.ts";
+import {
+  type FollowedStore,
+  type HeadPosition,
+  type HeadSource,
+  openHeadSource,
+} from "./published-head.ts";
 import { BlockPrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 
@@ -37,7 +42,7 @@ type View = {
 };
 
 /**
- * The blocks of a store that another thread of this process writes, up to the head of the last `catchUp`.
+ * The blocks of a store that another thread or process writes, up to the head of the last `catchUp`.
  *
  * Everything before the head is immutable until a rollback, so reads need no agreement with the writer: rows tell which block wrote
  * them, and versions that the writer holds in memory are found by reading the block log again. A rollback opens everything anew; what
@@ -45,14 +50,14 @@ type View = {
  */
 export class StoreFollower implements ReadableBlockStore {
   readonly #options: FollowedStore & { readonly createTrie: CreateTrie };
-  readonly #published: PublishedHead;
+  readonly #published: HeadSource;
   readonly #kv: KvFollower;
   #view: View;
 
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
   constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
     this.#options = options;
-    this.#published = new PublishedHead(options.head);
+    this.#published = openHeadSource(options);
     this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));
     this.#view = this.#open();
   }
@@ -70,9 +75,14 @@ export class StoreFollower implements ReadableBlockStore {
     }
   }
 
-  /** Counts the rollbacks of the store. */
+  /** Counts the rollbacks of the store, as of the last `catchUp`. */
   get epoch(): number {
     return this.#view.epoch;
+  }
+
+  /** The store was rolled back since the last `catchUp`: what was read may be of blocks that are gone. */
+  isStale(): boolean {
+    return this.#published.read().epoch !== this.#view.epoch;
   }
 
   base(): number {
@@ -140,6 +150,7 @@ export class StoreFollower implements ReadableBlockStore {
   close(): void {
     this.#view.log.close();
     this.#kv.close();
+    this.#published.close();
   }
 
   #open(): View {

@@ -26,13 +26,13 @@ export type CometBftOptions = {
   readonly version: string;
   /** Height of the first block the network decides. */
   readonly initialHeight: number;
-  /** Validators of the genesis: more than two thirds of them have to be connected. */
-  readonly validatorCount: number;
   readonly blockTimeMs: number;
 };
 
 export type CometBftModules = {
   readonly application: Application;
+  /** Validators of the next block: more than two thirds of them have to be connected. */
+  readonly validatorCount: () => number;
   /** Rolls the chain back to `height`. */
   readonly rollbackTo: (height: number) => void;
   /** Calls `listener` after each committed block. */
@@ -58,7 +58,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let isStopping = false;
 
   // Which validator a peer belongs to is not known: so many nodes are needed when each validator has one.
-  const hasQuorum = () => (peers.length + 1) * 3 > options.validatorCount * 2;
+  const hasQuorum = () => (peers.length + 1) * 3 > modules.validatorCount() * 2;
   const supervisor = new Supervisor(
     {
       ...SUPERVISOR_DEFAULTS,

@@ -1,9 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { isPrivateKey } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
+import type { Signer } from "../clique/snapshot.ts";
+import type { StartingSet } from "../clique/starting-set.ts";
 import { nodeId, nodeKeyFile, validatorKeyFile } from "./engine-keys.ts";
 
 /** A file of the engine's home holds something else than the node needs. */
@@ -17,7 +20,7 @@ export type EngineHome = {
   readonly nodeId: string;
   /** What its genesis says. */
   readonly initialHeight: number;
-  readonly validatorCount: number;
+  readonly validators: readonly Signer[];
 };
 
 /**
@@ -35,11 +38,17 @@ export function prepareEngineHome(
   },
 ): EngineHome {
   createEngineKeys(directory);
-  const genesis = join(directory, "config", "genesis.json");
+  const genesis = genesisPath(directory);
   if (!existsSync(genesis))
     createOnce(genesis, files.genesis(validatorPublicKey(directory)), 0o644);
   replaceFile(join(directory, "config", "config.toml"), files.config, 0o644);
   return { nodeId: nodeIdOf(directory), ...readGenesis(genesis) };
+}
+
+/** The validators and first height of the genesis in the home. @throws EngineHomeError */
+export function readStartingSet(directory: string): StartingSet {
+  const { initialHeight, validators } = readGenesis(genesisPath(directory));
+  return { initialHeight, signers: validators };
 }
 
 /** Keys and signing state where there are none. @param privateKey of the validator; random if not given */
@@ -67,6 +76,10 @@ export function validatorPublicKey(directory: string): Uint8Array {
   return Buffer.from(pub_key.value, "base64");
 }
 
+function genesisPath(directory: string): string {
+  return join(directory, "config", "genesis.json");
+}
+
 function nodeKeyPath(directory: string): string {
   return join(directory, "config", "node_key.json");
 }
@@ -75,16 +88,27 @@ function validatorKeyPath(directory: string): string {
   return join(directory, "config", "priv_validator_key.json");
 }
 
-function readGenesis(file: string): Pick<EngineHome, "initialHeight" | "validatorCount"> {
-  const { initial_height, validators } = readJson(file) as {
-    initial_height?: string;
-    validators?: readonly unknown[];
-  };
+type GenesisFile = {
+  readonly initial_height?: string;
+  readonly validators?: readonly { readonly pub_key: { readonly value: string } }[];
+};
+
+function readGenesis(file: string): Pick<EngineHome, "initialHeight" | "validators"> {
+  const { initial_height, validators } = readJson(file) as GenesisFile;
   const initialHeight = Number(initial_height ?? "1");
   if (!Number.isSafeInteger(initialHeight) || !Array.isArray(validators)) {
     throw new EngineHomeError(`${file} is no genesis file of CometBFT`, { file });
   }
-  return { initialHeight, validatorCount: validators.length };
+  return { initialHeight, validators: validators.map(({ pub_key }) => signerOf(pub_key, file)) };
+}
+
+function signerOf({ value }: { readonly value: string }, file: string): Signer {
+  const publicKey = Uint8Array.from(Buffer.from(value, "base64"));
+  const address = addressOfCompressedKey(publicKey);
+  if (address === undefined) {
+    throw new EngineHomeError(`${file}: a validator without a secp256k1eth key`, { file });
+  }
+  return { address, publicKey };
 }
 
 function readJson(file: string): unknown {

@@ -1,13 +1,20 @@
+import { createHash } from "node:crypto";
 import { invariant, NodeError } from "../../errors.ts";
 import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { bigintToBytes, concatBytes } from "../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import { bigintToBytes } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { encodeRlp } from "../../primitives/rlp.ts";
 import type { Application, Proposal, Time } from "../application.ts";
 import type { Engine } from "../engine.ts";
 import { PACKING_LIMITS } from "../pack-transactions.ts";
-import { type BlockTime, nextBlockTime, timestampStepOf } from "./block-time.ts";
+import {
+  type BlockMode,
+  type BlockTime,
+  modeOf,
+  nextBlockTime,
+  timestampStepOf,
+} from "./block-time.ts";
 
 export type SoloEngineOptions = {
   readonly blockTime: BlockTime;
@@ -45,11 +52,20 @@ export class OwnProposalRejectedError extends NodeError {
   }
 }
 
+export type SoloEngine = Omit<Engine, "start" | "stop"> & {
+  start(): void;
+  stop(): void;
+  /** As `blockTime` has it. */
+  readonly configuredMode: BlockMode;
+  /** Changes when blocks are made, from now on. */
+  setMode(mode: BlockMode): void;
+};
+
 /** The engine of a chain with one validator, in process: every proposal is decided. */
 export function createSoloEngine(
   options: SoloEngineOptions,
   modules: SoloEngineModules,
-): Omit<Engine, "start" | "stop"> & { start(): void; stop(): void } {
+): SoloEngine {
   const { application } = modules;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
@@ -58,6 +74,8 @@ export function createSoloEngine(
   let running = false;
   let isStalled = false;
   const timestampStep = timestampStepOf(options.blockTime);
+  const configuredMode = modeOf(options.blockTime);
+  let mode = configuredMode;
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
@@ -127,18 +145,28 @@ export function createSoloEngine(
     immediate = undefined;
   }
 
+  function start(): void {
+    if (running) return;
+    running = true;
+    if (mode.automine) {
+      unsubscribe = modules.onExecutable(scheduleInstant);
+      scheduleInstant();
+    }
+    if (mode.intervalMs > 0) {
+      timer = setInterval(() => guarded(() => produce(true)), mode.intervalMs);
+    }
+  }
+
   return {
-    start() {
-      if (running) return;
-      running = true;
-      if (options.blockTime === "instant") {
-        unsubscribe = modules.onExecutable(scheduleInstant);
-        scheduleInstant();
-      } else if (options.blockTime !== "manual") {
-        timer = setInterval(() => guarded(() => produce(true)), options.blockTime.intervalMs);
-      }
-    },
+    start,
     stop,
+    configuredMode,
+    setMode(wanted) {
+      mode = wanted;
+      if (!running) return;
+      stop();
+      start();
+    },
     produceBlock() {
       const hash = produce(true);
       invariant(hash, "a block that may be empty is always made");
@@ -148,16 +176,21 @@ export function createSoloEngine(
   };
 }
 
-/** keccak256 of RLP([height, seconds, nanos, proposer, keccak256(tx) …]): in place of a consensus engine's block hash. */
+/**
+ * keccak256 of RLP([height, seconds, nanos, proposer, sha256 of all transactions]): in place of a consensus engine's block hash. The
+ * transactions are hashed as one string, because each ends where its RLP says.
+ */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));
+  const content = createHash("sha256");
+  for (const tx of txs) content.update(tx);
   return keccak256Hash(
     encodeRlp([
       number(proposal.height),
       number(proposal.time.seconds),
       number(proposal.time.nanos),
       addressToBytes(proposal.proposer),
-      concatBytes(...txs.map((tx) => hashToBytes(keccak256Hash(tx)))),
+      content.digest(),
     ]),
   );
 }

@@ -7,14 +7,18 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, ChainStart, Proposal } from "../application.ts";
+import type { Vote } from "../clique/snapshot.ts";
 import { REANNOUNCE_MS } from "../gossip-list.ts";
+import { decodeProposerData, encodeProposerData } from "../proposer-data.ts";
 import {
   ACCOUNTS,
   CHAIN_ID,
   GENESIS_TIME,
   inputOf,
   KEYS,
+  PROPOSER,
   proposalOf,
+  RECIPIENT,
   REVERTER,
   transferOf,
 } from "./test-application.ts";
@@ -249,6 +253,47 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
       const txs = node.application.prepareProposal({ ...proposalOf(1), maxTxBytes });
       const bytes = txs.slice(1).reduce((sum, tx) => sum + tx.length + 4, 4 + txs[0]!.length);
       assert.ok(txs.length === 1 || bytes <= maxTxBytes);
+    }
+  });
+
+  test(`${name}: votes in proposer data change the validator set by majority, and replay to the same hash`, () => {
+    const [node, replayer] = [open(), open()];
+    const [first, second] = [ACCOUNTS[1]!, ACCOUNTS[2]!];
+    const keys = KEYS.map((key) => compressPublicKey(publicKeyFromPrivate(key)));
+    const add = (account: number): Vote => ({
+      candidate: ACCOUNTS[account]!,
+      authorize: true,
+      publicKey: keys[account]!,
+    });
+    const drop = (candidate: Address): Vote => ({
+      ...{ candidate, authorize: false, publicKey: new Uint8Array() },
+    });
+    const update = (account: number, power: number) => ({
+      ...{ address: ACCOUNTS[account]!, publicKey: keys[account]!, power },
+    });
+    const rounds: readonly (readonly [Address, Vote | undefined, readonly object[]])[] = [
+      [PROPOSER, add(1), [update(1, 1)]],
+      [PROPOSER, add(1), []],
+      [PROPOSER, add(2), []],
+      [RECIPIENT, add(2), []],
+      [first, undefined, []],
+      [first, add(2), [update(2, 1)]],
+      [PROPOSER, drop(second), []],
+      [second, drop(second), [update(2, 0)]],
+      [second, drop(first), []],
+    ];
+    for (const [index, [proposer, vote, updates]] of rounds.entries()) {
+      const proposal = proposalOf(index + 1, { proposer });
+      const data = decodeProposerData(prepare(node, proposal)[0]);
+      const input = inputOf(proposal, [encodeProposerData({ ...data, ...(vote && { vote }) })]);
+      assert.equal(node.application.processProposal(input), true);
+      const [result, replayed] = [node, replayer].map(({ application }) => {
+        const result = application.finalizeBlock(input);
+        application.commit();
+        return result;
+      });
+      assert.deepEqual(result!.validatorUpdates, updates, `block ${index + 1}`);
+      assert.deepEqual(replayed, result);
     }
   });
 

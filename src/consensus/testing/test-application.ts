@@ -17,6 +17,9 @@ import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, BlockInput, Proposal } from "../application.ts";
 import { createBlockFactory } from "../block-factory.ts";
+import { openProposals } from "../clique/proposals.ts";
+import { type StartingSet, soloStartingSet } from "../clique/starting-set.ts";
+import { createVoting } from "../clique/voting.ts";
 import { createEvmApplication } from "../evm-application.ts";
 import type { ExecutorFailure } from "../set-aside.ts";
 
@@ -65,6 +68,7 @@ export function openTestApplication(
     readonly packingMs?: number;
     readonly feeRecipient?: () => Address;
     readonly gasLimit?: bigint;
+    readonly startingSet?: StartingSet;
   } = {},
 ) {
   const { gasLimit = GAS_LIMIT, feeRecipient = () => PROPOSER } = options;
@@ -84,6 +88,9 @@ export function openTestApplication(
   chain.subscribe(() => mempool.onHead(headOf()));
   const setAside: ExecutorFailure[] = [];
   const failures: unknown[] = [];
+  const proposals = openProposals(undefined);
+  const startingSet = options.startingSet ?? soloStartingSet(PROPOSER);
+  const voting = createVoting({ chain, proposals, startingSet: () => startingSet });
   const application: Application = createEvmApplication(
     {
       feeRecipient,
@@ -97,7 +104,11 @@ export function openTestApplication(
       chain,
       mempool,
       submit: (submission: Submission) => mempool.add(submission),
-      beginBlock: createBlockFactory(chain, execution, options.executorFault),
+      proposals,
+      startingSet: () => startingSet,
+      beginBlock: createBlockFactory(chain, execution, {
+        beforeTransaction: options.executorFault,
+      }),
       setAside(failure) {
         setAside.push(failure);
         mempool.remove(failure.transaction.hash, "quarantined");
@@ -107,7 +118,7 @@ export function openTestApplication(
       log: SILENT_LOGGER,
     },
   );
-  return { application, chain, mempool, setAside, failures, clock };
+  return { application, chain, voting, execution, mempool, setAside, failures, clock };
 }
 
 /** A transfer of 1 wei from the `from`-th account. */

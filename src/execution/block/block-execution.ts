@@ -6,6 +6,7 @@ import { GAS_PER_BLOB } from "../../params/gas.ts";
 import { isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { mergeChanges } from "../../state/patched-state.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
@@ -44,8 +45,10 @@ export type ExecutionModules = {
 /** The parent of a block under execution. */
 export type BlockParent = {
   readonly header: Header;
-  /** The state after the parent. */
+  /** The state after the parent, with `patch`. */
   readonly state: StateReader;
+  /** What was set by hand since the parent: part of what the block changes. */
+  readonly patch?: StateChanges | undefined;
   readonly blockHash: BlockHashes;
 };
 
@@ -71,6 +74,9 @@ export type BlockOutcome = {
   /** The state after the block. Stays valid as long as the parent's. */
   readonly state: StateReader;
 };
+
+/** A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root. */
+export type SystemUpdate = (state: WorldState) => void;
 
 /** One block being executed: transactions one after the other, then `finish` once. */
 export interface BlockExecution {
@@ -101,6 +107,7 @@ export interface BlockExecution {
   finish(body: {
     readonly withdrawals?: readonly Withdrawal[];
     readonly uncles?: readonly Header[];
+    readonly systemUpdate?: SystemUpdate;
   }): BlockOutcome;
 }
 
@@ -109,8 +116,9 @@ export type BlockEnv = {
   readonly context: BlockContext;
   /** The state before the block; the block changes it. */
   readonly state: WorldState;
-  /** The root of the base of `state`. */
+  /** The root of the base of `state` without `patch`. */
   readonly baseRoot: Hash;
+  readonly patch?: StateChanges | undefined;
   /** Blob gas the block may use. */
   readonly blobGasMax: bigint;
 };
@@ -126,6 +134,7 @@ export function beginBlock(
     context: blockContextOf(header, config, parent.blockHash),
     state: createWorldState(parent.state),
     baseRoot: parent.header.stateRoot,
+    patch: parent.patch,
     blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
   };
   return beginBlockOn(env, header, modules);
@@ -133,7 +142,7 @@ export function beginBlock(
 
 /** As `beginBlock`, on a state that may hold more than the parent left. */
 export function beginBlockOn(
-  { context, state, baseRoot, blobGasMax }: BlockEnv,
+  { context, state, baseRoot, patch, blobGasMax }: BlockEnv,
   header: OpenHeader,
   { config, evm, stateTrie }: ExecutionModules,
 ): BlockExecution {
@@ -143,6 +152,11 @@ export function beginBlockOn(
   const receipts: Receipt[] = [];
   const senders: Address[] = [];
   const bloom = new Uint8Array(BLOOM_LENGTH);
+
+  const changesOfBlock = () => {
+    const changes = state.changes();
+    return patch === undefined ? changes : mergeChanges(patch, changes);
+  };
 
   storeAncestry(header, environment);
 
@@ -160,11 +174,11 @@ export function beginBlockOn(
       cumulativeGasUsed: header.gasLimit - gasPool.gas,
       effectiveGasPrice: message.gasPrice,
       blobBaseFee: context.blobBaseFee,
-      stateRoot: () => stateTrie.update(baseRoot, state.changes()).root,
+      stateRoot: () => stateTrie.update(baseRoot, changesOfBlock()).root,
     });
     receipts.push(receipt);
     senders.push(message.from);
-    mergeBloom(bloom, receipt.logsBloom);
+    if (receipt.logs.length > 0) mergeBloom(bloom, receipt.logsBloom);
     return { receipt, result };
   };
 
@@ -178,12 +192,13 @@ export function beginBlockOn(
       return addMessage(tx, messageFromTransaction(tx, sender, context.baseFeePerGas));
     },
     addMessage,
-    finish({ withdrawals, uncles = [] }) {
+    finish({ withdrawals, uncles = [], systemUpdate }) {
       const hasRequests = isAtLeast(hardfork, "prague");
       const requests = hasRequests ? takeRequests() : [];
       if (withdrawals) applyWithdrawals(withdrawals, state);
       applyRewards(header, uncles, hardfork, state);
-      const changes = state.changes();
+      systemUpdate?.(state);
+      const changes = changesOfBlock();
       return {
         receipts,
         senders,

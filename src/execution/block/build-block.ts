@@ -26,6 +26,7 @@ import {
   beginBlock,
   type ExecutionModules,
   type OpenHeader,
+  type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
 import { sealBlock } from "./seal-block.ts";
@@ -47,6 +48,9 @@ export type PayloadAttributes = {
   readonly withdrawals?: readonly Withdrawal[];
   /** From Cancun; the zero hash when left out. */
   readonly parentBeaconBlockRoot?: Hash;
+  /** A block whose gas limit and base fee need not follow from its parent's: dev chains only, no other client accepts it. */
+  readonly forced?: { readonly baseFeePerGas?: bigint };
+  readonly systemUpdate?: SystemUpdate;
 };
 
 /** A finished block with everything the store needs of it. */
@@ -91,10 +95,11 @@ export function createBlockBuilder(
   modules: ExecutionModules,
 ): BlockBuilder {
   const { config } = modules;
-  const extraData = attributes.extraData ?? EMPTY_BYTES;
+  const { systemUpdate, extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
+    ...(attributes.forced && { areFeesForced: true }),
   });
   const execution = beginBlock(header, parent, modules);
   const { hardfork } = execution.context;
@@ -111,7 +116,10 @@ export function createBlockBuilder(
       return added;
     },
     seal() {
-      const outcome = execution.finish(withdrawals ? { withdrawals } : {});
+      const outcome = execution.finish({
+        ...(withdrawals && { withdrawals }),
+        ...(systemUpdate && { systemUpdate }),
+      });
       const executed = sealBlock(
         header,
         { transactions, extraData, ...(withdrawals && { withdrawals }) },
@@ -161,7 +169,14 @@ export function nextGasLimit(parentGasLimit: bigint, desired: bigint): bigint {
 function openHeader(
   parent: Header,
   parentHash: Hash,
-  { timestamp, feeRecipient, gasLimit, prevRandao, parentBeaconBlockRoot }: PayloadAttributes,
+  {
+    timestamp,
+    feeRecipient,
+    gasLimit,
+    prevRandao,
+    parentBeaconBlockRoot,
+    forced,
+  }: PayloadAttributes,
   config: ChainConfig,
 ): OpenHeader {
   const point = { number: parent.number + 1, timestamp, difficulty: 0n };
@@ -175,7 +190,7 @@ function openHeader(
     coinbase: feeRecipient,
     gasLimit,
     mixHash: prevRandao ?? ZERO_HASH,
-    ...(isLondon && { baseFeePerGas: nextBaseFee(parent) }),
+    ...(isLondon && { baseFeePerGas: forced?.baseFeePerGas ?? nextBaseFee(parent) }),
     ...(isCancun && {
       excessBlobGas: nextExcessBlobGas(parent, blobParams, isAtLeast(hardfork, "osaka")),
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,

@@ -14,25 +14,31 @@ import {
   type BlockParent,
   beginBlock,
   type ExecutionModules,
+  type SystemUpdate,
 } from "./block-execution.ts";
 
 /**
  * Executes `block` after `parent` and compares the outcome with its header. Header and body must have been validated.
- * @param senders of the transactions, in order, if they are known
+ * @param known.senders of the transactions, in order
  * @throws InvalidBlockError
  */
 export function executeBlock(
   block: Block,
   parent: BlockParent,
   modules: ExecutionModules,
-  senders: readonly Address[] = [],
+  known: { readonly senders?: readonly Address[]; readonly systemUpdate?: SystemUpdate } = {},
 ): BlockOutcome {
+  const { senders = [], systemUpdate } = known;
   const execution = beginBlock(block.header, parent, modules);
   block.transactions.forEach((_, index) => {
     addTransaction(execution, block, index, senders[index]);
   });
   const { withdrawals, uncles } = block;
-  const outcome = execution.finish(withdrawals ? { withdrawals, uncles } : { uncles });
+  const outcome = execution.finish({
+    ...(withdrawals && { withdrawals }),
+    ...(systemUpdate && { systemUpdate }),
+    uncles,
+  });
   checkOutcome(block.header, outcome);
   return outcome;
 }

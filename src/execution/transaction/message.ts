@@ -5,6 +5,7 @@ import {
   maxFeePerGasOf,
   maxPriorityFeeOf,
 } from "../../types/transaction/fees.ts";
+import { impersonatedSender } from "../../types/transaction/impersonation.ts";
 import type {
   AccessList,
   Authorization,
@@ -29,6 +30,8 @@ export type TransactionMessage = {
   readonly maxFeePerBlobGas?: bigint | undefined;
   /** EIP-7702; undefined in every other type */
   readonly authorizationList?: readonly Authorization[] | undefined;
+  /** Nobody signed it, so that its sender may be a contract. */
+  readonly isImpersonated?: boolean;
 };
 
 /** The message of `tx`, whose sender has been recovered, in a block with that base fee (0 before London). */
@@ -52,5 +55,6 @@ export function messageFromTransaction(
     blobVersionedHashes: tx.type === 3 ? tx.blobVersionedHashes : undefined,
     maxFeePerBlobGas: tx.type === 3 ? tx.maxFeePerBlobGas : undefined,
     authorizationList: tx.type === 4 ? tx.authorizationList : undefined,
+    isImpersonated: impersonatedSender(tx) !== undefined,
   };
 }

@@ -19,6 +19,8 @@ const GAS_LIMIT_MAX = 2n ** 63n - 1n;
 export type HeaderRules = {
   /** A chain with several blocks a second repeats timestamps; Ethereum's never do. */
   readonly isEqualTimeAllowed?: boolean;
+  /** Gas limit and base fee were set by hand, so the parent says nothing about them. */
+  readonly areFeesForced?: boolean;
 };
 
 /**
@@ -30,7 +32,7 @@ export function validateHeader(
   header: Header,
   parent: Header,
   config: ChainConfig,
-  { isEqualTimeAllowed = false }: HeaderRules = {},
+  { isEqualTimeAllowed = false, areFeesForced = false }: HeaderRules = {},
 ): void {
   const isProofOfStake = isPostMerge(config, header);
   const hardfork = hardforkAt(config, header);
@@ -53,8 +55,10 @@ export function validateHeader(
   // At the first London block the limit doubles, so that the target stays where the limit was.
   const before =
     isLondon && !parentIsLondon ? parent.gasLimit * ELASTICITY_MULTIPLIER : parent.gasLimit;
-  checkGasLimit(header.gasLimit, before);
-  checkBaseFee(header, parent, isLondon);
+  if (!areFeesForced) {
+    checkGasLimit(header.gasLimit, before);
+    checkBaseFee(header, parent, isLondon);
+  }
   checkPresence(header, "withdrawalsRoot", isAtLeast(hardfork, "shanghai"));
   checkBlobGas(header, parent, config, hardfork);
   checkPresence(header, "requestsHash", isAtLeast(hardfork, "prague"));

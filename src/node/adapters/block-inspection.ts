@@ -9,6 +9,7 @@ import { NotTraceableError, TracingFailedError } from "../../tracing/errors.ts";
 import { createJsonLogger } from "../../tracing/json-logger.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import { createTraceBudget } from "../../tracing/trace-budget.ts";
+import { textString } from "../../tracing/trace-text.ts";
 import type { Block } from "../../types/block.ts";
 import { encodeBlock } from "../../types/block-codec.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
@@ -112,7 +113,7 @@ export function createBlockInspection(
         }
         const text = replay.trace(options);
         const path = files.forWriting(traceFileName(block, index, request));
-        writeFileSync(path, text, { flag: "wx", mode: 0o600 });
+        writeFileSync(path, textString(text), { flag: "wx", mode: 0o600 });
         paths.push(path);
         if (tx.hash === txHash) break;
       }

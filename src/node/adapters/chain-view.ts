@@ -43,7 +43,7 @@ function subscribe(
     stops.push(
       mempool.onPending((transactions) => {
         try {
-          onPending(transactions);
+          onPending(transactions.map(({ tx, sender }) => ({ tx, sender })));
         } catch (error) {
           log.error("listener of the pool failed", { error });
         }

@@ -12,11 +12,17 @@ const IDLE_MS = 5 * 60_000;
 /** Executions notice their deadline within some 20 ms of their processor's time, of which a crowded machine gives them little. */
 const GRACE_MS = 5_000;
 
+/** What the threads follow. */
+export type ThreadedChain = {
+  readonly chain: Pick<ChainCore["chain"], "config" | "genesisHash">;
+  readonly store: Pick<ChainCore["store"], "followable" | "epoch">;
+};
+
 /** The threads that execute calls beside the chain's, as many as the configuration says; undefined where there are none. */
 export function createExecutionThreads(
   config: Config,
   log: Logger,
-  { chain, store }: Pick<ChainCore, "chain" | "store">,
+  { chain, store }: ThreadedChain,
   metrics: Metrics,
 ): ExecutionThreads | undefined {
   const { workers } = config.jsonRpc;

@@ -1,11 +1,31 @@
+import type { DevChain } from "../../dev/dev-chain.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
+import type { Address } from "../../primitives/address.ts";
 import type { KeysPort } from "../../rpc/ports/keys.ts";
+import { impersonatingSignature } from "../../types/transaction/impersonation.ts";
 
-/** `KeysPort` over the key store of this process. */
-export function createKeysPort(keys: AccountManager): KeysPort {
+/**
+ * `KeysPort` over the key store of this process.
+ * @param devChain knows accounts whose key nobody has and for which transactions are sent all the same
+ */
+export function createKeysPort(
+  keys: AccountManager,
+  devChain: Pick<DevChain, "isImpersonated"> | undefined,
+): KeysPort {
+  const isImpersonated = (address: Address) => devChain?.isImpersonated(address) ?? false;
   return {
     accounts: () => keys.accounts(),
-    assertKnown: (address) => keys.assertKnown(address),
+    assertKnown(address) {
+      if (!isImpersonated(address)) return keys.assertKnown(address);
+    },
+    async signTransaction(address, digest) {
+      try {
+        return await keys.sign(address, digest);
+      } catch (error) {
+        if (isImpersonated(address)) return impersonatingSignature(address);
+        throw error;
+      }
+    },
     sign: (address, digest) => keys.sign(address, digest),
     signWithPassphrase: (address, passphrase, digest) =>
       keys.signWithPassphrase(address, passphrase, digest),

@@ -1,5 +1,4 @@
 import { setImmediate } from "node:timers/promises";
-import { importBlock } from "../../chain/import-block.ts";
 import type { Config } from "../../config/config.ts";
 import { isLoopback } from "../../config/dangers.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
@@ -9,11 +8,11 @@ import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/eng
 import { InvalidBlockError } from "../../execution/errors.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
-import type { EndpointOptions, RpcServer, TcpKind } from "../../rpc/server/server.ts";
-import type { Block } from "../../types/block.ts";
-import { encodeBlock } from "../../types/block-codec.ts";
-import { readChainFile, writeChainFile } from "../chain-file.ts";
+import type { EndpointOptions, TcpKind } from "../../rpc/server/endpoint.ts";
+import type { RpcServer } from "../../rpc/server/server.ts";
+import { type FileBlock, readChainFile, writeChainFile } from "../chain-file.ts";
 import type { ChainCore } from "../compose-chain.ts";
+import { exportFileBlock, importFileBlock } from "../import-file-block.ts";
 import { namespacesOf } from "../rpc-endpoints.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import { nodeIdentity } from "./node-identity.ts";
@@ -48,9 +47,10 @@ export function createNodeAdmin(
   let isImporting = false;
 
   /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
-  function importOrKeep(block: Block): void {
+  function importOrKeep(fileBlock: FileBlock): void {
+    const { block } = fileBlock;
     try {
-      importBlock(chain, block, execution);
+      importFileBlock(chain, fileBlock, execution);
     } catch (error) {
       const isBad = error instanceof InvalidBlockError && error.code !== "BLOCK_UNKNOWN_PARENT";
       if (isBad) core.badBlocks.add(block);
@@ -123,7 +123,7 @@ export function createNodeAdmin(
       if (to > head) throw new AdminError(`export failed on #${head + 1}: not found`);
       async function* blocks() {
         for (let number = from; number <= to; number++) {
-          yield encodeBlock(chain.blockByNumber(number)!.block);
+          yield exportFileBlock(chain, number);
           // Other calls have their turn between two blocks.
           await setImmediate();
         }
@@ -139,11 +139,12 @@ export function createNodeAdmin(
       // Only one writer: blocks that the engine builds meanwhile would have another parent.
       await engine.stop();
       try {
-        for await (const { block } of readChainFile(path)) {
+        for await (const fileBlock of readChainFile(path)) {
+          const { block } = fileBlock;
           if (!isRunning()) throw new AdminError("the node stops");
           const { number } = block.header;
           const known = chain.blockByNumber(number);
-          if (known === undefined) importOrKeep(block);
+          if (known === undefined) importOrKeep(fileBlock);
           else if (known.block.hash !== block.hash) {
             throw new AdminError(
               `block ${number} is another one here: the file is of another chain`,

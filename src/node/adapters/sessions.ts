@@ -10,13 +10,12 @@ import { Notifier } from "../../rpc/subscriptions/notifier.ts";
 import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 
-/** Filters, subscriptions and caches over the ports. They are subscribed to the chain until their `close` is called. */
-export function createSessions(
+/** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
+export function createConnectionSessions(
   { jsonRpc }: Config,
   log: Logger,
   { chain, node }: Pick<RemotePorts, "chain" | "node">,
-  { logLimits }: Pick<RpcSettings, "logLimits">,
-): Sessions {
+): Pick<Sessions, "subscriptions" | "feeds" | "blockJson"> {
   const blockJson = new BlockJsonCache({
     bytesMax: jsonRpc.blockCacheBytes,
     nullPowFields: jsonRpc.nullPowFields,
@@ -25,18 +24,7 @@ export function createSessions(
     queueCharsMax: jsonRpc.notificationQueueBytesMax,
     onError: (error) => log.error("notification could not be sent", { error }),
   });
-  const now = () => performance.now();
   return {
-    filters: new Filters(
-      {
-        max: jsonRpc.filtersMax,
-        maxPerConnection: jsonRpc.connectionFiltersMax,
-        termsMax: jsonRpc.totalFilterTermsMax,
-        idleMs: jsonRpc.filterIdleMs,
-        logLimits,
-      },
-      { chain, now },
-    ),
     subscriptions: new Subscriptions({
       maxPerConnection: jsonRpc.subscriptionsMax,
       max: jsonRpc.totalSubscriptionsMax,
@@ -49,6 +37,30 @@ export function createSessions(
       logs: new LogFeed({ termsMax: jsonRpc.subscriptionTermsMax }, notifier),
     }),
     blockJson,
+  };
+}
+
+/** Filters, subscriptions and caches over the ports. They are subscribed to the chain until their `close` is called. */
+export function createSessions(
+  config: Config,
+  log: Logger,
+  ports: Pick<RemotePorts, "chain" | "node">,
+  { logLimits }: Pick<RpcSettings, "logLimits">,
+): Sessions {
+  const { jsonRpc } = config;
+  const now = () => performance.now();
+  return {
+    ...createConnectionSessions(config, log, ports),
+    filters: new Filters(
+      {
+        max: jsonRpc.filtersMax,
+        maxPerConnection: jsonRpc.connectionFiltersMax,
+        termsMax: jsonRpc.totalFilterTermsMax,
+        idleMs: jsonRpc.filterIdleMs,
+        logLimits,
+      },
+      { chain: ports.chain, now },
+    ),
     sendLock: new KeyedLock(),
     hashrates: new HashrateRegistry(now),
   };

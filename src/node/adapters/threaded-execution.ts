@@ -55,9 +55,15 @@ const CAN_TRY: Readonly<Record<ReadName, (args: readonly unknown[], reader: Read
 export function createThreadedExecution(
   limits: CallLimits,
   core: ExecutionCore,
-  modules: { readonly suggestTip: () => bigint; readonly threads: ExecutionThreads },
+  modules: {
+    readonly suggestTip: () => bigint;
+    readonly threads: ExecutionThreads;
+    /** True while the other threads lack something of the state. */
+    readonly isLocal: () => boolean;
+  },
 ): ExecutionReads {
-  const { threads, suggestTip } = modules;
+  const { threads, suggestTip, isLocal } = modules;
+  const here = createExecutionReads(limits, core, suggestTip);
   const { reader } = core;
   const triesOf = (ms: number) =>
     createExecutionReads(
@@ -104,6 +110,7 @@ export function createThreadedExecution(
   }
 
   function run(method: ReadName, args: readonly unknown[]): unknown {
+    if (isLocal()) return (here[method] as AnyRead)(...args);
     const timeoutMs = timeoutOf(method, args, limits);
     // A shorter deadline than the first try's has to be the request's own.
     const isShort = timeoutMs > 0 && timeoutMs <= FIRST_TRY_ALONE_MS;

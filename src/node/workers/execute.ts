@@ -18,6 +18,7 @@ import type {
   ExecutionThreadData,
   PendingBlockData,
 } from "./execution-protocol.ts";
+import { movableTexts } from "./movable-texts.ts";
 
 /** Trie nodes are read by eth_simulateV1 alone. */
 const TRIE_OPTIONS = { cachedNodesMax: 4_096 };
@@ -74,14 +75,19 @@ class FollowingExecution {
 const port = parentPort!;
 const execution = new FollowingExecution(workerData as ExecutionThreadData);
 
-function replyTo(request: ExecutionRequest): ExecutionReply {
+function answer(request: ExecutionRequest): void {
   try {
-    const value = plainData(execution.run(request));
-    return { kind: "result", epoch: execution.epoch, value };
+    const result = plainData(execution.run(request));
+    const { value, buffers } = request.method.startsWith("trace")
+      ? movableTexts(result as Parameters<typeof movableTexts>[0])
+      : { value: result, buffers: [] };
+    const reply: ExecutionReply = { kind: "result", epoch: execution.epoch, value };
+    port.postMessage(reply, buffers);
   } catch (error) {
-    return { kind: "error", epoch: execution.epoch, error: errorDataOf(error) };
+    const { epoch } = execution;
+    port.postMessage({ kind: "error", epoch, error: errorDataOf(error) } satisfies ExecutionReply);
   }
 }
 
-port.on("message", (request: ExecutionRequest) => port.postMessage(replyTo(request)));
+port.on("message", answer);
 port.postMessage({ kind: "ready" } satisfies ExecutionReply);

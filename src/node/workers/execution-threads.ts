@@ -5,7 +5,7 @@ import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts"
 import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
 import type { ExecutionReply, ExecutionRequest } from "./execution-protocol.ts";
-import { startWorker } from "./start-worker.ts";
+import { startWorker, type TestWorkerEntry, type WorkerEntry } from "./start-worker.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
 export class ExecutionAbortedError extends NodeError {
@@ -15,8 +15,7 @@ export class ExecutionAbortedError extends NodeError {
 export type ThreadLoss = "crash" | "timeout";
 
 export type ExecutionThreadsOptions = {
-  /** Module of this directory, without its extension. */
-  readonly entry: string;
+  readonly entry: WorkerEntry | TestWorkerEntry;
   /** `workerData` of each thread. */
   readonly data: unknown;
   /** Threads at most. One starts when a request finds no idle thread. */

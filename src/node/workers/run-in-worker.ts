@@ -1,5 +1,5 @@
 import type { TaskReply } from "./serve-tasks.ts";
-import { startWorker } from "./start-worker.ts";
+import { startWorker, type WorkerEntry } from "./start-worker.ts";
 import { WorkerTaskError } from "./task-thread.ts";
 
 export type WorkerTaskLimits = {
@@ -9,12 +9,12 @@ export type WorkerTaskLimits = {
 };
 
 /**
- * Runs the module at `entry` (this directory's, without its extension) in a thread of its own, which ends with it.
+ * Runs the module `entry` in a thread of its own, which ends with it.
  * @param input handed over as `workerData`
  * @throws WorkerTaskError, also with the message the task sent as its error
  */
 export function runInWorker<Result>(
-  entry: string,
+  entry: WorkerEntry,
   input: unknown,
   { timeoutMs, heapMegabytesMax }: WorkerTaskLimits,
 ): Promise<Result> {

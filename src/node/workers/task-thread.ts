@@ -1,7 +1,7 @@
 import type { Worker } from "node:worker_threads";
 import { NodeError } from "../../errors.ts";
 import type { TaskReply, TaskRequest } from "./serve-tasks.ts";
-import { startWorker } from "./start-worker.ts";
+import { startWorker, type WorkerEntry } from "./start-worker.ts";
 
 /** A task failed in its thread, took too long, or the thread ended. */
 export class WorkerTaskError extends NodeError {
@@ -34,15 +34,15 @@ const IDLE_MS = 60_000;
 
 /** Runs tasks in one thread, first come first served. The thread starts with the first task. */
 export class TaskThread<Input, Result> {
-  readonly #entry: string;
+  readonly #entry: WorkerEntry;
   readonly #options: TaskThreadOptions;
   /** The first one runs. */
   readonly #tasks: Task<Input, Result>[] = [];
   #worker: Worker | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param entry module of this directory, without its extension, that calls `serveTasks` */
-  constructor(entry: string, options: TaskThreadOptions) {
+  /** @param entry module that calls `serveTasks` */
+  constructor(entry: WorkerEntry, options: TaskThreadOptions) {
     this.#entry = entry;
     this.#options = options;
   }

@@ -2,7 +2,7 @@ import { InvalidParamsError } from "../dispatch/errors.ts";
 import { aliasMethod, defineMethod } from "../dispatch/method.ts";
 import { boolean, optional, string } from "../params/codec.ts";
 import { lenientInteger } from "../params/lenient-integer.ts";
-import type { TcpKind } from "../server/server.ts";
+import type { TcpKind } from "../server/endpoint.ts";
 import type { NodeAdmin } from "./port.ts";
 
 type Modules = { readonly node: Pick<NodeAdmin, "startListener" | "stopListener"> };

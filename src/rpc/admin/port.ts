@@ -1,5 +1,5 @@
 import type { MaybePromise } from "../ports/maybe-promise.ts";
-import type { TcpKind } from "../server/server.ts";
+import type { TcpKind } from "../server/endpoint.ts";
 
 /** Where and for whom a listener is opened; what is undefined is as configured. */
 export type ListenRequest = {

@@ -8,7 +8,7 @@ const secret = Buffer.alloc(32, 7);
 
 function setup() {
   const clock = { seconds: 1_700_000_000, ms: 0 };
-  const authenticate = createAuthenticator(
+  const { authenticate } = createAuthenticator(
     { secret, badTokensMax: 3, pauseMsMax: 4000 },
     { nowSeconds: () => clock.seconds, nowMs: () => clock.ms },
   );

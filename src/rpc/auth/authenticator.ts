@@ -30,6 +30,14 @@ export type AuthenticatorOptions = {
   readonly badTokensMax: number;
   /** Longest it has to wait. */
   readonly pauseMsMax: number;
+  /** Called with the source of each bad token. */
+  readonly onBadToken?: (source: string) => void;
+};
+
+export type Authenticator = {
+  readonly authenticate: Authenticate;
+  /** Counts a bad token that `source` sent to another process. */
+  readonly countBadToken: (source: string) => void;
 };
 
 export type AuthenticatorModules = {
@@ -49,8 +57,8 @@ const INVALID: Authentication = { kind: "invalid" };
 export function createAuthenticator(
   options: AuthenticatorOptions,
   { nowSeconds = () => Date.now() / 1000, nowMs }: AuthenticatorModules = {},
-): Authenticate {
-  const { secret, badTokensMax: failuresMax, pauseMsMax } = options;
+): Authenticator {
+  const { secret, badTokensMax: failuresMax, pauseMsMax, onBadToken } = options;
   const limit = new AttemptLimit(
     { failuresMax, windowMs: WINDOW_MS, pauseMs: Math.min(PAUSE_MS, pauseMsMax), pauseMsMax },
     nowMs,
@@ -68,16 +76,20 @@ export function createAuthenticator(
     return { kind: "valid", credential };
   }
 
-  return ({ authorization, url, source }) => {
+  const authenticate: Authenticate = ({ authorization, url, source }) => {
     const isInUrl = carriesCredential(url);
     // Another scheme is somebody else's business: a proxy in front of the node may ask for a password and pass it on.
     if (!isInUrl && !/^bearer\b/i.test(authorization ?? "")) return NONE;
     const waitMs = limit.waitMs(source);
     if (waitMs > 0) return { kind: "throttled", retryAfterS: Math.ceil(waitMs / 1000) };
     const authentication = isInUrl ? INVALID : judge(authorization);
-    if (authentication.kind === "invalid") limit.failed(source);
+    if (authentication.kind === "invalid") {
+      limit.failed(source);
+      onBadToken?.(source);
+    }
     return authentication;
   };
+  return { authenticate, countBadToken: (source) => limit.failed(source) };
 }
 
 const CREDENTIAL_PARAMETER = /^(?:token|access_token|auth|authorization|bearer|jwt)$/i;

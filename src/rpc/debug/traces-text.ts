@@ -1,12 +1,13 @@
+import { joinedJson } from "../json/write.ts";
+import type { JsonText } from "../params/codec.ts";
 import type { TransactionTrace } from "../ports/execution.ts";
 
-/** JSON text of the traces of a block. */
-export function tracesText(traces: readonly TransactionTrace[]): string {
-  return `[${traces.map(traceText).join(",")}]`;
-}
-
-function traceText(trace: TransactionTrace): string {
-  const outcome =
-    "error" in trace ? `"error":${JSON.stringify(trace.error)}` : `"result":${trace.result}`;
-  return `{"txHash":"${trace.txHash}",${outcome}}`;
+/** JSON of the traces of a block. */
+export function tracesText(traces: readonly TransactionTrace[]): JsonText {
+  const parts = traces.flatMap((trace, i): readonly JsonText[] => {
+    const head = `${i === 0 ? "" : ","}{"txHash":"${trace.txHash}",`;
+    if ("error" in trace) return [`${head}"error":${JSON.stringify(trace.error)}}`];
+    return [`${head}"result":`, trace.result, "}"];
+  });
+  return joinedJson("[", ...parts, "]");
 }

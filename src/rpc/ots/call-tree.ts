@@ -2,6 +2,7 @@ import { precompilesAt } from "../../evm/precompiles/index.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { textString } from "../../tracing/trace-text.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 
@@ -41,7 +42,7 @@ export async function callsOf(
   if (!sealed) return undefined;
   const precompiles = precompilesAt(hardforkAt(chain.config, sealed.header));
   const text = await execution.traceTransaction(transactionHash, { tracer: "callTracer" });
-  return [...flatten(JSON.parse(text) as TracedCall)].filter(
+  return [...flatten(JSON.parse(textString(text)) as TracedCall)].filter(
     ({ call, depth }) => depth === 0 || call.to === undefined || !precompiles.has(call.to),
   );
 }

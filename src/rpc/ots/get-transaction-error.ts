@@ -1,3 +1,4 @@
+import { textString } from "../../tracing/trace-text.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { hash, rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
@@ -30,7 +31,7 @@ export const getTransactionError = defineMethod({
     if (mined.receipt.status === 1) return '"0x"';
     const request = { tracer: "callTracer", tracerConfig: { onlyTopCall: true } };
     const text = await execution.traceTransaction(transactionHash, request);
-    const { output = "0x", error } = JSON.parse(text) as TracedCall;
+    const { output = "0x", error } = JSON.parse(textString(text)) as TracedCall;
     return JSON.stringify(error === undefined ? "0x" : output);
   },
 });

@@ -8,6 +8,7 @@ import type { BlockRequest } from "../../execution/simulate/simulate-plan.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { StructLogConfig } from "../../tracing/struct-logger.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
+import type { TraceText } from "../../tracing/trace-text.ts";
 import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
 import type { Block } from "../../types/block.ts";
 import type { AccessList, BlobSidecar } from "../../types/transaction/transaction.ts";
@@ -62,8 +63,12 @@ export interface ExecutionPort {
     at: BlockSelector,
     cancel?: CancelToken,
   ): MaybePromise<readonly SimulatedBlock[]>;
-  /** JSON text of the trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
-  traceTransaction(hash: Hash, request: TraceRequest, cancel?: CancelToken): MaybePromise<string>;
+  /** The trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
+  traceTransaction(
+    hash: Hash,
+    request: TraceRequest,
+    cancel?: CancelToken,
+  ): MaybePromise<TraceText>;
   /**
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
@@ -85,14 +90,14 @@ export interface ExecutionPort {
     at: BlockSelector,
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
     cancel?: CancelToken,
-  ): MaybePromise<string>;
-  /** Traces of calls, JSON text each; every call sees the effects of those before it. */
+  ): MaybePromise<TraceText>;
+  /** Traces of calls; every call sees the effects of those before it. */
   traceCalls(
     calls: readonly TracedCall[],
     at: BlockSelector,
     request: TraceRequest,
     cancel?: CancelToken,
-  ): MaybePromise<readonly string[]>;
+  ): MaybePromise<readonly TraceText[]>;
   /**
    * As `traceCall`, of a signed transaction under all rules of a transaction.
    * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
@@ -102,7 +107,7 @@ export interface ExecutionPort {
     at: BlockSelector,
     request: TraceRequest,
     cancel?: CancelToken,
-  ): MaybePromise<string>;
+  ): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
@@ -142,9 +147,9 @@ export type TraceRequest = StructLogConfig & {
 /** A call with the configuration of its tracer. */
 export type TracedCall = { readonly args: CallArguments; readonly tracerConfig: TracerConfig };
 
-/** `result`: JSON text. `error`: why the caller's script could not make it. */
+/** `error`: why the caller's script could not make it. */
 export type TransactionTrace = { readonly txHash: Hash } & (
-  | { readonly result: string }
+  | { readonly result: TraceText }
   | { readonly error: string }
 );
 

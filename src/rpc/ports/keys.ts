@@ -5,6 +5,8 @@ import type { MaybePromise } from "./maybe-promise.ts";
 
 /** The accounts of the node. Keys never leave it: digests go in, signatures come out. Plain data only. */
 export interface KeysPort extends AccountSigner {
+  /** As `sign`, for a transaction: on a dev chain also for an account that is impersonated, with `impersonatingSignature`. */
+  signTransaction(address: Address, digest: Uint8Array): MaybePromise<Signature>;
   /** Signs with a key that is decrypted for this one signature; the account stays locked. */
   signWithPassphrase(address: Address, passphrase: string, digest: Uint8Array): Promise<Signature>;
   /** @param seconds 0: until the node stops */

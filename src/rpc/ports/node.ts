@@ -1,16 +1,26 @@
 import type { Address } from "../../primitives/address.ts";
 import type { NodeAdmin } from "../admin/port.ts";
+import type { ValidatorVoting } from "../clique/port.ts";
 import type { DappStore } from "../db/port.ts";
 import type { DevChainInfo } from "../dev/port.ts";
 import type { MinerSettings } from "../miner/port.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /** The node itself: what it reports, and what its operator may change. Plain data only. */
-export interface NodePort extends NodeAdmin, MinerSettings, DappStore {
+export interface NodePort extends NodeAdmin, MinerSettings, DappStore, ValidatorVoting {
   info(): MaybePromise<NodeInfo>;
+  /** Whether the node serves its chain and makes blocks. */
+  readiness(): MaybePromise<Readiness>;
   /** For the methods of dev chains. */
   devChain(): MaybePromise<DevChainInfo>;
 }
+
+/** What `/readyz` answers: ready, or why not. */
+export type Readiness = {
+  readonly ready: boolean;
+  readonly head: number;
+  readonly reason?: string;
+};
 
 /** What the node reports to everyone. */
 export type NodeInfo = {

@@ -4,9 +4,11 @@ import type { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import type { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import type { Filters } from "../filters/filters.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
+import type { LesPort } from "../les/port.ts";
 import type { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { ChainView, LogLimits } from "./chain-view.ts";
+import type { DevPort } from "./dev.ts";
 import type { ExecutionPort } from "./execution.ts";
 import type { InspectionPort } from "./inspection.ts";
 import type { KeysPort } from "./keys.ts";
@@ -33,6 +35,10 @@ export type RemotePorts = {
   /** Apart from `node`, because private keys are reached through nothing else. */
   readonly keys: KeysPort;
   readonly node: NodePort;
+  /** Apart from `node`, because only a dev chain has it. */
+  readonly dev: DevPort;
+  /** Apart from `node`, because it has stores of its own. */
+  readonly les: LesPort;
   /** Apart from `node`, because it is about the process and needs no chain. */
   readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */

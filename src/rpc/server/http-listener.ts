@@ -7,12 +7,17 @@ import {
   type ServerResponse,
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  type Server as NetServer,
+  type Socket,
+} from "node:net";
 import type { Duplex } from "node:stream";
 import { createFastHttp, type FastHttp } from "./fast-http.ts";
 import { HttpConnection } from "./http-connection.ts";
 import { type HttpRequestModules, isJson, replyHeaders, serveRequest } from "./http-request.ts";
-import type { Listener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
+import type { TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
 import { isHostAllowed } from "./origin.ts";
 
 export type HttpModules = HttpRequestModules & {
@@ -27,11 +32,13 @@ const IDLE_SWEEP_MS = 20;
 export async function listenHttp(
   options: TcpListenerOptions,
   modules: HttpModules,
-): Promise<Listener> {
-  const { limits } = options;
+): Promise<TcpListener> {
+  const { limits, connectionWorkers } = options;
   const { observer, acceptUpgrade } = modules;
+  const kind = modules.servesCalls ? "http" : "ws";
   /** Of TCP: with TLS also those that are still shaking hands. */
   const sockets = new Set<Duplex>();
+  let onDrained = () => {};
   const connections = new Map<Duplex, HttpConnection>();
   const server = createTcpServer(options.tls, {
     keepAliveTimeout: limits.httpIdleTimeoutMs,
@@ -79,6 +86,7 @@ export async function listenHttp(
     connections.get(socket)?.close();
     connections.delete(socket);
     if (sockets.delete(socket)) observer.connections("http", sockets.size);
+    if (sockets.size === 0) onDrained();
   }
   if (acceptUpgrade) {
     server.on("upgrade", (request, socket, head) => {
@@ -86,14 +94,32 @@ export async function listenHttp(
       acceptUpgrade(request, socket, head);
     });
   }
-  await listen(server, options);
+  function accept(socket: Socket): void {
+    server.emit("connection", socket);
+    // A TLS server reads by itself.
+    if (options.tls === undefined) socket.resume();
+  }
+  const listening =
+    connectionWorkers === undefined
+      ? server
+      : createNetServer({ pauseOnConnect: true }, (socket) => {
+          if (!connectionWorkers.handOver(kind, socket)) accept(socket);
+        });
+  if (options.isHanded) server.emit("listening");
+  else await listen(listening, options);
   return {
-    url: listenerUrl(
-      server,
-      options.host,
-      `${modules.servesCalls ? "http" : "ws"}${options.tls ? "s" : ""}`,
-    ),
-    close: (graceMs = 5000) => closeServer(server, fast, graceMs),
+    url: options.isHanded
+      ? ""
+      : listenerUrl(listening, options.host, `${kind}${options.tls ? "s" : ""}`),
+    accept,
+    async close(graceMs = 5000) {
+      if (listening !== server) listening.close();
+      const drained = new Promise<void>((resolve) => {
+        onDrained = resolve;
+        if (sockets.size === 0) resolve();
+      });
+      await closeServer(server, fast, graceMs, drained);
+    },
   };
 }
 
@@ -150,7 +176,7 @@ function putFastHttpBefore(
   return { ...fast, handOver };
 }
 
-function listen(server: Server, { host, port }: TcpListenerOptions): Promise<void> {
+function listen(server: NetServer, { host, port }: TcpListenerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
@@ -160,25 +186,30 @@ function listen(server: Server, { host, port }: TcpListenerOptions): Promise<voi
   });
 }
 
-function listenerUrl(server: Server, host: string, scheme: string): string {
+function listenerUrl(server: NetServer, host: string, scheme: string): string {
   const { port } = server.address() as AddressInfo;
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function closeServer(server: Server, fast: FastHttp | undefined, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      server.closeAllConnections();
-      fast?.destroyAll();
-    }, graceMs);
-    // A connection whose call ends now stays open for a next one unless it is looked at again.
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
-    server.close(() => {
-      clearTimeout(timer);
-      clearInterval(sweep);
-      resolve();
-    });
-    server.closeIdleConnections();
-    fast?.endIdle();
+/** @param drained settles once the last connection is gone: `server` counts only those that it accepted itself */
+async function closeServer(
+  server: Server,
+  fast: FastHttp | undefined,
+  graceMs: number,
+  drained: Promise<void>,
+): Promise<void> {
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+    fast?.destroyAll();
+  }, graceMs);
+  // A connection whose call ends now stays open for a next one unless it is looked at again.
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
   });
+  server.closeIdleConnections();
+  fast?.endIdle();
+  await Promise.all([closed, drained]);
+  clearTimeout(timer);
+  clearInterval(sweep);
 }

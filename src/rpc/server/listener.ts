@@ -1,7 +1,9 @@
+import type { Socket } from "node:net";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { AccessPolicy } from "../dispatch/context.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
+import type { ConnectionWorkers } from "./connection-workers.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { MemoryBudgets } from "./memory-budget.ts";
 
@@ -10,6 +12,12 @@ export type Listener = {
   readonly url: string;
   /** Stops accepting, lets running calls end for `graceMs`, then closes every connection. */
   close(graceMs?: number): Promise<void>;
+};
+
+/** A listener of TCP connections. */
+export type TcpListener = Listener & {
+  /** Serves a connection that was accepted elsewhere. */
+  accept(socket: Socket): void;
 };
 
 /** What every listener needs. */
@@ -36,6 +44,10 @@ export type TcpListenerOptions = {
   readonly tls?: TlsMaterial;
   /** Answer plain calls without node:http; true if absent. */
   readonly fastHttp?: boolean;
+  /** Serve new connections in place of this process, where they can. */
+  readonly connectionWorkers?: ConnectionWorkers | undefined;
+  /** Listens nowhere: another process accepts the connections, and they come through `accept`. */
+  readonly isHanded?: boolean;
 };
 
 /** Certificate chain and private key, PEM. */

@@ -1,13 +1,16 @@
+import type { Socket } from "node:net";
 import type { Authenticate } from "../auth/authenticator.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
-import { createAccessPolicy, type MethodRules } from "./access.ts";
+import { createAccessPolicy } from "./access.ts";
+import type { ConnectionWorkers } from "./connection-workers.ts";
+import type { EndpointOptions, TcpKind } from "./endpoint.ts";
 import { type HttpModules, listenHttp } from "./http-listener.ts";
 import { endWithRejection } from "./http-rejection.ts";
 import { listenIpc } from "./ipc.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
-import type { Listener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
+import type { Listener, TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "./origin.ts";
 import { createWsAcceptor, type WsAcceptor } from "./ws.ts";
@@ -24,20 +27,8 @@ export type RpcServerOptions = {
   readonly tls?: TlsMaterial;
   /** Answer plain calls without node:http; true if absent. */
   readonly fastHttp?: boolean;
-};
-
-export type EndpointOptions = {
-  readonly host: string;
-  /** 0: any free port */
-  readonly port: number;
-  readonly namespaces: Iterable<string>;
-  /** Private methods need no credential here: a dev chain. */
-  readonly isOpen?: boolean;
-  /** Narrow the namespaces down to single methods. */
-  readonly methods?: MethodRules;
-  /** In place of the server's. */
-  readonly allowedHosts?: readonly string[];
-  readonly allowedOrigins?: readonly string[];
+  /** TCP connections are accepted by another process and come through `accept`. */
+  readonly isHanded?: boolean;
 };
 
 export type RpcServerModules<Modules> = {
@@ -46,6 +37,7 @@ export type RpcServerModules<Modules> = {
   readonly observer?: RpcObserver;
   readonly authenticate?: Authenticate;
   readonly otherRequest?: NonNullable<HttpModules["otherRequest"]>;
+  readonly connectionWorkers?: ConnectionWorkers | undefined;
 };
 
 export type RpcServer = {
@@ -55,15 +47,15 @@ export type RpcServer = {
   open(kind: TcpKind, endpoint: EndpointOptions): Promise<string>;
   /** Closes the listener of `kind`, if it is open. WebSocket ends on the HTTP port too. */
   shut(kind: TcpKind, graceMs?: number): Promise<void>;
+  /** Serves a connection of the open listener of `kind`; it is destroyed where there is none. */
+  accept(kind: TcpKind, socket: Socket): void;
   /** Stops accepting, lets running calls end, then cuts. */
   close(graceMs?: number): Promise<void>;
 };
 
-export type TcpKind = "http" | "ws";
-
 /** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
-type TcpListener = {
-  readonly listener: Listener;
+type OpenTcpListener = {
+  readonly listener: TcpListener;
   readonly options: TcpListenerOptions;
   acceptor: WsAcceptor | undefined;
 };
@@ -89,8 +81,9 @@ export async function startRpcServer<Modules>(
     },
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
-  const tcp: { http?: TcpListener; ws?: TcpListener } = {};
+  const tcp: { http?: OpenTcpListener; ws?: OpenTcpListener } = {};
   let ipc: Listener | undefined;
+  const { connectionWorkers } = modules;
 
   async function open(kind: TcpKind, endpoint: EndpointOptions): Promise<string> {
     const listenerOptions: TcpListenerOptions = {
@@ -102,7 +95,10 @@ export async function startRpcServer<Modules>(
       limits,
       ...(options.tls && { tls: options.tls }),
       ...(options.fastHttp !== undefined && { fastHttp: options.fastHttp }),
+      connectionWorkers,
+      isHanded: options.isHanded === true,
     };
+    connectionWorkers?.opened(kind, endpoint);
     const listener = await listenHttp(listenerOptions, {
       ...listenerModules,
       acceptUpgrade(request, socket, head) {
@@ -112,6 +108,9 @@ export async function startRpcServer<Modules>(
       },
       servesCalls: kind === "http",
       ...(modules.otherRequest && { otherRequest: modules.otherRequest }),
+    }).catch((error) => {
+      void connectionWorkers?.shut(kind, 0);
+      throw error;
     });
     const acceptor = createWsAcceptor(listenerOptions, listenerModules);
     tcp[kind] = { listener, options: listenerOptions, acceptor };
@@ -126,6 +125,7 @@ export async function startRpcServer<Modules>(
     const gone = tcp[kind];
     delete tcp[kind];
     closing.push(gone?.listener.close(graceMs), gone?.acceptor?.close(graceMs));
+    if (gone) closing.push(connectionWorkers?.shut(kind, graceMs));
     if (kind === "ws" && tcp.http) {
       closing.push(tcp.http.acceptor?.close(graceMs));
       tcp.http.acceptor = undefined;
@@ -160,6 +160,11 @@ export async function startRpcServer<Modules>(
       };
     },
     open,
+    accept(kind, socket) {
+      const listener = tcp[kind]?.listener;
+      if (listener) listener.accept(socket);
+      else socket.destroy();
+    },
     shut,
     close,
   };

@@ -212,8 +212,19 @@ class WsConnection extends SocketConnection {
   }
 
   protected writeReply({ parts }: Reply, written: () => void): void {
-    const only = parts.length === 1 ? parts[0]! : undefined;
-    this.#ws.send(only ?? Buffer.concat(parts.map(toBuffer)), { binary: false }, written);
+    if (parts.length === 1) {
+      this.#ws.send(parts[0]!, { binary: false }, written);
+      return;
+    }
+    // In one frame without joining the parts first, which together may be as large as a trace.
+    const { socket } = this;
+    const buffers = parts.map(toBuffer);
+    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
+    socket.cork();
+    socket.write(textFrameHead(length), "latin1");
+    for (const buffer of buffers.slice(0, -1)) socket.write(buffer);
+    socket.write(buffers.at(-1) ?? "", written);
+    socket.uncork();
   }
 
   /**

@@ -26,6 +26,8 @@ export class EthFeeds {
   readonly #notifier: Notifier;
   readonly #heads = { header: new Audience(), hashes: new Audience(), full: new Audience() };
   readonly #pending = { hash: new Audience(), full: new Audience() };
+  #stopPending: (() => void) | undefined;
+  readonly #chain: ChainEvents;
   readonly #syncing = new Audience();
   #syncCheck: NodeJS.Timeout | undefined;
   #lastSync = "";
@@ -40,6 +42,7 @@ export class EthFeeds {
     readonly notifier: Notifier;
     readonly logs: LogFeed;
   }) {
+    this.#chain = modules.chain;
     this.#blockJson = modules.blockJson;
     this.#node = modules.node;
     this.#notifier = modules.notifier;
@@ -50,7 +53,6 @@ export class EthFeeds {
       onRemoved: (removed) => {
         for (const executed of removed) this.logs.publish(executed, true);
       },
-      onPending: (transactions) => this.#emitPending(transactions),
     });
   }
 
@@ -59,7 +61,18 @@ export class EthFeeds {
   }
 
   addPending(subscriber: Subscriber, isFull: boolean): () => void {
-    return this.#pending[isFull ? "full" : "hash"].add(subscriber);
+    const { hash, full } = this.#pending;
+    const remove = (isFull ? full : hash).add(subscriber);
+    // Where the pool is in another process each event is a message, so only those that someone waits for are sent.
+    this.#stopPending ??= this.#chain.subscribe({
+      onPending: (transactions) => this.#emitPending(transactions),
+    });
+    return () => {
+      remove();
+      if (hash.size + full.size > 0) return;
+      this.#stopPending?.();
+      this.#stopPending = undefined;
+    };
   }
 
   /** Sends the present state at once, and every change. */
@@ -87,6 +100,7 @@ export class EthFeeds {
   /** Unsubscribes from the chain. */
   close(): void {
     this.#stop();
+    this.#stopPending?.();
     this.#stopSyncCheck();
   }
 

@@ -159,12 +159,20 @@ export function createTestModules(
     pool: { ...poolOf(pooled), ...replace.pool },
   };
   const info = { ...TEST_NODE_INFO, coinbase: BOB, ...replace.info };
+  const signer = createUnlockedSigner([ALICE_KEY]);
   const ports = connect({
     chain: createLocalChainView({ ...backend, logs, subscribe, addresses }),
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
-    keys: { ...createUnlockedSigner([ALICE_KEY]), signWithPassphrase, ...replace.keys },
+    keys: {
+      ...signer,
+      signTransaction: (address, digest) => signer.sign(address, digest),
+      signWithPassphrase,
+      ...replace.keys,
+    },
+    dev: {},
     node: { info: () => info },
+    les: {},
     runtime: {},
     tools: TEST_TOOLS,
   });
@@ -299,6 +307,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
       return undefined;
     },
     stateAt: (number) => states[number]!,
+    patchAt: () => undefined,
     proofAt: (_number, address, slots) => ({
       accountProof: [Uint8Array.of(1)],
       storageRoot: address === CONTRACT ? EMPTY_TRIE_ROOT : undefined,

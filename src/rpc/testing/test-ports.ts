@@ -1,4 +1,6 @@
+import type { LesPort } from "../les/port.ts";
 import type { ChainView } from "../ports/chain-view.ts";
+import type { DevPort } from "../ports/dev.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
 import type { KeysPort } from "../ports/keys.ts";
@@ -11,8 +13,13 @@ export type TestPorts = {
   readonly chain: ChainView;
   readonly execution: ExecutionPort;
   readonly inspection: InspectionPort;
-  readonly keys: Pick<KeysPort, "accounts" | "assertKnown" | "sign" | "signWithPassphrase">;
+  readonly keys: Pick<
+    KeysPort,
+    "accounts" | "assertKnown" | "sign" | "signTransaction" | "signWithPassphrase"
+  >;
+  readonly dev: Partial<DevPort>;
   readonly node: Pick<NodePort, "info">;
+  readonly les: Partial<LesPort>;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };

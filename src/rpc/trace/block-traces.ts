@@ -1,6 +1,7 @@
 import { invariant } from "../../errors.ts";
 import { blockReward } from "../../execution/block/rewards.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
+import { textString } from "../../tracing/trace-text.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { quantityText } from "../json/write.ts";
 import type { ChainConstants } from "../ports/chain-view.ts";
@@ -20,7 +21,7 @@ export async function blockTraces(
 /** The trace of a tracer that is no script and therefore has one. */
 export function resultOf(trace: TransactionTrace): string {
   invariant("result" in trace, "only scripts fail alone");
-  return trace.result;
+  return textString(trace.result);
 }
 
 /** A proof-of-work block pays its miner and those of its uncles: one trace each. */

@@ -1,5 +1,6 @@
 import { InvalidValueError } from "../dispatch/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
+import { joinedJson } from "../json/write.ts";
 import { blockSelector } from "../params/block-selector.ts";
 import { callArguments } from "../params/call-arguments.ts";
 import { array, optional, type ParamCodec, rawJson } from "../params/codec.ts";
@@ -34,6 +35,10 @@ export const traceCallMany = defineMethod({
     context,
   ) {
     const traces = await execution.traceCalls(calls, block, replayRequest([]), context);
-    return `[${traces.join(",")}]`;
+    return joinedJson(
+      "[",
+      ...traces.flatMap((trace, i) => (i === 0 ? [trace] : [",", trace])),
+      "]",
+    );
   },
 });

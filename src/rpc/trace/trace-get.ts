@@ -1,3 +1,4 @@
+import { textString } from "../../tracing/trace-text.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { array, hash, quantityNumber, rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
@@ -27,7 +28,9 @@ export const traceGet = defineMethod({
   ) {
     if (!(await chain.transaction(transactionHash))) return "null";
     const text = await execution.traceTransaction(transactionHash, LOCALIZED, context);
-    const traces = JSON.parse(text) as readonly { readonly traceAddress: readonly number[] }[];
+    const traces = JSON.parse(textString(text)) as readonly {
+      readonly traceAddress: readonly number[];
+    }[];
     const wanted = traceAddress.join();
     return JSON.stringify(traces.find((trace) => trace.traceAddress.join() === wanted) ?? null);
   },

@@ -15,6 +15,7 @@ import type { Hex } from "../../primitives/hex.ts";
 import { createTracers } from "../native-tracers.ts";
 import { createTraceBudget } from "../trace-budget.ts";
 import { traceCall } from "../trace-call.ts";
+import { textString } from "../trace-text.ts";
 
 const tracers = createTracers({ scriptMemoryBytesMax: 32 * 2 ** 20 });
 const evm = createEvm();
@@ -49,7 +50,7 @@ function trace(tracer: string, code: Hex = "0x", options: Options = {}) {
     { ...modules, evm },
     { budget, tracers, tracer, tracerConfig: config },
   );
-  return JSON.parse(text);
+  return JSON.parse(textString(text));
 }
 
 /** A tracer whose `step` collects `expression`, which may use log and db. */

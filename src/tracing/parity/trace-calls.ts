@@ -9,10 +9,11 @@ import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { orTracingFailed } from "../errors.ts";
 import { type TraceOptions, traceMessage } from "../trace-message.ts";
+import type { TraceText } from "../trace-text.ts";
 import type { TracerConfig } from "../transaction-tracer.ts";
 
 /**
- * The trace of each call, JSON text; every call sees the effects of those before it, and nothing is kept.
+ * The trace of each call; every call sees the effects of those before it, and nothing is stored.
  * @throws as traceMessage, InvalidCallArgumentsError, TracingFailedError
  */
 export function traceCalls(
@@ -20,7 +21,7 @@ export function traceCalls(
   target: CallTarget,
   modules: CallModules,
   options: TraceOptions & Pick<CallOptions, "gasCap">,
-): readonly string[] {
+): readonly TraceText[] {
   const { tracer: _name, budget, ...callOptions } = options;
   const state = createWorldState(target.state);
   return calls.map(({ args, tracerConfig }) => {

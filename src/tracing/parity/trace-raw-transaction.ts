@@ -7,9 +7,10 @@ import { decodePooledTransaction } from "../../types/transaction/decode.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import { orTracingFailed } from "../errors.ts";
 import { type TraceOptions, traceMessage } from "../trace-message.ts";
+import type { TraceText } from "../trace-text.ts";
 
 /**
- * The trace of a signed transaction as if it came next after `target`'s block, JSON text; nothing is kept.
+ * The trace of a signed transaction as if it came next after `target`'s block, nothing is stored.
  * @throws as traceMessage, TracingFailedError where the transaction is not valid there, and the decoder's rejections
  */
 export function traceRawTransaction(
@@ -17,7 +18,7 @@ export function traceRawTransaction(
   { header, blockHash, state }: CallTarget,
   { config, evm }: CallModules,
   options: TraceOptions,
-): string {
+): TraceText {
   const { budget, memoryBytesMax } = options;
   const block = blockContextOf(header, config, blockHash);
   const { tx } = decodePooledTransaction(raw);

@@ -12,6 +12,7 @@ import {
 } from "./errors.ts";
 import { feeMarketCodec } from "./fee-market.ts";
 import { legacyCodec, readLegacy } from "./legacy.ts";
+import { decodePlainForm } from "./plain-form.ts";
 import { setCodeCodec } from "./set-code.ts";
 import type { BlobSidecar, Transaction } from "./transaction.ts";
 
@@ -22,6 +23,11 @@ import type { BlobSidecar, Transaction } from "./transaction.ts";
  * @throws InvalidRlpError, InvalidEncodingError, TransactionTooShortError, TransactionTypeNotSupportedError
  */
 export function decodeTransaction(bytes: Uint8Array, field?: Field): Transaction {
+  return decodePlainForm(bytes) ?? decodeAnyForm(bytes, field);
+}
+
+/** As `decodeTransaction`, field by field, which names the first fault. */
+export function decodeAnyForm(bytes: Uint8Array, field?: Field): Transaction {
   const type = transactionType(bytes);
   const body = type === 0 ? bytes : bytes.subarray(1);
   const tx = readTransaction(type, body, field);

@@ -1,6 +1,5 @@
-import { concatBytes } from "../../primitives/bytes.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { encodeRlp, type RlpItem } from "../../primitives/rlp.ts";
+import { encodeTypedRlp, type RlpItem } from "../../primitives/rlp.ts";
 import { accessListCodec } from "./access-list.ts";
 import { blobCodec } from "./blob.ts";
 import { signatureItems, type TransactionFields, type WireSignature } from "./codec.ts";
@@ -27,8 +26,7 @@ export function fieldItems(fields: TransactionFields): RlpItem[] {
 
 /** `type ‖ rlp(items)` (EIP-2718), or the bare list for type 0. */
 export function encodeEnvelope(type: Transaction["type"], items: readonly RlpItem[]): Uint8Array {
-  const body = encodeRlp(items);
-  return type === 0 ? body : concatBytes(Uint8Array.of(type), body);
+  return encodeTypedRlp(type, items);
 }
 
 /** The transaction of `fields` under a signature; with v, r and s 0 it is the unsigned form that wallets fill in. */

@@ -37,7 +37,7 @@ export function readLegacy(reader: StructReader): Omit<LegacyTransaction, "hash"
 }
 
 /** The chain id inside `v` (EIP-155), or undefined where there is none: 27, 28, and every `v` of no rule. */
-function chainIdFromV(v: bigint): bigint | undefined {
+export function chainIdFromV(v: bigint): bigint | undefined {
   return v >= 35n ? (v - 35n) / 2n : undefined;
 }
 

@@ -1,4 +1,10 @@
-import { recoverAddress, SECP256K1_HALF_ORDER, SECP256K1_ORDER } from "../../crypto/secp256k1.ts";
+import {
+  addressFromPublicKey,
+  recoverAddress,
+  recoverPublicKey,
+  SECP256K1_HALF_ORDER,
+  SECP256K1_ORDER,
+} from "../../crypto/secp256k1.ts";
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import {
@@ -7,7 +13,7 @@ import {
   TransactionTypeNotSupportedError,
 } from "./errors.ts";
 import { isTransactionTypeSupported } from "./fork.ts";
-import { authorizationHash, signingHash } from "./signing-hash.ts";
+import { authorizationHash, signedHash } from "./signing-hash.ts";
 import type { Authorization, Transaction } from "./transaction.ts";
 
 /**
@@ -16,6 +22,11 @@ import type { Authorization, Transaction } from "./transaction.ts";
  *   a high s from Homestead on (EIP-2) and a replay-protected v before Spurious Dragon (EIP-155); SenderRecoveryError
  */
 export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Address {
+  return addressFromPublicKey(recoverSenderKey(tx, hardfork));
+}
+
+/** The public key that signed `tx`, 64 bytes. @throws as `recoverSender` */
+export function recoverSenderKey(tx: Transaction, hardfork: Hardfork = "osaka"): Uint8Array {
   if (!isTransactionTypeSupported(tx.type, hardfork)) {
     throw new TransactionTypeNotSupportedError(tx.type);
   }
@@ -25,9 +36,9 @@ export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Ad
   if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
     throw new InvalidSignatureError({ v, r, s });
   }
-  const sender = recoverAddress(signingHash(tx), r, s, yParity);
-  if (sender === undefined) throw new SenderRecoveryError();
-  return sender;
+  const publicKey = recoverPublicKey(signedHash(tx), r, s, yParity);
+  if (publicKey === undefined) throw new SenderRecoveryError();
+  return publicKey;
 }
 
 /**

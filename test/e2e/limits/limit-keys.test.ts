@@ -158,6 +158,8 @@ const NOT_LIMITS: ReadonlySet<string> = new Set([
   "json-rpc.block-cache-size",
   // Calls beyond what the threads do at once wait in the bounded call queue.
   "json-rpc.workers",
+  // The kernel holds connections until one of them, or the chain's process, accepts.
+  "json-rpc.processes",
 ]);
 
 const GROUPS = ["mempool", "jsonRpc", "rpcLimits", "access"] as const;

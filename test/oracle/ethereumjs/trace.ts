@@ -5,7 +5,7 @@ import { ACCESS_OPCODES } from "../../../src/evm/opcodes.ts";
 import type { State } from "../../../src/evm/state.ts";
 import type { FrameStart, Step, Tracer } from "../../../src/evm/tracer.ts";
 import { type Address, addressFromBytes } from "../../../src/primitives/address.ts";
-import { EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
+import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../../src/primitives/bytes.ts";
 import { type Hash, hashFromBigint, ZERO_HASH } from "../../../src/primitives/hash.ts";
 import { failureOf, haltOf } from "./halt.ts";
 import type { LoadedLibrary } from "./library.ts";
@@ -160,6 +160,12 @@ function stepOf(step: HeldStep, returnData: Uint8Array, halt: Step["halt"]): Ste
     stackLength: () => step.stack.length,
     stackWord: (index) => step.stack.at(-1 - index)!,
     stack: () => step.stack,
+    get bytes() {
+      const words = [...step.stack].reverse().map((word) => bigintToFixedBytes(word, 32).reverse());
+      return concatBytes(...words, memoryOf(step));
+    },
+    stackTop: 0,
+    memoryBegin: 32 * step.stack.length,
     memoryLength: () => 32 * Number(step.memoryWordCount),
     memory: (begin, end) => memoryOf(step).slice(begin, end),
     account: () => invariant(false, "the oracle shows no accounts") as never,

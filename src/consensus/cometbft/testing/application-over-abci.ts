@@ -1,3 +1,4 @@
+import { addressOfCompressedKey } from "../../../crypto/compressed-public-key.ts";
 import { addressToBytes } from "../../../primitives/address.ts";
 import { hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import type { Application, BlockInput, InsertCode, Proposal, Time } from "../../application.ts";
@@ -74,7 +75,10 @@ export function applicationOverAbci(application: Application): Application {
           gasWanted,
           gasUsed,
         })),
-        validatorUpdates: validatorUpdates as never,
+        validatorUpdates: validatorUpdates.map(({ pubKey, power }) => {
+          const publicKey = Uint8Array.from(pubKey.secp256k1eth!);
+          return { address: addressOfCompressedKey(publicKey)!, publicKey, power: Number(power) };
+        }),
       };
     },
     commit: () => ({ retainHeight: Number(call("commit", {}).retainHeight) }),

@@ -7,7 +7,9 @@ import type { Transaction } from "../../../types/transaction/transaction.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 
 /** What methods ask for that sign with an unlocked account. */
-export type SignerModules = { readonly keys: Pick<KeysPort, "assertKnown" | "sign"> };
+export type SignerModules = {
+  readonly keys: Pick<KeysPort, "assertKnown" | "sign" | "signTransaction">;
+};
 
 /** Signs 32 bytes with an account that is settled, and may say no. */
 export type SignDigest = (digest: Uint8Array) => Signature | Promise<Signature>;

@@ -27,7 +27,9 @@ export const signTransaction = defineMethod({
   heavy: true,
   handle({ request }, modules: SignTransactionModules & SignerModules) {
     const from = request.from ?? ZERO_ADDRESS;
-    return signedTransaction(request, modules, (digest) => modules.keys.sign(from, digest));
+    return signedTransaction(request, modules, (digest) =>
+      modules.keys.signTransaction(from, digest),
+    );
   },
 });
 

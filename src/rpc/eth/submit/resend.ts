@@ -46,7 +46,7 @@ export const resend = defineMethod({
           ? { ...fields, gasPrice }
           : { ...fields, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
     const replacement = gas === undefined || gas === 0n ? priced : { ...priced, gasLimit: gas };
-    const tx = await signFields(replacement, (digest) => keys.sign(from, digest));
+    const tx = await signFields(replacement, (digest) => keys.signTransaction(from, digest));
     return chain.submit(tx.raw);
   },
 });

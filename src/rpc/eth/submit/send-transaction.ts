@@ -32,7 +32,7 @@ export const sendTransaction = defineMethod({
     const { keys } = modules;
     const from = request.from ?? ZERO_ADDRESS;
     await keys.assertKnown(from);
-    return sendSigned(request, from, modules, (digest) => keys.sign(from, digest));
+    return sendSigned(request, from, modules, (digest) => keys.signTransaction(from, digest));
   },
 });
 

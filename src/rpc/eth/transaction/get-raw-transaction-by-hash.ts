@@ -16,8 +16,10 @@ export const getRawTransactionByHash = defineMethod({
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
     andThen(chain.transaction(transactionHash), (mined) => {
       if (mined) return mined.tx.raw;
-      return andThen(chain.pooled(transactionHash), (pooled) =>
-        pooled ? encodePooledTransaction(pooled.tx, pooled.sidecar) : EMPTY_BYTES,
-      );
+      return andThen(chain.pooled(transactionHash), (pooled) => {
+        if (pooled) return encodePooledTransaction(pooled.tx, pooled.sidecar);
+        // Where the pool is in another process, a block may have included it between the two looks.
+        return andThen(chain.transaction(transactionHash), (mined) => mined?.tx.raw ?? EMPTY_BYTES);
+      });
     }),
 });

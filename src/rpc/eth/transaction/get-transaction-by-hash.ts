@@ -12,8 +12,12 @@ export const getTransactionByHash = defineMethod({
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
     andThen(chain.transaction(transactionHash), (mined) => {
       if (mined) return minedTransactionText(mined);
-      return andThen(chain.pooled(transactionHash), (pooled) =>
-        pooled ? transactionText(pooled.tx, pooled.sender) : "null",
-      );
+      return andThen(chain.pooled(transactionHash), (pooled) => {
+        if (pooled) return transactionText(pooled.tx, pooled.sender);
+        // Where the pool is in another process, a block may have included it between the two looks.
+        return andThen(chain.transaction(transactionHash), (mined) =>
+          mined ? minedTransactionText(mined) : "null",
+        );
+      });
     }),
 });

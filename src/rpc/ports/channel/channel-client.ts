@@ -8,6 +8,7 @@ import { errorFromData } from "./error-data.ts";
 import { plainData } from "./plain-data.ts";
 import {
   type ChainEvent,
+  type ChannelPort,
   type ClientMessage,
   REMOTE_METHODS,
   type RemotePortName,
@@ -36,7 +37,7 @@ export async function connectChannel(
 
 /** As `connectChannel`, where the chain's constants are known. */
 export function createChannelPorts(
-  port: MessagePort,
+  port: ChannelPort,
   constants: ChainConstants,
   { onListenerError }: { readonly onListenerError: (error: unknown) => void },
 ): RemotePorts {
@@ -44,17 +45,17 @@ export function createChannelPorts(
 }
 
 class ChannelClient {
-  readonly #port: MessagePort;
+  readonly #port: ChannelPort;
   readonly #calls = new Map<number, PendingCall>();
   readonly #listeners = new Map<number, ChainListener>();
   readonly #onListenerError: (error: unknown) => void;
   #nextId = 1;
   #isClosed = false;
 
-  constructor(port: MessagePort, onListenerError: (error: unknown) => void) {
+  constructor(port: ChannelPort, onListenerError: (error: unknown) => void) {
     this.#port = port;
     this.#onListenerError = onListenerError;
-    port.on("message", (message: ServerMessage) => this.#receive(message));
+    port.on("message", (message) => this.#receive(message as ServerMessage));
     port.on("messageerror", () => port.close());
     port.on("close", () => this.#end());
     port.unref();
@@ -72,6 +73,8 @@ class ChannelClient {
       inspection: this.#methodsOf("inspection"),
       keys: this.#methodsOf("keys"),
       node: this.#methodsOf("node"),
+      dev: this.#methodsOf("dev"),
+      les: this.#methodsOf("les"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

@@ -1,11 +1,15 @@
-import type { MessagePort } from "node:worker_threads";
 import { InvariantError } from "../../../errors.ts";
 import type { CancelToken } from "../cancel-token.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
 import type { RemotePorts } from "../rpc-ports.ts";
 import { errorDataOf } from "./error-data.ts";
 import { plainData } from "./plain-data.ts";
-import { type ClientMessage, remoteMethod, type ServerMessage } from "./protocol.ts";
+import {
+  type ChannelPort,
+  type ClientMessage,
+  remoteMethod,
+  type ServerMessage,
+} from "./protocol.ts";
 
 /** Ports that may lack methods nobody on the other side calls. */
 export type ServedPorts = {
@@ -30,7 +34,7 @@ class Cancellation implements CancelToken {
  * Answers calls of a channel client from `ports`, until either side closes. A call that fails is answered with its error.
  * The port alone does not keep the process running.
  */
-export function serveChannel(port: MessagePort, ports: ServedPorts): { close(): void } {
+export function serveChannel(port: ChannelPort, ports: ServedPorts): { close(): void } {
   const cancellations = new Map<number, Cancellation>();
   const subscriptions = new Map<number, () => void>();
 
@@ -99,7 +103,8 @@ export function serveChannel(port: MessagePort, ports: ServedPorts): { close(): 
     for (const cancellation of cancellations.values()) cancellation.abort();
   }
 
-  port.on("message", (message: ClientMessage) => {
+  port.on("message", (received) => {
+    const message = received as ClientMessage;
     if (message.kind === "call") answer(message);
     else if (message.kind === "abort") cancellations.get(message.id)?.abort();
     else if (message.kind === "subscribe") subscribe(message);

@@ -26,6 +26,8 @@ async function connected(
     inspection: direct.inspection,
     keys: direct.keys,
     node: direct.node,
+    dev: {},
+    les: {},
     runtime: {},
     tools: direct.tools,
   };

@@ -118,6 +118,7 @@ export const REMOTE_METHODS = {
     accounts: CALL,
     assertKnown: CALL,
     sign: CALL,
+    signTransaction: CALL,
     signWithPassphrase: CALL,
     unlock: CALL,
     lock: CALL,
@@ -131,6 +132,7 @@ export const REMOTE_METHODS = {
   },
   node: {
     info: CALL,
+    readiness: CALL,
     devChain: CALL,
     dataDirectory: CALL,
     adminInfo: CALL,
@@ -140,10 +142,41 @@ export const REMOTE_METHODS = {
     stopListener: CALL,
     exportChain: CALL,
     importChain: CALL,
+    cliqueSnapshot: CALL,
+    cliqueSigner: CALL,
+    cliqueStatus: CALL,
+    cliqueProposals: CALL,
+    cliquePropose: CALL,
+    cliqueDiscard: CALL,
     setMinimumGasPrice: CALL,
     setEtherbase: CALL,
     getValue: CALL,
     putValue: CALL,
+  },
+  dev: {
+    settings: CALL,
+    configure: CALL,
+    setNextBlock: CALL,
+    increaseTime: CALL,
+    setTime: CALL,
+    edit: CALL,
+    mine: CALL,
+    snapshot: CALL,
+    revert: CALL,
+    rollback: CALL,
+    reorg: CALL,
+    reset: CALL,
+    impersonate: CALL,
+    submitUnsigned: CALL,
+    drop: CALL,
+    dropAll: CALL,
+    dumpState: CALL,
+  },
+  les: {
+    latestCheckpoint: CALL,
+    checkpoint: CALL,
+    proveHash: CALL,
+    checkpointOracle: CALL,
   },
   runtime: {
     memoryStats: CALL,
@@ -174,4 +207,14 @@ export function remoteMethod(port: string, method: string): Remote | undefined {
   const table = REMOTE_METHODS as Readonly<Record<string, Readonly<Record<string, Remote>>>>;
   const methods = Object.hasOwn(table, port) ? table[port]! : {};
   return Object.hasOwn(methods, method) ? methods[method] : undefined;
+}
+
+/** What carries the messages of a channel: a `MessagePort`, or a part of the messages between two processes. */
+export interface ChannelPort {
+  postMessage(message: ClientMessage | ServerMessage): void;
+  on(event: "message" | "messageerror" | "close", listener: (value: unknown) => void): unknown;
+  /** While it is referenced, an open port keeps its process running. */
+  ref(): void;
+  unref(): void;
+  close(): void;
 }

@@ -6,6 +6,7 @@ import { call } from "../../eth/execute/call.ts";
 import { getLogs } from "../../eth/filter/get-logs.ts";
 import { getBalance } from "../../eth/state/get-balance.ts";
 import { ALICE, createTestModules } from "../../testing/test-chain.ts";
+import { plainData } from "../channel/plain-data.ts";
 
 test("in the chain's thread a method answers in the turn it is called", () => {
   const modules = createTestModules();
@@ -32,4 +33,34 @@ test("a log search passes over blocks after the head", async () => {
   const { chain, settings } = createTestModules();
   const found = await chain.logs({ terms: {}, from: 1, to: 1_000 }, settings.logLimits);
   assert.deepEqual([found.count, found.end, found.limit], [10, 3, undefined]);
+});
+
+test("what the pool holds leaves it as plain data, whatever class the pool gives its entries", async () => {
+  const { pooled } = createTestModules();
+  class Entry {
+    readonly tx = pooled[0]!.tx;
+    readonly sender = pooled[0]!.sender;
+    readonly arrival = 1;
+  }
+  const lists = { pending: [new Entry()], queued: [new Entry()] };
+  const { chain } = createTestModules({
+    pool: {
+      get: () => new Entry(),
+      content: () => ({
+        pending: new Map([[ALICE, lists.pending]]),
+        queued: new Map([[ALICE, lists.queued]]),
+      }),
+      contentFrom: () => lists,
+    },
+  });
+  const plain = { tx: pooled[0]!.tx, sender: pooled[0]!.sender };
+  assert.deepEqual(plainData(await chain.pooled(plain.tx.hash)), plain);
+  assert.deepEqual(plainData(await chain.poolContentFrom(ALICE)), {
+    pending: [plain],
+    queued: [plain],
+  });
+  assert.deepEqual(plainData(await chain.poolContent()), {
+    pending: new Map([[ALICE, [plain]]]),
+    queued: new Map([[ALICE, [plain]]]),
+  });
 });

@@ -5,7 +5,7 @@ import type { ChainReader } from "../../../chain/reader.ts";
 import type { IncludedTransaction } from "../../../chain/store/block-store.ts";
 import { includedTransaction } from "../../../chain/store/included-transaction.ts";
 import { invariant } from "../../../errors.ts";
-import type { PoolReader } from "../../../mempool/pool.ts";
+import type { PoolContent, PooledTransaction, PoolReader } from "../../../mempool/pool.ts";
 import type { Address } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import type { Hash } from "../../../primitives/hash.ts";
@@ -15,7 +15,14 @@ import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import { PendingProofError } from "../../dispatch/errors.ts";
 import { SharedSlices } from "../../dispatch/shared-slices.ts";
-import type { ChainEvents, ChainView, FeeReads, SealedHeader } from "../chain-view.ts";
+import type {
+  BlockReads,
+  ChainEvents,
+  ChainView,
+  FeeReads,
+  SealedHeader,
+  StateReads,
+} from "../chain-view.ts";
 import { andThen } from "../maybe-promise.ts";
 import { minedReceipt, minedTransaction, minedTransactionOf } from "../mined.ts";
 import { findLogs } from "./log-search.ts";
@@ -35,7 +42,54 @@ export type LocalChainModules = FeeReads &
 export function createLocalChainView(modules: LocalChainModules): ChainView {
   const { reader, pool, logs } = modules;
   const slices = new SharedSlices();
+  return {
+    config: reader.config,
+    genesisHash: reader.genesisHash,
 
+    ...createStoredReads(reader, slices),
+
+    logs({ terms, from, to }, limits, cancel) {
+      const range = { from, to: Math.min(to, reader.head().block.header.number) };
+      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
+    },
+
+    addressPage: (query) => modules.addresses.search(query),
+
+    pooled(hash) {
+      const pooled = pool.get(hash);
+      return pooled && plainPooled(pooled);
+    },
+    nextNonce: (address) => pool.nonceOf(address),
+    poolContent() {
+      const { pending, queued } = pool.content();
+      const plain = (lists: PoolContent["pending"]) =>
+        new Map(Array.from(lists, ([address, list]) => [address, list.map(plainPooled)]));
+      return { pending: plain(pending), queued: plain(queued) };
+    },
+    poolContentFrom(address) {
+      const { pending, queued } = pool.contentFrom(address);
+      return { pending: pending.map(plainPooled), queued: queued.map(plainPooled) };
+    },
+    poolCounts: () => pool.counts(),
+
+    suggestTip: () => modules.suggestTip(),
+    feeHistory: (blockCount, newest, percentiles) =>
+      modules.feeHistory(blockCount, newest, percentiles),
+    submit: (raw) => modules.submit(raw),
+    subscribe: (listener) => modules.subscribe(listener),
+  };
+}
+
+/** Without what the pool notes of it for itself. */
+function plainPooled({ tx, sender, sidecar }: PooledTransaction): PooledTransaction {
+  return { tx, sender, ...(sidecar && { sidecar }) };
+}
+
+/** The reads of blocks and states, for any thread or process with a view of the store. */
+export function createStoredReads(
+  reader: ChainReader,
+  slices: SharedSlices,
+): BlockReads & StateReads {
   function included(hash: Hash): IncludedTransaction | undefined {
     const position = reader.transactionPosition(hash);
     return position && reader.transactionAt(position.number, position.index);
@@ -48,9 +102,6 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
   }
 
   return {
-    config: reader.config,
-    genesisHash: reader.genesisHash,
-
     head: () => sealedHeader(reader.head()),
     header: (at) => findHeader(reader, at),
     block: (at) => findBlock(reader, at),
@@ -112,25 +163,6 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
       const proof = proveInSlices(reader, executed.block, { address, slots }, slices);
       return andThen(proof, (proof) => ({ account, proof }));
     },
-
-    logs({ terms, from, to }, limits, cancel) {
-      const range = { from, to: Math.min(to, reader.head().block.header.number) };
-      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
-    },
-
-    addressPage: (query) => modules.addresses.search(query),
-
-    pooled: (hash) => pool.get(hash),
-    nextNonce: (address) => pool.nonceOf(address),
-    poolContent: () => pool.content(),
-    poolContentFrom: (address) => pool.contentFrom(address),
-    poolCounts: () => pool.counts(),
-
-    suggestTip: () => modules.suggestTip(),
-    feeHistory: (blockCount, newest, percentiles) =>
-      modules.feeHistory(blockCount, newest, percentiles),
-    submit: (raw) => modules.submit(raw),
-    subscribe: (listener) => modules.subscribe(listener),
   };
 }
 

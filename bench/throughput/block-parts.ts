@@ -1,0 +1,202 @@
+/**
+ * CPU of each part of a transaction's way, in microseconds a transaction: `npm run bench -- block-parts [TRANSFERS] [BLOCKS] [ACCOUNTS]`.
+ *
+ * One process, a store on disk, no sockets: blocks of TRANSFERS transfers from 100 senders to random ones of ACCOUNTS accounts.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createChain } from "../../src/chain/chain.ts";
+import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
+import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
+import type { BlockRecord } from "../../src/chain/store/block-store.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { createBlockFactory } from "../../src/consensus/block-factory.ts";
+import { openProposals } from "../../src/consensus/clique/proposals.ts";
+import { soloStartingSet } from "../../src/consensus/clique/starting-set.ts";
+import { createEvmApplication } from "../../src/consensus/evm-application.ts";
+import { createSoloEngine } from "../../src/consensus/solo/solo-engine.ts";
+import { createEvm } from "../../src/evm/engine.ts";
+import { journalPool } from "../../src/mempool/journaled-pool.ts";
+import { Mempool } from "../../src/mempool/mempool.ts";
+import { createSubmit } from "../../src/mempool/submission.ts";
+import { parseGenesis } from "../../src/params/genesis.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import { cachedNodesIn, createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { openLogDirectory } from "../../src/storage/log-file.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { orderedTrieRoot } from "../../src/trie/ordered-trie-root.ts";
+import { encodeReceipt } from "../../src/types/receipt-codec.ts";
+import { decodePooledTransaction } from "../../src/types/transaction/decode.ts";
+import { recoverSender } from "../../src/types/transaction/sender.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "./workload.ts";
+
+const PROPOSER = `0x${"aa".repeat(20)}` as Address;
+const NONE: ReadonlySet<Address> = new Set();
+/** Blocks before the measured ones, in which the code is compiled. */
+const WARM_UP_BLOCKS = 2;
+const CACHE_BYTES = 256 << 20;
+
+export async function run([
+  transfers = "5000",
+  blocks = "6",
+  accounts = "100",
+]: readonly string[]): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  try {
+    const parts = measure(directory, Number(transfers), Number(blocks), Number(accounts));
+    const rows = [...parts].map(([part, microseconds]) => ({ part, "CPU us/tx": microseconds }));
+    printTable(rows);
+    writeResult("block-parts", rows, { transfers, blocks, accounts });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function measure(
+  directory: string,
+  transfers: number,
+  blocks: number,
+  accountCount: number,
+): ReadonlyMap<string, number> {
+  const keys = senderKeys(100);
+  const signed = signAll("transfer", keys, transfers * blocks, accountCount);
+  const raws = signed.map(({ raw }) => hexToBytes(raw));
+  const parts = new Map<string, number>();
+  let isMeasured = false;
+  const timed = <T>(part: string, work: () => T): T => {
+    const before = cpuMicroseconds();
+    const result = work();
+    if (isMeasured) parts.set(part, (parts.get(part) ?? 0) + cpuMicroseconds() - before);
+    return result;
+  };
+
+  let step = 0;
+  const store = openDiskBlockStore({
+    directory: join(directory, "chain"),
+    createTrie: createStateTrie,
+    failPoint(name) {
+      if (!name.startsWith("append:")) return;
+      const now = cpuMicroseconds();
+      if (isMeasured && name !== "append:begin") {
+        const part = `  append until ${name.slice(7)}`;
+        parts.set(part, (parts.get(part) ?? 0) + now - step);
+      }
+      step = now;
+    },
+  });
+  const stateTrie = createChainStateTrie(store, { cachedNodesMax: cachedNodesIn(CACHE_BYTES) });
+  const genesis = parseGenesis(genesisText(keys));
+  const { record, nodes } = genesisBlock(genesis, stateTrie);
+  store.append(record, nodes);
+  const log = SILENT_LOGGER;
+  const chain = createChain({ config: genesis.config, store, stateTrie, log });
+  const execution = { config: chain.config, stateTrie, evm: createEvm() };
+  const headOf = () => {
+    const { header } = chain.head().block;
+    return { header, state: chain.stateAt(header.number) };
+  };
+  const now = () => performance.now();
+  const mempool = new Mempool(
+    { accountSlots: 1_000_000, bytesMax: 2 ** 30 },
+    { config: chain.config, head: headOf(), now },
+  );
+  const journal = journalPool(mempool, openLogDirectory(join(directory, "pool")), log);
+  chain.subscribe(({ executed, changes }) =>
+    timed("  pool's new head", () =>
+      mempool.onHead({
+        ...headOf(),
+        changed: changes.accounts.map(({ address }) => address),
+        included: executed.block.transactions.map(({ hash }) => hash),
+      }),
+    ),
+  );
+  const application = createEvmApplication(
+    {
+      feeRecipient: () => PROPOSER,
+      extraData: EMPTY_BYTES,
+      minimumTip: () => 0n,
+      gasLimitTarget: BigInt(BLOCK_GAS_LIMIT),
+      packingMs: Number.POSITIVE_INFINITY,
+    },
+    {
+      ...{ chain, mempool, now, log },
+      submit: (submission) => mempool.add(submission),
+      proposals: openProposals(undefined),
+      startingSet: () => soloStartingSet(PROPOSER),
+      beginBlock: createBlockFactory(chain, execution),
+      setAside: () => {},
+      onFailure(_, error) {
+        throw error;
+      },
+    },
+  );
+  const engine = createSoloEngine(
+    {
+      blockTime: "manual",
+      proposer: PROPOSER,
+      onFatal: () => {},
+      isTemporary: () => false,
+      onStalled: () => {},
+    },
+    {
+      application: {
+        ...application,
+        prepareProposal: (proposal) =>
+          timed("pack, execute, seal", () => application.prepareProposal(proposal)),
+        commit: () => timed("commit", () => application.commit()),
+      },
+      onExecutable: () => () => {},
+      hasExecutable: () => mempool.counts().pending > 0,
+      now: () => ({ seconds: Math.floor(Date.now() / 1000), nanos: 0 }),
+      headTimestamp: () => chain.head().block.header.timestamp,
+    },
+  );
+  const submit = createSubmit(
+    { txFeeWeiMax: 0n, allowUnprotected: false },
+    { pool: mempool, blobs: { verify: unused, prove: unused } },
+  );
+
+  for (let block = 0; block < blocks; block++) {
+    isMeasured = block >= WARM_UP_BLOCKS;
+    const batch = raws.slice(block * transfers, (block + 1) * transfers);
+    timed("submit (all of the next three)", () => batch.forEach(submit));
+    timed("one block (all that follows)", () => engine.produceBlock());
+    const executed = chain.head();
+    if (executed.block.transactions.length !== transfers) {
+      throw new Error(`a block of ${executed.block.transactions.length} transactions`);
+    }
+    const decoded = timed("alone: decode a transaction", () =>
+      batch.map((raw) => decodePooledTransaction(raw).tx),
+    );
+    timed("alone: recover its sender", () => decoded.map((tx) => recoverSender(tx)));
+    timed("alone: transactions root", () =>
+      orderedTrieRoot(executed.block.transactions.map(({ raw }) => raw)),
+    );
+    timed("alone: receipts root", () => orderedTrieRoot(executed.receipts.map(encodeReceipt)));
+    const whole: BlockRecord = {
+      ...executed,
+      changes: store.changes(block + 1),
+      consensusData: EMPTY_BYTES,
+    };
+    const payload = timed("alone: encode the record", () => encodeBlockRecord(whole, NONE));
+    timed("alone: decode the record", () => decodeBlockRecord(payload));
+  }
+  journal.close();
+  store.close();
+  const measured = transfers * (blocks - WARM_UP_BLOCKS);
+  return new Map([...parts].map(([part, total]) => [part, total / measured]));
+}
+
+function unused(): never {
+  throw new Error("no blobs here");
+}
+
+function cpuMicroseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

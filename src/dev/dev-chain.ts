@@ -1,0 +1,415 @@
+import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { Chain } from "../chain/chain.ts";
+import type { StatePatches } from "../chain/state-patches.ts";
+import type { BlockMode } from "../consensus/solo/block-time.ts";
+import type { PayloadAttributes } from "../execution/block/build-block.ts";
+import type { Mempool } from "../mempool/mempool.ts";
+import type { Submission } from "../mempool/pool.ts";
+import type { Address } from "../primitives/address.ts";
+import { type Hash, hashFromBytes } from "../primitives/hash.ts";
+import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
+import { mergeChanges } from "../state/patched-state.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { decodePooledTransaction } from "../types/transaction/decode.ts";
+import { encodePooledTransaction } from "../types/transaction/encode.ts";
+import { impersonatedSender } from "../types/transaction/impersonation.ts";
+import { type AccountEdit, changesOfEdits } from "./account-edit.ts";
+import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
+import type { DevSettings, NextBlock } from "./dev-settings.ts";
+import { restoreDevState } from "./dev-state.ts";
+import { DevControlError } from "./errors.ts";
+
+/** Blocks are made for so long before other calls have their turn. */
+const SLICE_MS = 8;
+
+export type DevChainModules = {
+  readonly chain: Chain;
+  readonly patches: StatePatches;
+  readonly mempool: Mempool;
+  readonly journal: DevJournal;
+  /** The solo engine. */
+  readonly engine: {
+    /** As configured. */
+    readonly configuredMode: BlockMode;
+    setMode(mode: BlockMode): void;
+    produceBlock(): Hash;
+  };
+  /** Makes block `number` the head again while no block is made. */
+  readonly rewind: (number: number) => Promise<void>;
+  /** Milliseconds of the system's clock. */
+  readonly now: () => number;
+  readonly log: Logger;
+};
+
+export type MineRequest = {
+  readonly blocks: number;
+  /** Unix seconds of the first block. */
+  readonly timestamp?: number | undefined;
+  /** Seconds between the blocks. */
+  readonly intervalSeconds?: number | undefined;
+  /** The first block is so many seconds after the head as well. */
+  readonly spacesFirst?: boolean;
+};
+
+/**
+ * What a caller may do to a dev chain besides sending transactions. Each call is on disk when it returns, so that a node that is
+ * killed comes back with it.
+ */
+export class DevChain {
+  readonly #modules: DevChainModules;
+  readonly #snapshots: Map<number, SnapshotRecord>;
+  #settings: DevSettings;
+  #nextId: number;
+  /** Of the block being made by `mine`: not stored, because the block is. */
+  #timestamp: number | undefined;
+  /** One change of the chain at a time. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(modules: DevChainModules) {
+    this.#modules = modules;
+    const { chain, patches, journal } = modules;
+    const restored = restoreDevState(journal.records(), chain);
+    this.#settings = restored.settings;
+    this.#snapshots = restored.snapshots;
+    this.#nextId = restored.nextId;
+    for (const [number, changes] of restored.patches) patches.set(number, changes);
+    chain.subscribe(({ executed }) => this.#onBlock(executed.block.header));
+    this.#applyMode();
+  }
+
+  get settings(): DevSettings {
+    return this.#settings;
+  }
+
+  get isAutomine(): boolean {
+    return this.#mode().automine;
+  }
+
+  /** Milliseconds to add to the clock. */
+  get clockOffsetMs(): number {
+    return 1000 * (this.#settings.clockOffsetSeconds ?? 0);
+  }
+
+  /** The attributes of the next block with what is set for it. */
+  override(attributes: PayloadAttributes): PayloadAttributes {
+    const { number, timestamp: headTimestamp } = this.#head().header;
+    const { timestampInterval, gasLimit, coinbase, nextBlock } = this.#settings;
+    const next = nextBlock?.number === number + 1 ? nextBlock : undefined;
+    const timestamp =
+      this.#timestamp ??
+      next?.timestamp ??
+      (timestampInterval === undefined ? undefined : headTimestamp + timestampInterval);
+    const baseFeePerGas = next?.baseFeePerGas;
+    const isForced = gasLimit !== undefined || baseFeePerGas !== undefined;
+    return {
+      ...attributes,
+      ...(timestamp !== undefined && { timestamp }),
+      ...(gasLimit !== undefined && { gasLimit }),
+      ...(coinbase !== undefined && { feeRecipient: coinbase }),
+      ...(next?.prevRandao !== undefined && { prevRandao: next.prevRandao }),
+      ...(isForced && { forced: baseFeePerGas === undefined ? {} : { baseFeePerGas } }),
+    };
+  }
+
+  /** The transaction with its sender where that one sends without a key. */
+  withSender(submission: Submission): Submission {
+    const sender = impersonatedSender(submission.tx);
+    return sender !== undefined && this.isImpersonated(sender)
+      ? { ...submission, sender }
+      : submission;
+  }
+
+  isImpersonated(address: Address): boolean {
+    const { autoImpersonate = false, impersonated = [] } = this.#settings;
+    return autoImpersonate || impersonated.includes(address);
+  }
+
+  /** Changes settings; `undefined` makes one as configured again. */
+  configure(changes: DevSettings): void {
+    this.#store({ ...this.#settings, ...changes });
+    const { minimumGasPrice } = changes;
+    if (minimumGasPrice !== undefined) this.#modules.mempool.setMinimumTip(minimumGasPrice);
+    if ("automine" in changes || "intervalMs" in changes) this.#applyMode();
+    this.#refreshPool([]);
+  }
+
+  /** Sets something for the next block alone. @throws DevControlError for a time that is over */
+  setNextBlock(next: Omit<NextBlock, "number">): void {
+    const { number, timestamp } = this.#head().header;
+    if (next.timestamp !== undefined && next.timestamp <= timestamp) {
+      throw new DevControlError(
+        `Timestamp ${next.timestamp} is lower than or equal to previous block's timestamp ${timestamp}`,
+        { timestamp: next.timestamp, headTimestamp: timestamp },
+      );
+    }
+    const { nextBlock } = this.#settings;
+    const set = nextBlock?.number === number + 1 ? nextBlock : {};
+    this.configure({ nextBlock: { ...set, ...next, number: number + 1 } });
+  }
+
+  /** Moves the clock on, from the head where that is ahead of it. @returns seconds that it is ahead of the system's */
+  increaseTime(seconds: number): number {
+    const now = Math.floor(this.#modules.now() / 1000);
+    const ahead = this.#head().header.timestamp - now;
+    const clockOffsetSeconds = Math.max(this.#settings.clockOffsetSeconds ?? 0, ahead) + seconds;
+    this.configure({ clockOffsetSeconds });
+    return clockOffsetSeconds;
+  }
+
+  /** Sets the clock. @returns seconds it was moved by */
+  setTime(timestamp: number): number {
+    const now = Math.floor(this.#modules.now() / 1000);
+    const before = this.#settings.clockOffsetSeconds ?? 0;
+    const clockOffsetSeconds = timestamp - now;
+    this.configure({ clockOffsetSeconds });
+    return clockOffsetSeconds - before;
+  }
+
+  /** Changes accounts of the newest state. Costs what is changed. */
+  edit(edits: readonly AccountEdit[]): void {
+    const { chain, patches, journal } = this.#modules;
+    const { hash, header } = this.#head();
+    const { number } = header;
+    const changes = changesOfEdits(edits, chain.stateAt(number));
+    journal.append({ kind: "patch", number, hash, changes });
+    const before = patches.at(number);
+    patches.set(number, before === undefined ? changes : mergeChanges(before, changes));
+    this.#refreshPool(edits.map(({ address }) => address));
+  }
+
+  /** Makes blocks now. @returns their hashes */
+  mine(request: MineRequest): Promise<Hash[]> {
+    return this.#exclusive(() => this.#mine(request));
+  }
+
+  /** Remembers chain, clock, settings and pool. @returns its number, never used again */
+  snapshot(): number {
+    const { patches, mempool, journal } = this.#modules;
+    const { hash, header } = this.#head();
+    const { number } = header;
+    const changes = patches.at(number);
+    const id = this.#nextId++;
+    const snapshot: SnapshotRecord = {
+      kind: "snapshot",
+      ...{ id, number, hash },
+      settings: this.#settings,
+      ...(changes && { changes }),
+      pool: [...mempool.all()].map(({ tx, sender, sidecar }) => [
+        bytesToHex(encodePooledTransaction(tx, sidecar)),
+        sender,
+      ]),
+    };
+    journal.append(snapshot);
+    this.#snapshots.set(id, snapshot);
+    return id;
+  }
+
+  /** Goes back to a snapshot, which is used up with all after it. @returns false when there is none */
+  revert(id: number): Promise<boolean> {
+    return this.#exclusive(async () => {
+      const { chain, patches, journal } = this.#modules;
+      const snapshot = this.#snapshots.get(id);
+      if (snapshot === undefined || chain.hashAt(snapshot.number) !== snapshot.hash) return false;
+      await this.#modules.rewind(snapshot.number);
+      journal.append({ kind: "reverted", id });
+      for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
+      patches.set(snapshot.number, snapshot.changes);
+      this.#settings = snapshot.settings;
+      this.#applyMode();
+      this.#replacePool(snapshot.pool.map(submissionOf));
+      return true;
+    });
+  }
+
+  /** Removes the newest blocks. @throws DevControlError where there are not so many */
+  rollback(depth: number): Promise<void> {
+    return this.#exclusive(() => this.#modules.rewind(this.#heightBelow(depth)));
+  }
+
+  /**
+   * Replaces the newest blocks by others with `transactions`; those of the old blocks go back to the pool.
+   * @param transactions each with the index of its block among the new ones
+   */
+  reorg(
+    depth: number,
+    transactions: readonly { readonly raw: Uint8Array; readonly block: number }[],
+  ): Promise<void> {
+    return this.#exclusive(async () => {
+      const { chain, mempool, engine } = this.#modules;
+      const base = this.#heightBelow(depth);
+      const given = transactions.map(({ raw, block }) => {
+        if (block < 0 || block >= depth) {
+          throw new DevControlError(`block ${block} is not one of the ${depth} new ones`, {
+            block,
+          });
+        }
+        return { ...this.withSender(decodePooledTransaction(raw)), block };
+      });
+      const returned: Submission[] = [];
+      for (let number = base + 1; number <= base + depth; number++) {
+        const { block, senders } = chain.blockByNumber(number)!;
+        for (const [i, tx] of block.transactions.entries()) {
+          // The sidecar of a blob transaction is gone with its inclusion.
+          if (tx.type !== 3) returned.push({ tx, sender: senders[i]! });
+        }
+      }
+      const pooled: Submission[] = [...mempool.all()].map((entry) => ({
+        ...entry,
+        isVerified: true,
+      }));
+      const mode = this.#mode();
+      engine.setMode({ automine: false, intervalMs: 0 });
+      try {
+        await this.#modules.rewind(base);
+        for (let index = 0; index < depth; index++) {
+          this.#replacePool(given.filter(({ block }) => block === index));
+          // Otherwise an empty block in place of an empty one would be the same block.
+          this.setNextBlock({ prevRandao: hashFromBytes(randomBytes(32)) });
+          engine.produceBlock();
+        }
+        this.#replacePool([...returned, ...pooled]);
+      } finally {
+        engine.setMode(mode);
+      }
+    });
+  }
+
+  /** Back to the genesis block, with nothing set and an empty pool. */
+  reset(): Promise<void> {
+    return this.#exclusive(async () => {
+      const { patches, journal, rewind } = this.#modules;
+      await rewind(0);
+      journal.append({ kind: "reset" });
+      patches.set(0, undefined);
+      this.#snapshots.clear();
+      this.#settings = {};
+      this.#applyMode();
+      this.#replacePool([]);
+    });
+  }
+
+  /** Takes a transaction out of the pool. @returns false when it is not pooled */
+  drop(hash: Hash): boolean {
+    return this.#modules.mempool.remove(hash, "dropped");
+  }
+
+  dropAll(isDropped: (sender: Address) => boolean = () => true): void {
+    for (const { tx, sender } of [...this.#modules.mempool.all()]) {
+      if (isDropped(sender)) this.drop(tx.hash);
+    }
+  }
+
+  close(): void {
+    this.#modules.journal.close();
+  }
+
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #mine({
+    blocks,
+    timestamp,
+    intervalSeconds = 0,
+    spacesFirst,
+  }: MineRequest): Promise<Hash[]> {
+    const { engine } = this.#modules;
+    const head = this.#head().header.timestamp;
+    if (timestamp !== undefined && timestamp <= head) {
+      throw new DevControlError(
+        `Timestamp ${timestamp} is lower than or equal to previous block's timestamp ${head}`,
+        { timestamp, headTimestamp: head },
+      );
+    }
+    const hashes: Hash[] = [];
+    let sliceEnd = performance.now() + SLICE_MS;
+    for (let i = 0; i < blocks; i++) {
+      const isSpaced = intervalSeconds > 0 && (i > 0 || spacesFirst === true);
+      const first = i === 0 ? timestamp : undefined;
+      this.#timestamp = isSpaced ? this.#head().header.timestamp + intervalSeconds : first;
+      try {
+        hashes.push(engine.produceBlock());
+      } finally {
+        this.#timestamp = undefined;
+      }
+      if (performance.now() > sliceEnd) {
+        await setImmediate();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+    }
+    if (timestamp !== undefined || intervalSeconds > 0) this.#moveClockToHead();
+    return hashes;
+  }
+
+  /** A block's forced time is the chain's time from then on. */
+  #onBlock({ number, timestamp }: { readonly number: number; readonly timestamp: number }): void {
+    const { nextBlock, ...settings } = this.#settings;
+    if (nextBlock === undefined) return;
+    const isTimed = nextBlock.number === number && nextBlock.timestamp !== undefined;
+    this.#store({ ...settings, ...(isTimed && { clockOffsetSeconds: this.#offsetTo(timestamp) }) });
+  }
+
+  #moveClockToHead(): void {
+    const { timestamp } = this.#head().header;
+    this.#store({ ...this.#settings, clockOffsetSeconds: this.#offsetTo(timestamp) });
+  }
+
+  #offsetTo(timestamp: number): number {
+    return timestamp - Math.floor(this.#modules.now() / 1000);
+  }
+
+  #store(settings: DevSettings): void {
+    this.#modules.journal.append({ kind: "settings", settings });
+    this.#settings = settings;
+  }
+
+  #mode(): BlockMode {
+    const { configuredMode } = this.#modules.engine;
+    const { automine = configuredMode.automine, intervalMs = configuredMode.intervalMs } =
+      this.#settings;
+    return { automine, intervalMs };
+  }
+
+  #applyMode(): void {
+    this.#modules.engine.setMode(this.#mode());
+  }
+
+  #head() {
+    return this.#modules.chain.head().block;
+  }
+
+  #heightBelow(depth: number): number {
+    const { number } = this.#head().header;
+    if (depth <= number) return number - depth;
+    throw new DevControlError(
+      `Rollback depth must not exceed current chain height: current height ${number}, depth ${depth}`,
+      {
+        depth,
+        number,
+      },
+    );
+  }
+
+  /** The pool sees what was set by hand. */
+  #refreshPool(changed: readonly Address[]): void {
+    const { chain, mempool } = this.#modules;
+    const { header } = this.#head();
+    mempool.onHead({ header, state: chain.stateAt(header.number), changed, included: [] });
+  }
+
+  #replacePool(submissions: readonly Submission[]): void {
+    const { mempool, chain } = this.#modules;
+    this.dropAll();
+    const { header } = this.#head();
+    mempool.onHead({ header, state: chain.stateAt(header.number) });
+    mempool.addAll(submissions);
+  }
+}
+
+function submissionOf([raw, sender]: SnapshotRecord["pool"][number]): Submission {
+  const { tx, sidecar } = decodePooledTransaction(hexToBytes(raw as Hex));
+  return { tx, sender: sender as Address, ...(sidecar && { sidecar }), isVerified: true };
+}

@@ -1,0 +1,51 @@
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+
+/** What a caller of a dev chain has set for blocks, time and accounts. Each member left out is as the node was started. */
+export type DevSettings = {
+  /** A transaction is mined as soon as it arrives. */
+  readonly automine?: boolean | undefined;
+  /** Between two blocks made by the clock; 0: none are. */
+  readonly intervalMs?: number | undefined;
+  /** What the chain's clock is ahead of the system's. */
+  readonly clockOffsetSeconds?: number | undefined;
+  /** Seconds between the timestamps of two blocks, whatever the clock says. */
+  readonly timestampInterval?: number | undefined;
+  readonly gasLimit?: bigint | undefined;
+  readonly coinbase?: Address | undefined;
+  /** Least gas price in wei that the pool accepts. */
+  readonly minimumGasPrice?: bigint | undefined;
+  /** Accounts that send without a key. */
+  readonly impersonated?: readonly Address[] | undefined;
+  /** Every account sends without a key. */
+  readonly autoImpersonate?: boolean | undefined;
+  /** False: transactions are not logged. */
+  readonly logging?: boolean | undefined;
+  readonly nextBlock?: NextBlock | undefined;
+};
+
+/** Set for one block alone. */
+export type NextBlock = {
+  /** Number of the block: for any other one this is over. */
+  readonly number: number;
+  /** Unix seconds */
+  readonly timestamp?: number;
+  readonly baseFeePerGas?: bigint;
+  readonly prevRandao?: Hash;
+};
+
+const BIGINT = /^(\d+)n$/;
+
+/** JSON, with integers above 2^53 as decimal digits and `n`. */
+export function encodeSettings(value: unknown): string {
+  return JSON.stringify(value, (_key, member) =>
+    typeof member === "bigint" ? `${member}n` : member,
+  );
+}
+
+export function decodeSettings(text: string): unknown {
+  return JSON.parse(text, (_key, member) => {
+    const digits = typeof member === "string" ? BIGINT.exec(member)?.[1] : undefined;
+    return digits === undefined ? member : BigInt(digits);
+  });
+}

@@ -1,0 +1,208 @@
+import type { Socket } from "node:net";
+import type { Config } from "../../../config/config.ts";
+import { InvariantError } from "../../../errors.ts";
+import { createAuthenticator } from "../../../rpc/auth/authenticator.ts";
+import { createMethodRegistry } from "../../../rpc/methods.ts";
+import { createChannelPorts } from "../../../rpc/ports/channel/channel-client.ts";
+import type { ExecutionPort, ExecutionReads } from "../../../rpc/ports/execution.ts";
+import type { RemotePorts, Sessions } from "../../../rpc/ports/rpc-ports.ts";
+import type { TcpKind } from "../../../rpc/server/endpoint.ts";
+import { startRpcServer } from "../../../rpc/server/server.ts";
+import type { Logger } from "../../../telemetry/logger.ts";
+import { createMetrics } from "../../../telemetry/metrics.ts";
+import { callLimitsOf } from "../../adapters/call-limits.ts";
+import { createExecutionThreads } from "../../adapters/execution-workers.ts";
+import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { createConnectionSessions } from "../../adapters/sessions.ts";
+import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
+import { answerHealth } from "../../health.ts";
+import { allowedOriginsOf } from "../../rpc-endpoints.ts";
+import { rpcSettings } from "../../rpc-modules.ts";
+import { FollowedChain } from "./followed-chain.ts";
+import { ForwardedCalls } from "./forwarded-calls.ts";
+import { MultiplexedPort } from "./multiplexed-port.ts";
+import type { FromWorker, RpcWorkerData, ToWorker } from "./rpc-protocol.ts";
+import { sharedLimits } from "./shared-limits.ts";
+
+/** Methods that use these run in the chain's process (`runsInWorker`). */
+const SESSIONS_OF_THE_CHAIN: Pick<Sessions, "filters" | "sendLock" | "hashrates"> = {
+  get filters(): never {
+    throw new InvariantError("filters are in the chain's process");
+  },
+  get sendLock(): never {
+    throw new InvariantError("nonces are given out in the chain's process");
+  },
+  get hashrates(): never {
+    throw new InvariantError("hash rates are in the chain's process");
+  },
+};
+
+/** A worker that serves connections. */
+export type RpcWorker = {
+  /** @param socket of a connection */
+  receive(message: ToWorker, socket: Socket | undefined): void;
+};
+
+/** Builds an RPC process: listeners that are handed their connections, over a view of the store that another process writes. */
+export async function composeRpcWorker(
+  data: RpcWorkerData,
+  log: Logger,
+  post: (message: FromWorker) => void,
+): Promise<RpcWorker> {
+  const { config, index, count } = data;
+  const metrics = createMetrics();
+  const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
+  const chain = new FollowedChain(data, reportListenerError);
+  const port = new MultiplexedPort((message) => post({ kind: "port", message } as FromWorker));
+  const remote = createChannelPorts(
+    port,
+    { config: data.chainConfig, genesisHash: data.genesisHash },
+    { onListenerError: reportListenerError },
+  );
+  const forwarded = new ForwardedCalls(post);
+  const methods = createMethodRegistry(config);
+  const ports: RemotePorts = {
+    ...remote,
+    chain: chain.view(remote.chain, config.jsonRpc),
+    execution: createExecution(config, log, { chain, remote, store: data.store, metrics }),
+  };
+  const settings = rpcSettings(config, [...methods.values()]);
+  const limits = sharedLimits(config.rpcLimits, index, count);
+  const ofConnections = createConnectionSessions(sharedConfig(config, index, count), log, ports);
+  const sessions = Object.assign(Object.create(SESSIONS_OF_THE_CHAIN), ofConnections) as Sessions;
+  const { subscriptions, feeds } = ofConnections;
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => subscriptions.size,
+  );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => feeds.waitingBytes,
+  );
+  const authentication = createAuthenticator({
+    secret: data.jwtSecret,
+    badTokensMax: config.access.badTokensMax,
+    pauseMsMax: config.access.badTokenPauseMsMax,
+    onBadToken: (source) => post({ kind: "badToken", source }),
+  });
+  const server = await startRpcServer(
+    {
+      allowedHosts: config.jsonRpc.vhosts,
+      allowedOrigins: allowedOriginsOf(config),
+      limits,
+      ...(data.tls && { tls: data.tls }),
+      fastHttp: config.jsonRpc.fastHttp,
+      isHanded: true,
+    },
+    {
+      registry: forwarded.registryOf(methods),
+      modules: { ...ports, sessions, settings },
+      observer: createRpcObserver(log, metrics),
+      authenticate: authentication.authenticate,
+      otherRequest: (request, response) =>
+        answerHealth(request, response, () => remote.node.readiness()),
+    },
+  );
+
+  function accept(listener: TcpKind, socket: Socket | undefined): void {
+    const end = () => post({ kind: "ended", listener, connections: 1 });
+    // A client that left before it was handed over.
+    if (socket === undefined) {
+      end();
+      return;
+    }
+    socket.once("close", end);
+    server.accept(listener, socket);
+  }
+
+  return {
+    receive(message, socket) {
+      switch (message.kind) {
+        case "open":
+          void server.open(message.listener, message.endpoint);
+          break;
+        case "shut":
+          void server
+            .shut(message.listener, message.graceMs)
+            .finally(() => post({ kind: "shut", listener: message.listener }));
+          break;
+        case "connection":
+          accept(message.listener, socket);
+          break;
+        case "head":
+          chain.emitHead(message.number, message.hash);
+          break;
+        case "removed":
+          chain.emitRemoved(message.blocks);
+          break;
+        case "port":
+          port.receive(message.message);
+          break;
+        case "badToken":
+          authentication.countBadToken(message.source);
+          break;
+        case "metrics":
+          post({ kind: "metrics", id: message.id, exposition: metrics.exposition() });
+          break;
+        case "start":
+          break;
+        default:
+          forwarded.receive(message);
+      }
+    },
+  };
+}
+
+type AnyMethod = (...args: readonly unknown[]) => unknown;
+
+/** Executions in this process and its own thread; those on the pending block, and of blocks, in the chain's process. */
+function createExecution(
+  config: Config,
+  log: Logger,
+  modules: {
+    readonly chain: FollowedChain;
+    readonly remote: RemotePorts;
+    readonly store: RpcWorkerData["store"];
+    readonly metrics: ReturnType<typeof createMetrics>;
+  },
+): ExecutionPort {
+  const { chain, remote } = modules;
+  const { reader, execution, suggestTip } = chain;
+  const store = {
+    followable: modules.store,
+    get epoch() {
+      return chain.epoch;
+    },
+  };
+  const oneThread = { ...config, jsonRpc: { ...config.jsonRpc, workers: 1 } };
+  const identity = { config: reader.config, genesisHash: reader.genesisHash };
+  const threads = createExecutionThreads(
+    oneThread,
+    log,
+    { chain: identity, store },
+    modules.metrics,
+  );
+  const threaded: ExecutionReads = createThreadedExecution(
+    callLimitsOf(config),
+    { reader, execution },
+    { suggestTip, threads: threads!, isLocal: () => false },
+  );
+  const reads = Object.entries(threaded).map(([name, method]) => {
+    const here = method as AnyMethod;
+    const there = remote.execution[name as keyof ExecutionReads] as AnyMethod;
+    const either: AnyMethod = (...args) =>
+      args[1] === "pending" ? there(...args) : chain.read(() => here(...args));
+    return [name, either];
+  });
+  return { ...remote.execution, ...(Object.fromEntries(reads) as ExecutionReads) };
+}
+
+/** The limits of sessions that hold for all processes together. */
+function sharedConfig(config: Config, index: number, count: number): Config {
+  const { subscriptionTermsMax, totalSubscriptionsMax } = config.jsonRpc;
+  const shared = sharedLimits({ subscriptionTermsMax, totalSubscriptionsMax }, index, count);
+  return { ...config, jsonRpc: { ...config.jsonRpc, ...shared } };
+}

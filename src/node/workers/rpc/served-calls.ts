@@ -1,0 +1,123 @@
+import type { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
+import {
+  type Connection,
+  inProcessContext,
+  RequestContext,
+} from "../../../rpc/dispatch/context.ts";
+import { MethodNotFoundError } from "../../../rpc/dispatch/errors.ts";
+import type { Registry } from "../../../rpc/dispatch/method.ts";
+import type { JsonText } from "../../../rpc/params/codec.ts";
+import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
+import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
+import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
+
+type Call = FromWorker & { readonly kind: "call" };
+
+export type ServedCallsModules = {
+  readonly registry: Registry<RpcPorts>;
+  readonly ports: RpcPorts;
+  readonly queue: CallQueue;
+  readonly post: (message: ToWorker) => void;
+};
+
+/** A connection in an RPC process, as methods in this one see it. */
+class RemoteConnection implements Connection {
+  readonly notify: Connection["notify"];
+  readonly overrun: Connection["overrun"];
+  readonly #closeTasks: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(connection: number, post: (message: ToWorker) => void) {
+    this.notify = (messages) => post({ kind: "notify", connection, messages });
+    this.overrun = () => post({ kind: "overrun", connection });
+  }
+
+  onClose(task: () => void): void {
+    if (this.#isClosed) task();
+    else this.#closeTasks.push(task);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const task of this.#closeTasks.splice(0)) task();
+  }
+}
+
+/** Runs the calls that one RPC process leaves to the chain's: it has decided already that the caller may make them. */
+export class ServedCalls {
+  readonly #modules: ServedCallsModules;
+  readonly #running = new Map<number, RequestContext>();
+  readonly #connections = new Map<number, RemoteConnection>();
+
+  constructor(modules: ServedCallsModules) {
+    this.#modules = modules;
+  }
+
+  run(call: Call): void {
+    const context = this.#contextOf(call);
+    this.#running.set(call.id, context);
+    try {
+      const result = this.#resultOf(call, context);
+      if (result instanceof Promise) {
+        result.then(
+          (json) => this.#succeed(call.id, json, context),
+          (error) => this.#fail(call.id, error),
+        );
+      } else this.#succeed(call.id, result, context);
+    } catch (error) {
+      this.#fail(call.id, error);
+    }
+  }
+
+  abort(id: number): void {
+    this.#running.get(id)?.abort();
+  }
+
+  /** That connection is closed. */
+  gone(connection: number): void {
+    this.#connections.get(connection)?.close();
+    this.#connections.delete(connection);
+  }
+
+  /** The process ended. */
+  close(): void {
+    for (const context of this.#running.values()) context.abort();
+    for (const connection of [...this.#connections.keys()]) this.gone(connection);
+  }
+
+  #resultOf({ method: name, params }: Call, context: RequestContext): JsonText | Promise<JsonText> {
+    const { registry, ports, queue } = this.#modules;
+    const method = registry.get(name);
+    if (method === undefined) throw new MethodNotFoundError(name);
+    if (!method.isHeavy) return method.run(ports, params, context);
+    return queue.run(context, () => method.run(ports, params, context));
+  }
+
+  #contextOf({ transport, connection }: Call): RequestContext {
+    const { access, credential } = inProcessContext();
+    return new RequestContext({
+      ...{ transport, access, credential },
+      connection: connection === undefined ? undefined : this.#connection(connection),
+    });
+  }
+
+  #connection(id: number): RemoteConnection {
+    const known = this.#connections.get(id);
+    if (known !== undefined) return known;
+    const connection = new RemoteConnection(id, this.#modules.post);
+    this.#connections.set(id, connection);
+    return connection;
+  }
+
+  #succeed(id: number, json: JsonText, context: RequestContext): void {
+    this.#running.delete(id);
+    this.#modules.post({ kind: "answer", id, json: plainData(json) as JsonText });
+    context.replied();
+  }
+
+  #fail(id: number, error: unknown): void {
+    this.#running.delete(id);
+    this.#modules.post({ kind: "failure", id, error: errorDataOf(error) });
+  }
+}

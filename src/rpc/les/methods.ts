@@ -1,0 +1,15 @@
+import type { Method } from "../dispatch/method.ts";
+import type { RpcPorts } from "../ports/rpc-ports.ts";
+import {
+  getCheckpoint,
+  getCheckpointContractAddress,
+  getHeaderProof,
+  latestCheckpoint,
+} from "./checkpoints.ts";
+
+export const LES_METHODS: readonly Method<RpcPorts>[] = [
+  latestCheckpoint,
+  getCheckpoint,
+  getCheckpointContractAddress,
+  getHeaderProof,
+];

@@ -1,0 +1,41 @@
+import type { AccountEdit } from "../../dev/account-edit.ts";
+import type { MineRequest } from "../../dev/dev-chain.ts";
+import type { DevSettings, NextBlock } from "../../dev/dev-settings.ts";
+import type { StateDump } from "../../dev/state-dump.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
+
+/** Bends a dev chain. Plain data only. Every method throws DevControlError on a chain that is none. */
+export interface DevPort {
+  settings(): MaybePromise<DevSettings>;
+  configure(changes: DevSettings): MaybePromise<void>;
+  /** @throws DevControlError for a time before the head's */
+  setNextBlock(next: Omit<NextBlock, "number">): MaybePromise<void>;
+  /** Seconds that the chain's clock is ahead of the system's. */
+  increaseTime(seconds: number): MaybePromise<number>;
+  /** Seconds by which the clock was moved. */
+  setTime(timestamp: number): MaybePromise<number>;
+  edit(edits: readonly AccountEdit[]): MaybePromise<void>;
+  /** Hashes of the new blocks. */
+  mine(request: MineRequest): Promise<readonly Hash[]>;
+  /** @returns the number of the snapshot */
+  snapshot(): MaybePromise<number>;
+  /** @returns false when there is no such snapshot */
+  revert(id: number): Promise<boolean>;
+  /** @throws DevControlError where there are not so many blocks */
+  rollback(depth: number): Promise<void>;
+  reorg(
+    depth: number,
+    transactions: readonly { readonly raw: Uint8Array; readonly block: number }[],
+  ): Promise<void>;
+  reset(): Promise<void>;
+  impersonate(address: Address, isOn: boolean): MaybePromise<void>;
+  /** Submits a transaction that carries `impersonatingSignature`, whoever its sender is. */
+  submitUnsigned(raw: Uint8Array): MaybePromise<Hash>;
+  /** @returns false when it is not pooled */
+  drop(hash: Hash): MaybePromise<boolean>;
+  /** Drops every pooled transaction, or those of one account. */
+  dropAll(sender?: Address): MaybePromise<void>;
+  dumpState(): MaybePromise<StateDump>;
+}

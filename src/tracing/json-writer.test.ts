@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "../../test/support/fast-check.ts";
+import { bigintToFixedBytes } from "../primitives/bytes.ts";
+import { JsonWriter } from "./json-writer.ts";
+import { textString } from "./trace-text.ts";
+
+const written = (write: (out: JsonWriter) => void) => {
+  const out = new JsonWriter();
+  write(out);
+  const { length } = out;
+  const text = textString(out.finish());
+  assert.equal(length, Buffer.byteLength(text));
+  return text;
+};
+
+test("JsonWriter writes numbers, words, bytes and text as the language formats them", () => {
+  const word = fc.oneof(
+    fc.bigInt(0n, 255n),
+    fc.bigInt(0n, 1n << 64n),
+    fc.bigInt(0n, (1n << 256n) - 1n),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(word, { maxLength: 300 }),
+      fc.array(fc.oneof(fc.maxSafeNat(), fc.bigInt(0n, 1n << 70n)), { maxLength: 300 }),
+      fc.uint8Array({ maxLength: 9000 }),
+      fc.string({ unit: "binary" }),
+      (words, numbers, bytes, text) => {
+        const actual = written((out) => {
+          for (const each of words) {
+            out.quantity(Uint8Array.of(9, ...bigintToFixedBytes(each, 32).reverse()), 1);
+          }
+          for (const each of numbers) out.decimal(each);
+          out.hex(Uint8Array.of(7, ...bytes, 7), 1, bytes.length + 1);
+          out.text(text);
+        });
+        const expected = [
+          ...words.map((each) => `"0x${each.toString(16)}"`),
+          ...numbers.map(String),
+          Buffer.from(bytes).toString("hex"),
+          Buffer.from(text).toString(),
+        ];
+        assert.equal(actual, expected.join(""));
+      },
+    ),
+  );
+});
+
+test("JsonWriter cuts what is larger than a piece, and each piece owns its buffer", () => {
+  const out = new JsonWriter();
+  const bytes = new Uint8Array(3 << 20).fill(0xab);
+  out.hex(bytes, 0, bytes.length);
+  const pieces = out.finish();
+  assert.ok(pieces.length > 5);
+  for (const piece of pieces) assert.equal(piece.length, piece.buffer.byteLength);
+  assert.equal(textString(pieces), "ab".repeat(bytes.length));
+});

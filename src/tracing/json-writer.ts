@@ -1,0 +1,124 @@
+/** Most texts are short: the first pieces are small, later ones twice as large up to the maximum. */
+const PIECE_BYTES_MIN = 4 << 10;
+const PIECE_BYTES_MAX = 1 << 20;
+
+const ZERO = 0x30;
+const QUOTE = 0x22;
+const LETTER_X = 0x78;
+const ASCII_END = 0x80;
+const WORD_BYTES = 32;
+const DIGITS_MAX = 20;
+
+const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+
+/**
+ * Writes JSON as bytes: a trace has millions of short members, and as many strings cost more to collect than to write
+ * (`npm run bench -- trace`).
+ */
+export class JsonWriter {
+  readonly #pieces: Uint8Array[] = [];
+  readonly #digits = new Uint8Array(DIGITS_MAX);
+  #piece = new Uint8Array(PIECE_BYTES_MIN);
+  #at = 0;
+  #bytesBefore = 0;
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#bytesBefore + this.#at;
+  }
+
+  text(text: string): void {
+    this.#reserve(text.length);
+    const piece = this.#piece;
+    let at = this.#at;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code >= ASCII_END) {
+        this.#bytes(Buffer.from(text));
+        return;
+      }
+      piece[at++] = code;
+    }
+    this.#at = at;
+  }
+
+  /** A natural number in decimal digits. */
+  decimal(value: number | bigint): void {
+    if (value > Number.MAX_SAFE_INTEGER) {
+      this.text(value.toString());
+      return;
+    }
+    let rest = Number(value);
+    const digits = this.#digits;
+    let first = DIGITS_MAX;
+    do {
+      const quotient = Math.floor(rest / 10);
+      digits[--first] = ZERO + (rest - quotient * 10);
+      rest = quotient;
+    } while (rest > 0);
+    this.#reserve(DIGITS_MAX);
+    for (let i = first; i < DIGITS_MAX; i++) this.#piece[this.#at++] = digits[i]!;
+  }
+
+  /** A QUANTITY in quotes: the word at `start`, whose lowest byte comes first. */
+  quantity(bytes: Uint8Array, start: number): void {
+    this.#reserve(2 * WORD_BYTES + 4);
+    const piece = this.#piece;
+    let at = this.#at;
+    piece[at++] = QUOTE;
+    piece[at++] = ZERO;
+    piece[at++] = LETTER_X;
+    let i = start + WORD_BYTES - 1;
+    while (i > start && bytes[i] === 0) i--;
+    const top = bytes[i]!;
+    if (top > 15) piece[at++] = HEX_DIGITS[top >> 4]!;
+    piece[at++] = HEX_DIGITS[top & 15]!;
+    while (--i >= start) {
+      const byte = bytes[i]!;
+      piece[at++] = HEX_DIGITS[byte >> 4]!;
+      piece[at++] = HEX_DIGITS[byte & 15]!;
+    }
+    piece[at++] = QUOTE;
+    this.#at = at;
+  }
+
+  /** The hex digits of the bytes from `start` to `end`. */
+  hex(bytes: Uint8Array, start: number, end: number): void {
+    for (let from = start; from < end; from += PIECE_BYTES_MIN / 2) {
+      this.#shortHex(bytes, from, Math.min(end, from + PIECE_BYTES_MIN / 2));
+    }
+  }
+
+  /** The pieces; nothing can be written after. */
+  finish(): readonly Uint8Array[] {
+    this.#pieces.push(this.#piece.slice(0, this.#at));
+    return this.#pieces;
+  }
+
+  #shortHex(bytes: Uint8Array, start: number, end: number): void {
+    this.#reserve(2 * (end - start));
+    const piece = this.#piece;
+    let at = this.#at;
+    for (let i = start; i < end; i++) {
+      const byte = bytes[i]!;
+      piece[at++] = HEX_DIGITS[byte >> 4]!;
+      piece[at++] = HEX_DIGITS[byte & 15]!;
+    }
+    this.#at = at;
+  }
+
+  #bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#piece.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  #reserve(length: number): void {
+    if (this.#at + length <= this.#piece.length) return;
+    this.#pieces.push(this.#piece.slice(0, this.#at));
+    this.#bytesBefore += this.#at;
+    const size = Math.min(2 * this.#piece.length, PIECE_BYTES_MAX);
+    this.#piece = new Uint8Array(Math.max(size, length));
+    this.#at = 0;
+  }
+}

@@ -1,0 +1,173 @@
+import type { Address } from "../../primitives/address.ts";
+import { bytesToBigint } from "../../primitives/bytes.ts";
+import { bytesToHex } from "../../primitives/hex.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { chainIdFromV } from "./legacy.ts";
+import type { FeeMarketTransaction, LegacyTransaction } from "./transaction.ts";
+
+/**
+ * A transaction of type 0, or of type 2 with an empty access list, read in one pass: half the time of the reader of structures.
+ * undefined for every other type and for every fault, however small, so that `decodeTransaction` decodes or names the fault.
+ */
+export function decodePlainForm(
+  bytes: Uint8Array,
+): LegacyTransaction | FeeMarketTransaction | undefined {
+  if (bytes[0] === 2) return readFeeMarket(bytes);
+  return bytes[0]! >= 0xc0 ? readLegacy(bytes) : undefined;
+}
+
+function readFeeMarket(raw: Uint8Array): FeeMarketTransaction | undefined {
+  const items = new PlainItems(raw, 1);
+  const chainId = items.uint(32);
+  const nonce = items.uint(8);
+  const maxPriorityFeePerGas = items.uint(32);
+  const maxFeePerGas = items.uint(32);
+  const gasLimit = items.uint(8);
+  const to = items.recipient();
+  const value = items.uint(32);
+  const data = items.bytes();
+  items.emptyList();
+  const v = items.uint(32);
+  const r = items.uint(32);
+  const s = items.uint(32);
+  if (!items.areAllRead()) return undefined;
+  return {
+    type: 2,
+    chainId,
+    nonce,
+    maxPriorityFeePerGas,
+    maxFeePerGas,
+    gasLimit,
+    to,
+    value,
+    data,
+    accessList: [],
+    v,
+    r,
+    s,
+    hash: keccak256Hash(raw),
+    raw,
+  };
+}
+
+function readLegacy(raw: Uint8Array): LegacyTransaction | undefined {
+  const items = new PlainItems(raw, 0);
+  const nonce = items.uint(8);
+  const gasPrice = items.uint(32);
+  const gasLimit = items.uint(8);
+  const to = items.recipient();
+  const value = items.uint(32);
+  const data = items.bytes();
+  const v = items.uint(32);
+  const r = items.uint(32);
+  const s = items.uint(32);
+  if (!items.areAllRead()) return undefined;
+  return {
+    type: 0,
+    chainId: chainIdFromV(v),
+    nonce,
+    gasPrice,
+    gasLimit,
+    to,
+    value,
+    data,
+    v,
+    r,
+    s,
+    hash: keccak256Hash(raw),
+    raw,
+  };
+}
+
+/** The items of one list, in order. After the first fault every method returns something of no meaning. */
+class PlainItems {
+  readonly #bytes: Uint8Array;
+  #next: number;
+  #isPlain = true;
+
+  /** @param offset of the list, which must fill `bytes` to their end */
+  constructor(bytes: Uint8Array, offset: number) {
+    this.#bytes = bytes;
+    const first = bytes[offset] ?? 0;
+    const lengthBytes = first > 0xf7 ? first - 0xf7 : 0;
+    this.#next = offset + 1 + lengthBytes;
+    const payload = bytes.length - this.#next;
+    this.#isPlain =
+      first >= 0xc0 &&
+      (lengthBytes === 0
+        ? payload === first - 0xc0
+        : payload > 55 && payload === this.#length(offset + 1, lengthBytes));
+  }
+
+  /** True when nothing was out of the ordinary and every item has been read. */
+  areAllRead(): boolean {
+    return this.#isPlain && this.#next === this.#bytes.length;
+  }
+
+  /** An integer of at most `lengthMax` bytes. */
+  uint(lengthMax: number): bigint {
+    const first = this.#bytes[this.#next];
+    if (first !== undefined && first < 0x80) {
+      this.#next++;
+      if (first === 0) this.#isPlain = false;
+      return BigInt(first);
+    }
+    const bytes = this.#short(lengthMax);
+    if (bytes.length > 0 && bytes[0] === 0) this.#isPlain = false;
+    return bytesToBigint(bytes);
+  }
+
+  /** 20 bytes, or null for none. */
+  recipient(): Address | null {
+    const bytes = this.#short(20);
+    if (bytes.length === 0) return null;
+    if (bytes.length !== 20) this.#isPlain = false;
+    return bytesToHex(bytes) as Address;
+  }
+
+  bytes(): Uint8Array {
+    const first = this.#bytes[this.#next] ?? 0;
+    if (first < 0x80) {
+      this.#next++;
+      return this.#bytes.subarray(this.#next - 1, this.#next);
+    }
+    if (first <= 0xb7) return this.#short(55);
+    const lengthBytes = first - 0xb7;
+    const length = this.#length(this.#next + 1, lengthBytes);
+    if (first >= 0xc0 || length < 56) this.#isPlain = false;
+    this.#next += 1 + lengthBytes;
+    return this.#take(length);
+  }
+
+  emptyList(): void {
+    if (this.#bytes[this.#next++] !== 0xc0) this.#isPlain = false;
+  }
+
+  /** A string of at most 55 bytes. */
+  #short(lengthMax: number): Uint8Array {
+    const length = (this.#bytes[this.#next] ?? 0) - 0x80;
+    this.#next++;
+    if (length < 0 || length > lengthMax) this.#isPlain = false;
+    // One byte below 0x80 is its own encoding.
+    if (length === 1 && this.#bytes[this.#next]! < 0x80) this.#isPlain = false;
+    return this.#take(length);
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.#next;
+    if (!this.#isPlain || start + length > this.#bytes.length) {
+      this.#isPlain = false;
+      return this.#bytes.subarray(0, 0);
+    }
+    this.#next = start + length;
+    return this.#bytes.subarray(start, this.#next);
+  }
+
+  /** A length in `count` bytes; not a number where it has leading zeros or is beyond 32 bits. */
+  #length(offset: number, count: number): number {
+    if (count > 4 || this.#bytes[offset] === 0) return Number.NaN;
+    let length = 0;
+    for (let i = 0; i < count; i++) length = length * 256 + (this.#bytes[offset + i] ?? Number.NaN);
+    return length;
+  }
+}

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const BUNDLE = fileURLToPath(new URL("../../dist/bundle/", import.meta.url));
+
+describe("the code cache of a bundle", () => {
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), "evmint-bundle-"));
+    copyFileSync(join(BUNDLE, "load-bundle.js"), join(folder, "load-bundle.mjs"));
+    writeProgram("first");
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Of one length for names of one length: V8 compares no more of a source. */
+  function writeProgram(name: string): void {
+    const source = `exports.name = () => "${name}"; exports.name();\n`;
+    writeFileSync(join(folder, "evmint.cjs"), source);
+  }
+
+  /** What the bundle gives, loaded by a new process, which stores its code. */
+  function run(): string {
+    const program = `
+      import { loadBundle } from "${join(folder, "load-bundle.mjs")}";
+      const { exports, saveCodeCache } = loadBundle();
+      console.log(exports.name());
+      saveCodeCache();`;
+    const options = ["--input-type=module", "--eval", program];
+    const env = { PATH: process.env["PATH"] };
+    return execFileSync(process.execPath, options, { encoding: "utf8", env }).trim();
+  }
+
+  const cachePath = () => {
+    const names = readdirSync(folder).filter((name) => name.endsWith(".cache"));
+    assert.equal(names.length, 1);
+    return join(folder, names[0]!);
+  };
+
+  test("is stored by the first process and stays as it is while it is accepted", () => {
+    assert.equal(run(), "first");
+    const stored = readFileSync(cachePath());
+    assert.equal(run(), "first");
+    assert.deepEqual(readFileSync(cachePath()), stored);
+  });
+
+  test("is not used for another source of the same length", () => {
+    writeProgram("other");
+    assert.equal(run(), "other");
+  });
+
+  test("is not used when a byte of it changed, and is stored anew", () => {
+    const whole = readFileSync(cachePath());
+    for (const at of [0, 40, whole.length >> 1, whole.length - 1]) {
+      const damaged = Buffer.from(whole);
+      damaged[at]! ^= 0x10;
+      writeFileSync(cachePath(), damaged);
+      assert.equal(run(), "other");
+      assert.notDeepEqual(readFileSync(cachePath()), damaged);
+    }
+    writeFileSync(cachePath(), whole.subarray(0, 20));
+    assert.equal(run(), "other");
+  });
+});
+
+test("the build ran its node once and stored code that the next start accepts", () => {
+  const name = readdirSync(BUNDLE).find((each) => each.endsWith(".cache"))!;
+  assert.ok(name.includes(process.version));
+  const before = readFileSync(join(BUNDLE, name));
+  const program = `
+    import { loadBundle } from "${join(BUNDLE, "load-bundle.js")}";
+    loadBundle().saveCodeCache();`;
+  const env = { PATH: process.env["PATH"] };
+  execFileSync(process.execPath, ["--input-type=module", "--eval", program], { env });
+  assert.ok(readFileSync(join(BUNDLE, name)).equals(before));
+});
+
+test("threads of the bundled node execute calls", async () => {
+  const program = `
+    import { createNode } from "${join(BUNDLE, "library.js")}";
+    const settings = {
+      "json-rpc.enable": "true",
+      "json-rpc.address": "127.0.0.1:0",
+      "json-rpc.ws-address": "127.0.0.1:0",
+      "json-rpc.workers": "1",
+    };
+    const node = await createNode({ settings });
+    const url = node.urls.find((each) => each.startsWith("http"));
+    // PUSH1 7 PUSH0 MSTORE PUSH1 32 PUSH0 RETURN
+    const params = [{ data: "0x60075f5260205ff3" }, "latest"];
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_call", params }),
+    });
+    const { result, error } = await response.json();
+    console.log(result ?? error.message);
+    await node.stop();`;
+  const env = { PATH: process.env["PATH"] };
+  const options = ["--input-type=module", "--eval", program];
+  const output = execFileSync(process.execPath, options, { encoding: "utf8", env }).trim();
+  assert.equal(BigInt(output), 7n);
+});

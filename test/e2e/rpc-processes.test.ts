@@ -1,0 +1,241 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { Agent, request } from "node:http";
+import { after, before, describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { startConfiguredNode } from "../support/configured-node.ts";
+import { WITH_METRICS } from "../support/metrics.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { WsClient } from "../support/ws-client.ts";
+
+const [FROM, TO] = DEV_ADDRESSES;
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+type Answer = { readonly status: number; readonly body: any };
+
+/** A client with one connection of its own: the next client's is served by another process. */
+class Client {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+  #id = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  send(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const text = JSON.stringify(body);
+      const sent = request(
+        this.#url,
+        {
+          agent: this.#agent,
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+        },
+        (response) => {
+          let answer = "";
+          response.setEncoding("utf8").on("data", (chunk) => {
+            answer += chunk;
+          });
+          response.on("end", () =>
+            resolve({ status: response.statusCode!, body: answer && JSON.parse(answer) }),
+          );
+        },
+      );
+      sent.on("error", reject);
+      sent.end(text);
+    });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came back
+  async call(method: string, ...params: unknown[]): Promise<any> {
+    const id = ++this.#id;
+    const { body } = await this.send({ jsonrpc: "2.0", id, method, params });
+    assert.equal(body.id, id);
+    assert.equal(body.error, undefined, `${method}: ${JSON.stringify(body.error)}`);
+    return body.result;
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+const settings = { "json-rpc.processes": "2", "consensus.block-time": "instant" };
+
+describe("RPC processes", () => {
+  let node: TestNode;
+  let clients: readonly Client[];
+  before(async () => {
+    node = await startTestNode({
+      dev: true,
+      settings: { ...settings, ...WITH_METRICS },
+    });
+    clients = [new Client(node.url), new Client(node.url)];
+    // Connected one after the other, so each is on a process of its own.
+    for (const client of clients) await client.call("eth_chainId");
+  });
+  after(async () => {
+    for (const client of clients) client.close();
+    await node.stop();
+  });
+
+  test("serve the connections, and each has some of them", async () => {
+    const { processes } = node.node;
+    assert.equal(processes?.pids.length, 2);
+    const text = await (await fetch(metricsUrl(node))).text();
+    assert.match(text, /^evmint_rpc_processes_ready 2$/m);
+    assert.match(text, /^evmint_rpc_process_connections 2$/m);
+    assert.match(text, /^evmint_rpc_connections\{transport="http"\} 2$/m);
+    assert.match(
+      text,
+      /^evmint_rpc_request_duration_seconds_count\{method="eth_chainId"\} 2$/m,
+      "calls of both are in one metric",
+    );
+  });
+
+  test("never go back: what one connection has seen, every other sees at once", async () => {
+    const [writer, reader] = clients as [Client, Client];
+    for (let round = 0; round < 50; round++) {
+      const hash = await writer.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
+      const receipt = await reader.call("eth_getTransactionReceipt", hash);
+      assert.equal(receipt.transactionHash, hash);
+      const [own, other] = await Promise.all([
+        writer.call("eth_getTransactionCount", FROM, "latest"),
+        reader.call("eth_getTransactionCount", FROM, "pending"),
+      ]);
+      assert.equal(own, other);
+      const number = await writer.call("eth_blockNumber");
+      const block = await reader.call("eth_getBlockByNumber", number, false);
+      assert.equal(block.number, number);
+    }
+  });
+
+  test("announce a block only when every process can read it", async () => {
+    const sockets = await Promise.all([WsClient.open(node.wsUrl), WsClient.open(node.wsUrl)]);
+    const subscriptions = await Promise.all(sockets.map((each) => each.subscribe("newHeads")));
+    const waiting = new Map<string, () => void>();
+    const seen: string[][] = [[], []];
+    for (const [i, socket] of sockets.entries()) {
+      socket.on(subscriptions[i]!, ({ hash }) => {
+        seen[i]!.push(hash);
+        waiting.get(`${i} ${seen[i]!.length}`)?.();
+      });
+    }
+    const headOf = (i: number, count: number): Promise<void> =>
+      new Promise((resolve) => {
+        if (seen[i]!.length >= count) resolve();
+        else waiting.set(`${i} ${count}`, resolve);
+      });
+    for (let count = 1; count <= 10; count++) {
+      const next = headOf(count % 2, count);
+      await clients[0]!.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
+      await next;
+      const hash = seen[count % 2]!.at(-1)!;
+      for (const client of clients) {
+        assert.equal((await client.call("eth_getBlockByHash", hash, false)).hash, hash);
+      }
+    }
+    await Promise.all([headOf(0, 10), headOf(1, 10)]);
+    assert.deepEqual(seen[0], seen[1]);
+    for (const socket of sockets) socket.close();
+  });
+
+  test("find a filter whichever connection asks, and remove it for all", async () => {
+    const [one, other] = clients as [Client, Client];
+    const id = await one.call("eth_newBlockFilter");
+    await one.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
+    assert.equal((await other.call("eth_getFilterChanges", id)).length, 1);
+    assert.deepEqual(await one.call("eth_getFilterChanges", id), []);
+    assert.equal(await other.call("eth_uninstallFilter", id), true);
+    assert.equal(await one.call("eth_uninstallFilter", id), false);
+  });
+
+  test("serve a rolled-back chain's new blocks, never the removed ones", async () => {
+    const [one, other] = clients as [Client, Client];
+    for (let round = 0; round < 5; round++) {
+      const before = await one.call("eth_getBlockByNumber", "latest", false);
+      const hash = await one.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x7" });
+      const { blockHash } = await other.call("eth_getTransactionReceipt", hash);
+      await one.call("debug_setHead", before.number);
+      for (const client of clients) {
+        assert.equal(
+          (await client.call("eth_getBlockByNumber", "latest", false)).hash,
+          before.hash,
+        );
+        assert.equal(await client.call("eth_getBlockByHash", blockHash, false), null);
+        assert.equal(await client.call("eth_getTransactionReceipt", hash), null);
+      }
+      const again = await other.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x9" });
+      assert.equal((await one.call("eth_getTransactionReceipt", again)).transactionHash, again);
+    }
+  });
+
+  test("a killed process takes only its own connections with it, and is replaced", async () => {
+    const { processes } = node.node;
+    const [victim] = processes!.pids;
+    process.kill(victim!, "SIGKILL");
+    const results = await Promise.allSettled(
+      clients.map((client) => client.send({ jsonrpc: "2.0", id: 1, method: "eth_chainId" })),
+    );
+    // The cut connection's client connects again, so at most its running call failed.
+    assert.ok(results.some(({ status }) => status === "fulfilled"));
+    while (processes!.pids.includes(victim!)) await nextTurn();
+    await processes!.ready();
+    assert.equal(processes!.pids.length, 2);
+    for (const client of clients) assert.equal(await client.call("eth_chainId"), "0x7a69");
+    const text = await (await fetch(metricsUrl(node))).text();
+    assert.match(text, /^evmint_rpc_processes_lost_total 1$/m);
+  });
+
+  test("close a listener that is stopped, and serve it again when it is started", async () => {
+    const socket = await WsClient.open(node.wsUrl);
+    const closed = once(socket.socket, "close");
+    const [client] = clients as [Client];
+    assert.equal(await client.call("admin_stopWS"), true);
+    await closed;
+    const { port } = new URL(node.wsUrl);
+    assert.equal(await client.call("admin_startWS", "127.0.0.1", Number(port)), true);
+    const again = await WsClient.open(node.wsUrl);
+    assert.equal(await again.call("eth_chainId"), "0x7a69");
+    again.close();
+  });
+});
+
+test("bad tokens are counted over all RPC processes together", async () => {
+  const node = await startConfiguredNode({
+    settings: { ...settings, "json-rpc.bad-tokens-limit": "4" },
+  });
+  try {
+    const clients = [new Client(node.url), new Client(node.url)];
+    const call = { jsonrpc: "2.0", id: 1, method: "eth_chainId", params: [] };
+    for (const client of clients) assert.equal((await client.send(call)).status, 200);
+    const statuses: number[] = [];
+    const headers = { authorization: "Bearer bad" };
+    for (let attempt = 0; attempt < 6; attempt++) {
+      statuses.push((await clients[attempt % 2]!.send(call, headers)).status);
+      // Through the chain's process to the other: its answer to this arrives after the news.
+      for (const client of clients) await client.send({ ...call, method: "net_version" });
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 401, 429, 429]);
+    for (const client of clients) client.close();
+  } finally {
+    await node.stop();
+  }
+});
+
+test("the stop of a node ends its RPC processes, and open connections with them", async () => {
+  const node = await startTestNode({ dev: true, settings });
+  const { pids } = node.node.processes!;
+  const client = new Client(node.url);
+  await client.call("eth_chainId");
+  await node.stop();
+  for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  client.close();
+});
+
+function metricsUrl({ node }: TestNode): string {
+  return node.listeners.find(({ kind }) => kind === "metrics")!.url;
+}

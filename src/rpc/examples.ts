@@ -108,6 +108,11 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   debug_traceBlockByHash: [HASH, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   debug_traceBlock: ["0xc0"],
   debug_traceCall: [CALL, "latest", { tracer: "callTracer" }],
+  debug_traceCallMany: [
+    [{ transactions: [CALL, CALL] }],
+    { blockNumber: "latest" },
+    { tracer: "callTracer" },
+  ],
   testing_buildBlockV1: [
     HASH,
     {

@@ -181,7 +181,8 @@ const REASONS: readonly Reason[] = [
   {
     reason: "geth shows a refund that a step without the gas for it would have given",
     holds: (found) =>
-      has([found.theirs], /"error":"out of gas[^}]*"refund":/) &&
+      has([found.theirs], /"error":"out of gas/) &&
+      has([found.theirs], /"refund":/) &&
       isEqualWith(found, (name, member) => (name === "refund" ? undefined : member)),
   },
   {

@@ -72,7 +72,8 @@ export function createInspectionPort(
         storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
           reader.proofAt(header.number, address, []).storageRoot,
       };
-      const dump = await dumpState(source, { ...request, take: createBudget().take });
+      const { take, assertInTime } = createBudget();
+      const dump = await dumpState(source, { ...request, take, assertInTime });
       return { ...dump, root: header.stateRoot };
     },
     storageRange(at, txIndex, address, start, slotsMax) {
@@ -87,6 +88,7 @@ export function createInspectionPort(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
         first,
         last,
+        createBudget(),
       ),
     ...createStoreInspection(modules.core),
     ...createBlockInspection(limits, modules),

@@ -34,6 +34,7 @@ import { traceBlock } from "./trace-block.ts";
 import { traceBlockByHash } from "./trace-block-by-hash.ts";
 import { traceBlockByNumber } from "./trace-block-by-number.ts";
 import { traceCall } from "./trace-call.ts";
+import { traceCallMany } from "./trace-call-many.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 
 export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
@@ -55,6 +56,7 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   traceBlockByHash,
   traceBlock,
   traceCall,
+  traceCallMany,
   chaindbCompact,
   chaindbProperty,
   dbAncient,

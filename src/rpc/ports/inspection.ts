@@ -7,7 +7,7 @@ import type { BlockSelector } from "../params/block-selector.ts";
 import type { TraceRequest, TransactionTrace } from "./execution.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
-export type DumpRequest = Omit<DumpOptions, "take">;
+export type DumpRequest = Omit<DumpOptions, "take" | "assertInTime">;
 
 /** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
 export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
@@ -15,7 +15,7 @@ export interface InspectionPort extends StateInspection, StoreInspection, BlockI
 export interface StateInspection {
   /**
    * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
-   * @throws UnknownBlockError with geth's text, TraceTooLargeError
+   * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError
    */
   dumpState(
     at: BlockSelector,
@@ -32,7 +32,10 @@ export interface StateInspection {
     start: Uint8Array,
     slotsMax: number,
   ): MaybePromise<StorageRange>;
-  /** Accounts of block `last` that differ from those of `first`; both are in the chain. */
+  /**
+   * Accounts of block `last` that differ from those of `first`; both are in the chain.
+   * @throws TraceTooLargeError, TracingTimeoutError
+   */
   modifiedAccounts(first: number, last: number): MaybePromise<readonly Address[]>;
 }
 

@@ -267,6 +267,7 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
+    traceBundles: (bundles) => bundles.map(({ calls }) => calls.map(() => "{}")),
     traceCalls: (calls) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
     buildBlock() {

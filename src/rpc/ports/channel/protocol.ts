@@ -95,6 +95,7 @@ export const REMOTE_METHODS = {
     traceBlock: { cancelAt: 2 },
     traceRawBlock: { cancelAt: 2 },
     traceCall: { cancelAt: 3 },
+    traceBundles: { cancelAt: 3 },
     traceCalls: { cancelAt: 3 },
     traceRawTransaction: { cancelAt: 3 },
     buildBlock: CALL,

@@ -16,6 +16,9 @@ const NEWER_METHODS: ReadonlySet<string> = new Set([
   ...["eth_getStorageValues", "eth_baseFee", "eth_capabilities"],
 ]);
 
+const isUnselected = (answer: Answer): boolean =>
+  textOf(answer).endsWith("must specify either BlockHash or BlockNumber");
+
 /** Whether the answers are equal once `change` was made to the members of both. */
 function isEqualWith(
   { ours, theirs }: Found,
@@ -71,13 +74,16 @@ const REASONS: readonly Reason[] = [
   },
   {
     reason: "as newer versions of geth answer: a block selector that is null, empty or absent",
-    holds: ({ method, ours, theirs }) =>
-      textOf(theirs) === "invalid arguments; neither block nor hash specified"
-        ? ours.error === undefined ||
-          method === "debug_traceCall" ||
-          textOf(ours).endsWith("must specify either BlockHash or BlockNumber")
-        : method === "debug_traceCall" &&
-          textOf(theirs) === "missing value for required argument 1",
+    holds: ({ method, ours, theirs }) => {
+      if (
+        /neither block nor hash specified|missing value for required argument 1/.test(
+          textOf(theirs),
+        )
+      ) {
+        return ours.error === undefined || method === "debug_traceCall" || isUnselected(ours);
+      }
+      return method === "debug_accountRange" && isUnselected(ours) && codeOf(theirs) === -32000;
+    },
   },
   {
     reason: "as newer versions of geth answer: CREATE in a static call is out of gas",

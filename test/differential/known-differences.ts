@@ -268,6 +268,9 @@ export function withoutVersion(answer: unknown): unknown {
   const members = Object.entries(answer).filter(([name]) => name !== "maxUsedGas");
   return Object.fromEntries(
     members.map(([name, value]) => {
+      // Sets, in the order of Go's maps.
+      if ((name === "codes" || name === "state") && Array.isArray(value))
+        return [name, [...value].sort()];
       if (name === "accessList" && Array.isArray(value)) return [name, sorted(value)];
       if (name === "memory" && Array.isArray(value)) return [name, value.map(withoutPrefix)];
       if (name === "storage" && "pc" in answer) return [name, storageWithoutPrefix(value)];

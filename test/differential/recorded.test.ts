@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { skipWithout } from "../support/fixtures.ts";
 import { startRecordedChain } from "../support/recorded-chain.ts";
 import { type ChainName, forksChain } from "./chains.ts";
 import { compare, peerAt } from "./compare.ts";
-import { type Recording, readRecording } from "./recording.ts";
+import { type Recording, readRecording, writeChain } from "./recording.ts";
 import type { ChainFiles } from "./scenario.ts";
 
 /** `recordings/` holds what geth 1.17.0 answered; record.ts makes it anew. Differences need a reason in known-differences.ts. */
@@ -52,12 +52,4 @@ async function assertEqualAnswers(
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-function writeChain({ chain }: Recording, dir: string): ChainFiles {
-  assert.ok(chain, "the recording has its chain");
-  const files = { genesisFile: join(dir, "genesis.json"), chainFile: join(dir, "chain.rlp") };
-  writeFileSync(files.genesisFile, chain.genesis);
-  writeFileSync(files.chainFile, Buffer.from(chain.blocks, "hex"));
-  return files;
 }

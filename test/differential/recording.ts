@@ -5,6 +5,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import type { ChainName } from "./chains.ts";
 import type { Answer } from "./compare.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
+import type { ChainFiles } from "./scenario.ts";
 
 export type RecordedCase = DifferentialCase & { readonly answer: Answer };
 
@@ -33,4 +34,13 @@ export function writeRecording(name: ChainName, recording: Recording): void {
     [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
   };
   writeFileSync(fileOf(name), brotliCompressSync(text, { params }));
+}
+
+/** The files of a chain that a recording holds, in `dir`. */
+export function writeChain({ chain }: Recording, dir: string): ChainFiles {
+  if (chain === undefined) throw new Error("the recording is of a chain that is kept elsewhere");
+  const files = { genesisFile: join(dir, "genesis.json"), chainFile: join(dir, "chain.rlp") };
+  writeFileSync(files.genesisFile, chain.genesis);
+  writeFileSync(files.chainFile, Buffer.from(chain.blocks, "hex"));
+  return files;
 }

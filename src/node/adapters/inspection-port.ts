@@ -1,3 +1,4 @@
+import { findPreimage } from "../../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
 import { dumpState } from "../../chain/inspect/state-dump.ts";
 import { storageRange } from "../../chain/inspect/storage-range.ts";
@@ -83,6 +84,15 @@ export function createInspectionPort(
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
+    preimage: (hash) =>
+      findPreimage(
+        hash,
+        {
+          state: reader.stateAt(reader.head().block.header.number),
+          addresses: () => store.addresses(),
+        },
+        createBudget().assertInTime,
+      ),
     modifiedAccounts: (first, last) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },

@@ -1,3 +1,4 @@
+import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
 import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
 import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -32,6 +33,8 @@ export interface StateInspection {
     start: Uint8Array,
     slotsMax: number,
   ): MaybePromise<StorageRange>;
+  /** The address or slot whose keccak256 is a key in the head's tries; undefined: none. @throws TracingTimeoutError */
+  preimage(hash: Hash): MaybePromise<Uint8Array | undefined>;
   /**
    * Accounts of block `last` that differ from those of `first`; both are in the chain.
    * @throws TraceTooLargeError, TracingTimeoutError
@@ -66,6 +69,11 @@ export interface BlockInspection {
    * @throws NotTraceableError with geth's text
    */
   intermediateRoots(hash: Hash): MaybePromise<readonly Hash[]>;
+  /**
+   * What executing block `number` of the chain again needs besides the block; not of block 0.
+   * @throws DebugError for a block whose state was also set by other means, TraceTooLargeError
+   */
+  executionWitness(number: number): MaybePromise<ExecutionWitness>;
   /**
    * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
    * @throws NotTraceableError with geth's text

@@ -241,6 +241,7 @@ const TEST_INSPECTION: InspectionPort = {
   dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
   storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
   modifiedAccounts: () => [],
+  preimage: () => undefined,
   storeStats: () => "",
   compactStore: async () => {},
   row: () => undefined,
@@ -249,6 +250,7 @@ const TEST_INSPECTION: InspectionPort = {
   traceBadBlock: () => [],
   traceBlockFile: () => [],
   intermediateRoots: () => [],
+  executionWitness: () => ({ headers: [], codes: [], nodes: [] }),
   writeStandardTraces: () => [],
 };
 

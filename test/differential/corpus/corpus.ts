@@ -44,18 +44,18 @@ export async function recordedCorpusOf(
 ): Promise<readonly DifferentialCase[]> {
   if (name === "forks") {
     return [
-      ...everyNth(7, minedCases(facts)),
-      ...everyNth(5, inspectionCases(facts)),
-      ...everyNth(11, forkCases(facts)),
+      ...everyNth(17, minedCases(facts)),
+      ...everyNth(7, inspectionCases(facts)),
+      ...everyNth(23, forkCases(facts)),
     ];
   }
   // A loop takes longer than any limit of time on a slow machine.
   const isQuick = ({ name }: DifferentialCase) => !name.startsWith("creation 0x5b600056");
   const isTrace = ({ method }: DifferentialCase) => method === "debug_traceCall";
   return [
-    ...everyNth(4, minedCases(facts)),
+    ...everyNth(7, minedCases(facts)),
     ...inspectionCases(facts),
-    ...everyNth(9, [...programCases(facts, "latest", undefined)].filter(isTrace)),
+    ...everyNth(19, [...programCases(facts, "latest", undefined)].filter(isTrace)),
     ...everyNth(7, [...creationCases(facts, "latest")].filter(isTrace).filter(isQuick)),
     ...everyNth(3, traceOptionCases(facts)),
     ...everyNth(23, argumentCases(facts)),

@@ -1,3 +1,5 @@
+import { type Hex, hexToBytes } from "../../../src/primitives/hex.ts";
+import { keccak256Hash } from "../../../src/primitives/keccak.ts";
 import { PROGRAMS } from "../programs.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
 
@@ -28,6 +30,8 @@ export function* inspectionCases({
     yield of("debug_getModifiedAccountsByHash", hash);
     yield of("debug_getModifiedAccountsByHash", blocks[0]!.hash, hash);
     yield of("debug_intermediateRoots", hash);
+    yield of("debug_executionWitness", number);
+    yield of("debug_executionWitnessByHash", hash);
     yield of("debug_dbAncient", "hashes", Number(number));
     yield of("debug_dbAncient", "headers", Number(number));
     yield of("debug_dbAncient", "bodies", Number(number));
@@ -89,7 +93,6 @@ function* wrongCases({
   yield of("debug_traceBadBlock", hash);
   yield of("debug_traceBlockFromFile", "missing.rlp");
   yield of("debug_dbGet", "0x123456");
-  yield of("debug_dbAncients");
   for (const kind of ["hashes", "headers", "bodies", "receipts", "nothing"]) {
     yield of("debug_dbAncient", kind, head + 1);
   }
@@ -102,6 +105,8 @@ function* wrongCases({
     yield of("debug_getAccessibleState", from, to);
   }
   yield of("debug_preimage", UNKNOWN_HASH);
+  yield of("debug_preimage", keccak256Hash(hexToBytes(sender as Hex)));
+  yield of("debug_preimage", keccak256Hash(hexToBytes(word(1) as Hex)));
   yield of("debug_printBlock", head + 1);
   yield of("debug_getRawBlock", "0xffff");
 }

@@ -105,6 +105,7 @@ export const REMOTE_METHODS = {
     dumpState: CALL,
     storageRange: CALL,
     modifiedAccounts: CALL,
+    preimage: CALL,
     storeStats: CALL,
     compactStore: CALL,
     row: CALL,
@@ -113,6 +114,7 @@ export const REMOTE_METHODS = {
     traceBadBlock: CALL,
     traceBlockFile: CALL,
     intermediateRoots: CALL,
+    executionWitness: CALL,
     writeStandardTraces: CALL,
   },
   keys: {

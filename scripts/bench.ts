@@ -19,6 +19,7 @@ const BENCHES: Readonly<
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
+  trace: () => import("../bench/rpc/trace.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };

@@ -19,7 +19,6 @@ import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
 import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
-import { NetworkDecidesBlocksError } from "./engine.ts";
 import { PACKING_LIMITS } from "./pack-transactions.ts";
 import type { SetAside } from "./set-aside.ts";
 
@@ -52,7 +51,7 @@ export type BlockTester = {
    * @throws PayloadAttributesError, InvalidBlockError, and the rejection of the first transaction that does not fit
    */
   build(request: PayloadRequest): BuiltBlock;
-  /** Builds a block and makes it the head; its hash. @throws as build, NetworkDecidesBlocksError */
+  /** Builds a block and makes it the head; its hash. @throws as build, and what `assertCanCommit` throws */
   commit(request: PayloadRequest): Hash;
 };
 
@@ -60,8 +59,8 @@ export function createBlockTester(
   options: {
     readonly gasLimitTarget: bigint;
     readonly minimumTip: () => bigint;
-    /** False where a network decides the blocks. */
-    readonly canCommit: boolean;
+    /** Throws where a network decides the blocks, and while the chain is changed otherwise. */
+    readonly assertCanCommit: () => void;
   },
   modules: {
     readonly chain: Chain;
@@ -105,7 +104,7 @@ export function createBlockTester(
   return {
     build,
     commit(request) {
-      if (!options.canCommit) throw new NetworkDecidesBlocksError();
+      options.assertCanCommit();
       const { executed, changes, nodes } = build(request).sealed;
       chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
       return executed.block.hash;

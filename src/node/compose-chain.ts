@@ -42,6 +42,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "./adapters/blob-workers.ts";
+import { ChainChanges } from "./chain-changes.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";
@@ -82,9 +83,15 @@ export type ChainCore = OpenChain & {
   /**
    * Makes block `number` the head again and forgets what came after it; the engine goes on from there.
    * @param number at most the head's
-   * @throws NetworkDecidesBlocksError under an engine with a network
+   * @throws NetworkDecidesBlocksError under an engine with a network, ChainBusyError while the chain is changed otherwise
    */
   readonly rewind: (number: number) => Promise<void>;
+  /**
+   * Runs `change`, which appends or removes blocks itself, while the engine is stopped.
+   * @param name of what changes the chain, for the errors of others
+   * @throws as `rewind`
+   */
+  readonly withoutEngine: <T>(name: string, change: () => Promise<T>) => Promise<T>;
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -228,11 +235,22 @@ export function composeChain(
     journaled?.forgetIncluded();
   });
   let isRunning = false;
-  async function rewind(number: number): Promise<void> {
+  const changes = new ChainChanges();
+  async function withoutEngine<T>(name: string, change: () => Promise<T>): Promise<T> {
     if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
-    await engine.stop();
-    application.engineLost();
-    try {
+    return changes.run(name, async () => {
+      // Blocks that the engine builds meanwhile would have another parent.
+      await engine.stop();
+      application.engineLost();
+      try {
+        return await change();
+      } finally {
+        if (isRunning) await engine.start();
+      }
+    });
+  }
+  function rewind(number: number): Promise<void> {
+    return withoutEngine("a rewind", async () => {
       for (;;) {
         const head = chain.head().block.header.number;
         if (head <= number) return;
@@ -240,14 +258,18 @@ export function composeChain(
         // Other calls have their turn between two parts.
         await setImmediate();
       }
-    } finally {
-      if (isRunning) await engine.start();
-    }
+    });
   }
   if (opened.patches !== undefined && solo !== undefined) {
     devChain = new DevChain({
       ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
-      engine: solo,
+      engine: {
+        ...solo,
+        produceBlock() {
+          changes.assertNone();
+          return solo.produceBlock();
+        },
+      },
       journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
       now: hooks.wallClock ?? Date.now,
     });
@@ -256,12 +278,19 @@ export function composeChain(
   return {
     ...opened,
     blockTester: createBlockTester(
-      { ...building, canCommit: engine.network === undefined },
+      {
+        ...building,
+        assertCanCommit() {
+          if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
+          changes.assertNone();
+        },
+      },
       shared,
     ),
     badBlocks: new BadBlocks(),
     devChain,
     rewind,
+    withoutEngine,
     feeRecipient,
     reader: { ...chain, pending },
     mempool,

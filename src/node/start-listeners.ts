@@ -19,6 +19,7 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createCheckpointService } from "./adapters/checkpoint-service.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
+import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
@@ -93,7 +94,8 @@ export async function startListeners(
     isRunning: () => isListening,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
-  const les = createCheckpointService(
+  const lightClients = createLightClientService(config, { failures, metrics });
+  const checkpoints = createCheckpointService(
     config,
     { core, log: log.child("les"), failures, metrics },
     namespacesOf(jsonRpc.api, known).includes("les"),
@@ -113,7 +115,8 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files, threads, les },
+    ...{ keys, admin, dappDb, runtime, files, threads },
+    les: { ...checkpoints, ...lightClients.control },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -145,7 +148,8 @@ export async function startListeners(
     filters.close();
     keys.close();
     dappDb.close();
-    les.close();
+    checkpoints.close();
+    lightClients.close();
     // They read the store, which is closed next.
     await Promise.all([threads?.close(), processes?.close()]);
   };
@@ -163,6 +167,7 @@ export async function startListeners(
       registry,
       modules,
       observer: createRpcObserver(rpcLog, metrics),
+      ...(lightClients.admission && { admission: lightClients.admission }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
       otherRequest: (request, response) => answerHealth(request, response, readiness),

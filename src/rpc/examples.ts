@@ -157,6 +157,8 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   erigon_getBlockByTimestamp: [1_700_000_000, false],
   txpool_contentFrom: [ALICE],
   db_getString: ["notes", "greeting"],
+  les_clientInfo: [[]],
+  les_priorityClientInfo: [ZERO, ZERO, 100],
   les_getCheckpoint: [256],
   les_getHeaderProof: [1000, 0],
   db_getHex: ["notes", "greeting"],

@@ -272,3 +272,39 @@ test("the trie flush interval is undefined, as in geth with its default store", 
   await assert.rejects(request("debug_setTrieFlushInterval", "1h"), none);
   await assert.rejects(request("debug_setTrieFlushInterval", 1), { code: -32602 });
 });
+
+test("an import, a rewind and a block on demand exclude one another, and the chain goes on after each", async () => {
+  const head = Number(await request<string>("eth_blockNumber"));
+  for (let i = 0; i < 80; i++) running.produceBlock();
+  const file = `exclusive-${head}.rlp`;
+  await request("admin_exportChain", file);
+  await request("debug_setHead", `0x${head.toString(16)}`);
+  const BUSY = { code: -32005 };
+
+  const { timestamp } = await request<{ timestamp: Hex }>("eth_getBlockByNumber", "latest", false);
+  const attributes = {
+    timestamp: `0x${(Number(timestamp) + 10_000).toString(16)}`,
+    prevRandao: ZERO_HASH,
+    suggestedFeeRecipient: SENDER,
+    withdrawals: [],
+    parentBeaconBlockRoot: ZERO_HASH,
+  };
+  const importing = request("admin_importChain", file);
+  for (const [method, ...params] of [
+    ["debug_setHead", "0x1"],
+    ["admin_importChain", file],
+    ["testing_commitBlockV1", attributes, []],
+  ] as const) {
+    await assert.rejects(request(method, ...params), BUSY, method);
+  }
+  await importing;
+  assert.equal(Number(await request<string>("eth_blockNumber")), head + 80);
+
+  const rewinding = request("debug_setHead", `0x${head.toString(16)}`);
+  await assert.rejects(request("admin_importChain", file), BUSY);
+  await rewinding;
+  await request("admin_importChain", file);
+  assert.equal(Number(await request<string>("eth_blockNumber")), head + 80);
+  await send({ to: RECEIVER, value: "0x3" });
+  assert.deepEqual(running.node.core.store.check().faults, []);
+});

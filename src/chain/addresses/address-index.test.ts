@@ -183,6 +183,54 @@ describe("AddressIndex", () => {
     }
   });
 
+  test("a block larger than a slice is written in several, and leaves no row when it is killed and rolled back in between", () => {
+    const step = fc.constantFrom("index", "index", "index", "restart", "rollback", "append");
+    fc.assert(
+      fc.property(
+        fc.array(step, { minLength: 5, maxLength: 40 }),
+        fc.integer({ min: 1, max: 5 }),
+        (steps, rowsMax) => {
+          const kv = createMemoryKv();
+          let chain = new RandomChain(1);
+          const records: BlockRecord[] = Array.from({ length: 10 }, () => chain.next().record);
+          const source = {
+            head: () => records.length - 1,
+            base: () => 0,
+            block: (number: number) => records[number]!,
+          };
+          const limits = { rowsMax, sliceMs: 1_000, unindexedBlocksMax: 1_000 };
+          const open = () => new AddressIndex(true, { kv, source }, limits);
+          let index = open();
+          const rowCount = () =>
+            [...kv.range({ from: Uint8Array.of(0), to: Uint8Array.of(255) })].length;
+          for (const each of steps) {
+            const before = rowCount();
+            if (each === "index" && index.needsWork()) {
+              index.indexSome();
+              // The row of the progress is one more.
+              assert.ok(rowCount() - before <= rowsMax + 1);
+            }
+            if (each === "restart") index = open();
+            if (each === "append") records.push(chain.next().record);
+            if (each === "rollback" && records.length > 3) {
+              const last = records.length - 3;
+              index.rollback(last, records.slice(last + 1));
+              records.length = last + 1;
+              chain = RandomChain.from(records.length + 100, records);
+            }
+          }
+          while (index.needsWork()) index.indexSome();
+          for (const address of addressesOf(records)) {
+            assertSame(index, records, { ...EVERYTHING, address });
+          }
+          const entries = records.flatMap((record) => addressEntries(record));
+          assert.equal(rowCount(), entries.length + 1);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   test("blocks that are rolled back while the index is off leave no rows", () => {
     const store = openTestStore(true);
     for (let i = 0; i < 20; i++) store.append();

@@ -45,9 +45,9 @@ export type AddressIndexSource = {
 };
 
 export type AddressIndexLimits = {
-  /** Rows written in one transaction, during which nothing else runs. */
+  /** Rows written in one transaction, during which nothing else runs; a block with more is written in several. */
   readonly rowsMax: number;
-  /** Milliseconds of reading blocks before it. */
+  /** Milliseconds of reading blocks before it; a block is read whole. */
   readonly sliceMs: number;
   /** Blocks after the last indexed one that a search reads itself. */
   readonly unindexedBlocksMax: number;
@@ -74,6 +74,8 @@ export class AddressIndex {
   readonly #limits: AddressIndexLimits;
   readonly isOn: boolean;
   #indexedBlocks: number;
+  /** Rows of block `indexedBlocks` that are not written yet, those before them are; undefined: none is. */
+  #rest: readonly Row[] | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(
@@ -109,18 +111,22 @@ export class AddressIndex {
     this.#failure = { cause };
   }
 
-  /** Writes the rows of the next blocks; true while there is more to do. */
+  /** Writes the rows of the next blocks, or some rows of a large one; true while there is more to do. */
   indexSome(): boolean {
     const { indexedBlocks, blocks } = this.progress();
-    const deadline = performance.now() + this.#limits.sliceMs;
-    const rows: { readonly key: Uint8Array; readonly roles: number }[] = [];
+    const { rowsMax, sliceMs } = this.#limits;
+    const deadline = performance.now() + sliceMs;
     let next = Math.max(indexedBlocks, this.#source.base());
+    const rows: Row[] = [];
+    let rest = this.#rest;
     do {
-      for (const { address, index, roles } of addressEntries(this.#source.block(next))) {
-        rows.push({ key: rowKey(address, next, index), roles });
-      }
+      const ofBlock = rest ?? rowsOf(this.#source.block(next));
+      const room = rowsMax - rows.length;
+      for (const row of ofBlock.slice(0, room)) rows.push(row);
+      rest = ofBlock.length > room ? ofBlock.slice(room) : undefined;
+      if (rest !== undefined) break;
       next++;
-    } while (next < blocks && rows.length < this.#limits.rowsMax && performance.now() < deadline);
+    } while (next < blocks && rows.length < rowsMax && performance.now() < deadline);
     // A B-tree takes sorted rows several times faster than random ones.
     rows.sort((a, b) => Buffer.compare(a.key, b.key));
     this.#kv.transaction((writer) => {
@@ -128,16 +134,19 @@ export class AddressIndex {
       writeProgress(writer, next);
     });
     this.#indexedBlocks = next;
+    this.#rest = rest;
     return this.needsWork();
   }
 
   /** Makes block `last` the newest; `removed` are all after it. To be called before the blocks go, so that a crash leaves no row behind. */
   rollback(last: number, removed: Iterable<IndexedAddresses>): void {
     const blocks = last + 1;
-    if (this.#indexedBlocks <= blocks) return;
+    // Of the block after the indexed ones some rows may be written, by this process or by one that was killed.
+    if (this.#indexedBlocks < blocks) return;
     this.#kv.transaction((writer) => {
       for (const block of removed) {
         const { number } = block.block.header;
+        if (number > this.#indexedBlocks) break;
         for (const { address, index } of addressEntries(block)) {
           writer.remove(rowKey(address, number, index));
         }
@@ -145,6 +154,7 @@ export class AddressIndex {
       writeProgress(writer, blocks);
     });
     this.#indexedBlocks = blocks;
+    this.#rest = undefined;
   }
 
   /** @throws AddressIndexOffError, AddressIndexBuildingError, AddressIndexFailedError */
@@ -167,14 +177,11 @@ export class AddressIndex {
     return { blocks: found, isMore: false };
   }
 
-  /** Whether every row of the block is there, for checking the store. */
-  holdsEveryEntryOf(block: IndexedAddresses): { readonly isWhole: boolean; readonly rows: number } {
-    const { number } = block.block.header;
-    const entries = addressEntries(block);
-    const isWhole = entries.every(
-      ({ address, index, roles }) => this.#kv.get(rowKey(address, number, index))?.[0] === roles,
-    );
-    return { isWhole, rows: entries.length };
+  /** The rows of the block that are there, for checking the store: all of an indexed block, any of the one after them. */
+  storedRowsOf(block: IndexedAddresses): { readonly isWhole: boolean; readonly rows: number } {
+    const rows = rowsOf(block);
+    const stored = rows.filter(({ key, roles }) => this.#kv.get(key)?.[0] === roles).length;
+    return { isWhole: stored === rows.length, rows: stored };
   }
 
   *#descending(range: RangeOfAddress): Generator<AddressBlock> {
@@ -222,6 +229,16 @@ export class AddressIndex {
     }
     if (entries.length > 0) yield whole();
   }
+}
+
+type Row = { readonly key: Uint8Array; readonly roles: number };
+
+function rowsOf(block: IndexedAddresses): Row[] {
+  const { number } = block.block.header;
+  return addressEntries(block).map(({ address, index, roles }) => ({
+    key: rowKey(address, number, index),
+    roles,
+  }));
 }
 
 type RangeOfAddress = Pick<AddressQuery, "address" | "from" | "to">;

@@ -4,7 +4,7 @@ import { isLoopback } from "../../config/dangers.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
-import { NetworkDecidesBlocksError, type NetworkPeer } from "../../consensus/engine.ts";
+import type { NetworkPeer } from "../../consensus/engine.ts";
 import { InvalidBlockError } from "../../execution/errors.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
@@ -44,7 +44,6 @@ export function createNodeAdmin(
 ): NodeAdmin {
   const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, engine, execution } = core;
-  let isImporting = false;
 
   /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
   function importOrKeep(fileBlock: FileBlock): void {
@@ -133,12 +132,7 @@ export function createNodeAdmin(
 
     async importChain(file) {
       const path = files.forReading(file);
-      if (engine.network !== undefined) throw new NetworkDecidesBlocksError();
-      if (isImporting) throw new AdminError("another import is running");
-      isImporting = true;
-      // Only one writer: blocks that the engine builds meanwhile would have another parent.
-      await engine.stop();
-      try {
+      await core.withoutEngine("an import", async () => {
         for await (const fileBlock of readChainFile(path)) {
           const { block } = fileBlock;
           if (!isRunning()) throw new AdminError("the node stops");
@@ -152,10 +146,7 @@ export function createNodeAdmin(
           }
           await setImmediate();
         }
-      } finally {
-        isImporting = false;
-        if (isRunning()) await engine.start();
-      }
+      });
     },
   };
 }

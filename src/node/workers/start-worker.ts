@@ -18,7 +18,7 @@ export function forkWorker(entry: WorkerEntry): ChildProcess {
   const isBuilt = !import.meta.url.endsWith(".ts");
   const file = isBuilt ? "./worker.js" : `./${entry}.ts`;
   return fork(fileURLToPath(new URL(file, import.meta.url)), isBuilt ? [entry] : [], {
-    execArgv: isBuilt ? [] : ["--import", import.meta.resolve("tsx")],
+    execArgv: isBuilt ? [] : ["--import", "tsx"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

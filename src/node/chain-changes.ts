@@ -1,0 +1,33 @@
+import { NodeError } from "../errors.ts";
+
+/** Another change of the chain is running; the caller may try again after it. */
+export class ChainBusyError extends NodeError {
+  readonly code = "CHAIN_BUSY";
+  constructor(running: string) {
+    super(`the chain is being changed by ${running}, try again later`, { running });
+  }
+}
+
+/**
+ * Changes of the chain that are not made by the engine: an import, a rewind. They take many turns of the event loop, and a second
+ * one would build on a head that the first one moves.
+ */
+export class ChainChanges {
+  #running: string | undefined;
+
+  /** The result of `change`. @throws ChainBusyError while another one runs */
+  async run<T>(name: string, change: () => Promise<T>): Promise<T> {
+    this.assertNone();
+    this.#running = name;
+    try {
+      return await change();
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** @throws ChainBusyError */
+  assertNone(): void {
+    if (this.#running !== undefined) throw new ChainBusyError(this.#running);
+  }
+}

@@ -19,6 +19,17 @@ const NEWER_METHODS: ReadonlySet<string> = new Set([
 const isUnselected = (answer: Answer): boolean =>
   textOf(answer).endsWith("must specify either BlockHash or BlockNumber");
 
+type Witness = {
+  readonly headers: readonly unknown[];
+  readonly codes: readonly string[] | null;
+  readonly state: readonly string[] | null;
+};
+
+const isSubset = (part: readonly string[], whole: readonly string[] | null): boolean => {
+  const known = new Set(whole);
+  return part.every((item) => known.has(item));
+};
+
 /** Whether the answers are equal once `change` was made to the members of both. */
 function isEqualWith(
   { ours, theirs }: Found,
@@ -88,10 +99,11 @@ const REASONS: readonly Reason[] = [
   {
     reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
     holds: (found) =>
-      has([found.ours], /"(?:op|type)":"CREATE2?|"0xf[05]":1/) &&
+      has([found.ours], /"(?:op|type)":(?:"CREATE2?"|24[05]\b)|"0xf[05]":1/) &&
       has([found.ours], /out of gas: write protection/) &&
       isEqualWith(found, (name, member) =>
-        (name === "error" && member === "write protection") || name === "outOfGas"
+        (name === "error" && (member === "write protection" || member === null)) ||
+        name === "outOfGas"
           ? undefined
           : member,
       ),
@@ -229,6 +241,22 @@ const REASONS: readonly Reason[] = [
       has(found.params, /"erc7562Tracer"/) &&
       !has([found.theirs], /"index":"0x[1-9a-f]/) &&
       isEqualWith(found, (name, member) => (name === "index" ? undefined : member)),
+  },
+  {
+    reason: "a witness has what the execution read, which is more here at times",
+    holds: ({ method, ours, theirs }) => {
+      if (!method.startsWith("debug_executionWitness")) return false;
+      if (ours.error !== undefined) return codeOf(ours) === codeOf(theirs);
+      const [own, other] = [ours.result as Witness, theirs.result as Witness];
+      return (
+        isSubset(other.state ?? [], own.state) &&
+        isSubset(
+          (other.codes ?? []).filter((code) => !code.startsWith("0xef0100")),
+          own.codes,
+        ) &&
+        firstDifference(own.headers, other.headers) === undefined
+      );
+    },
   },
   {
     reason: "texts of block RLP that does not decode",

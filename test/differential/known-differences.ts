@@ -99,7 +99,7 @@ const REASONS: readonly Reason[] = [
   {
     reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
     holds: (found) =>
-      has([found.ours], /"(?:op|type)":(?:"CREATE2?"|24[05]\b)|"0xf[05]":1/) &&
+      has([found.ours], /"(?:op|type)":"CREATE2?|"0xf[05]":1/) &&
       has([found.ours], /out of gas: write protection/) &&
       isEqualWith(found, (name, member) =>
         (name === "error" && (member === "write protection" || member === null)) ||
@@ -118,6 +118,14 @@ const REASONS: readonly Reason[] = [
           ? "static"
           : member,
       ),
+  },
+  {
+    reason: "as newer versions of geth answer: CREATE in a static call is out of gas",
+    // The disassembly has the opcode, because geth 1.17.0 runs it.
+    holds: ({ params, ours, theirs }) =>
+      has(params, /"evmdisTracer"/) &&
+      has([ours], /"error":"out of gas: write protection"/) &&
+      has([theirs], /"op":24[05],"depth":\d+,"result":\[\]/),
   },
   {
     reason: "geth gives a simulated block before Shanghai a list of withdrawals",

@@ -56,7 +56,7 @@ function stateOf({ codes, state }: Witness, root: Uint8Array) {
   const source = {
     node: (_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array) => nodes.get(hexDigits(hash)),
   };
-  const cache = createNodeCache(1024);
+  const cache = createNodeCache(1 << 20);
   const leafOf = (address: string) =>
     createTrie(source, cache, EMPTY_BYTES).get(root, keccak256OfHex(address as never));
   const reader: StateReader = {
@@ -79,7 +79,7 @@ function stateOf({ codes, state }: Witness, root: Uint8Array) {
     },
     *storageEntries() {},
   };
-  return { reader, stateTrie: createStateTrie(source, { cachedNodesMax: 1024 }) };
+  return { reader, stateTrie: createStateTrie(source, { cacheBytes: 1 << 20 }) };
 }
 
 test("every block can be executed with its witness and nothing else, to the same state root", async () => {

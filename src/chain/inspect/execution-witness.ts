@@ -21,8 +21,8 @@ export type ExecutionWitness = {
   readonly nodes: readonly Uint8Array[];
 };
 
-/** Nodes that the recording trie holds in memory. */
-const CACHED_NODES = 4_096;
+/** Memory of the recording trie, which is used once. */
+const CACHE_BYTES = 1 << 20;
 
 /**
  * Executes a block of the chain once more and records what of the parent's state it reads, with the trie nodes that show it and those
@@ -53,7 +53,7 @@ export function executionWitness(
       trieNodesAt: (number) => recorded(store.trieNodesAt(number)),
       numberOfState: (root) => store.numberOfState(root),
     },
-    { cachedNodesMax: CACHED_NODES },
+    { cacheBytes: CACHE_BYTES },
   );
   let oldest = parentNumber;
   const blockHash = (number: number) => {

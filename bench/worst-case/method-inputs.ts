@@ -57,6 +57,11 @@ const WORST: Readonly<Record<string, (target: Target) => readonly unknown[]>> = 
   debug_traceBlockByNumber: () => ["latest", TRACE],
   debug_traceBlockByHash: ({ blockHash }) => [blockHash, TRACE],
   debug_traceCall: () => [CALL, "latest", { ...TRACE, stateOverrides: LOOP }],
+  debug_traceCallMany: () => [
+    [{ transactions: [CALL, CALL] }],
+    null,
+    { ...TRACE, stateOverrides: LOOP },
+  ],
 };
 
 /** Methods without a parameter that changes their cost. */

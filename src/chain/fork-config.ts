@@ -10,7 +10,7 @@ import {
 } from "../params/gas.ts";
 import { hardforkAt } from "../params/hardfork-at.ts";
 import { isAtLeast } from "../params/hardforks.ts";
-import type { Address } from "../primitives/address.ts";
+import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Hex } from "../primitives/hex.ts";
 import type { Header } from "../types/header.ts";
@@ -79,9 +79,8 @@ function forkConfigAt(
 function pragueContracts({ depositContractAddress }: ChainConfig): [string, Address][] {
   return [
     ["CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_REQUEST_ADDRESS],
-    ...(depositContractAddress
-      ? ([["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress]] as [string, Address][])
-      : []),
+    // As in geth, a chain without one shows the zero address.
+    ["DEPOSIT_CONTRACT_ADDRESS", depositContractAddress ?? ZERO_ADDRESS],
     ["HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS],
     ["WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_REQUEST_ADDRESS],
   ];

@@ -79,7 +79,7 @@ test("hardforkAt has no fork by time before London, where only an overridden num
     config: { chainId: 1, ...allBlocks(0), londonBlock: 5, shanghaiTime: 0 },
   });
   const at = (number: number) => hardforkAt(config, { number, timestamp: 9, difficulty: 0n });
-  assert.equal(at(4), "paris");
+  assert.equal(at(4), "berlin");
   assert.equal(at(5), "shanghai");
 });
 

@@ -36,9 +36,8 @@ const BLOCK_FORKS = [
 
 /** The rules that hold for the block at `point`. */
 export function hardforkAt(config: ChainConfig, point: ForkPoint): Hardfork {
-  if (isPostMerge(config, point)) {
-    // Only a call that overrides its block's number is after the merge and before London: opcodes are those of the merge then.
-    if ((config.londonBlock ?? 0) > point.number) return "paris";
+  // Only a call that overrides its block's number is after the merge and before London: there the block numbers decide, as in geth.
+  if (isPostMerge(config, point) && (config.londonBlock ?? 0) <= point.number) {
     for (const [hardfork, field] of TIME_FORKS) {
       if (isTimeForkActive(config, field, point.timestamp)) return hardfork;
     }

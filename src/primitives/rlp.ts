@@ -109,6 +109,28 @@ export function rlpListBounds(bytes: Uint8Array, offset: number): { start: numbe
   return { start, end: start + length };
 }
 
+/**
+ * Kind and payload of the item that `bytes` begin with, which may have more after it.
+ * @throws InvalidRlpError in the words of geth's `rlp.Split`
+ */
+export function splitRlp(bytes: Uint8Array): { isList: boolean; start: number; end: number } {
+  const first = bytes[0];
+  if (first === undefined) throw new InvalidRlpError("unexpected EOF");
+  if (first < 0x80) return { isList: false, start: 0, end: 1 };
+  const isList = first >= 0xc0;
+  const short = first - (isList ? 0xc0 : 0x80);
+  const lengthBytes = Math.max(0, short - 55);
+  const start = 1 + lengthBytes;
+  if (start > bytes.length) throw new InvalidRlpError("unexpected EOF");
+  let size = short;
+  if (lengthBytes > 0) {
+    size = bytes.subarray(1, start).reduce((sum, byte) => sum * 256 + byte, 0);
+    if (size < 56 || bytes[1] === 0) throw new NonCanonicalSizeError();
+  } else if (!isList && short === 1 && (bytes[1] ?? 0xff) < 0x80) throw new NonCanonicalSizeError();
+  if (size > bytes.length - start) throw new InvalidRlpError(tooLarge(0));
+  return { isList, start, end: start + size };
+}
+
 function payloadLength(items: readonly RlpItem[]): number {
   let total = 0;
   for (const item of items) total += encodedLength(item);

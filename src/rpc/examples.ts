@@ -104,12 +104,20 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   debug_getAccessibleState: ["latest", "earliest"],
   debug_traceBadBlock: [HASH],
   debug_intermediateRoots: [HASH],
+  debug_preimage: [HASH],
+  debug_executionWitness: ["0x1"],
+  debug_executionWitnessByHash: [HASH],
   debug_stacks: ["rpc && !server"],
   debug_traceTransaction: [HASH, { tracer: "callTracer" }],
   debug_traceBlockByNumber: ["latest", { disableStorage: true }],
   debug_traceBlockByHash: [HASH, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   debug_traceBlock: ["0xc0"],
   debug_traceCall: [CALL, "latest", { tracer: "callTracer" }],
+  debug_traceCallMany: [
+    [{ transactions: [CALL, CALL] }],
+    { blockNumber: "latest" },
+    { tracer: "callTracer" },
+  ],
   testing_buildBlockV1: [
     HASH,
     {

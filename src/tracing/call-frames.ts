@@ -27,6 +27,8 @@ export type CallFrameRecorder = {
   readonly onEnter: (start: FrameStart) => void;
   readonly onExit: (end: FrameEnd) => void;
   readonly onLog: (log: Log) => void;
+  /** The innermost frame that has not ended. */
+  current(): CallFrame | undefined;
   /** The outermost frame, once it has ended. */
   top(): CallFrame | undefined;
 };
@@ -70,6 +72,7 @@ export function createCallFrameRecorder(
       open?.logs.push({ log, index: logCount, position: open.calls.length });
       logCount++;
     },
+    current: () => open,
     top: () => top,
   };
 }

@@ -1,4 +1,5 @@
 import { haltText } from "../evm/halt-text.ts";
+import type { FrameStart } from "../evm/tracer.ts";
 import { revertReason } from "../execution/call/revert-reason.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
@@ -29,17 +30,36 @@ export const callTracer: TracerFactory = (config, { message, logsBefore, budget 
       if (!top) return "{}";
       // The outermost frame stands for the whole transaction, with the gas before and after its code.
       const whole = { gas: message.gasLimit, gasUsed: result.gasUsed };
-      return frameText(top, withLogs, false, whole);
+      return frameText(top, { withLogs, whole, hasValue: ({ type }) => type !== "STATICCALL" });
     },
   };
 };
 
-function frameText(
-  { start, end, calls, logs }: CallFrame,
-  withLogs: boolean,
+/** How a tree of frames is written. */
+export type FrameStyle = {
+  readonly withLogs: boolean;
+  /** Gas of the outermost frame, which is that of the transaction. */
+  readonly whole: FrameGas;
+  /** Whether `value` is shown. */
+  readonly hasValue: (start: FrameStart) => boolean;
+  /** Members after those of `callTracer`, each after a comma. */
+  readonly moreOf?: (frame: CallFrame) => string;
+};
+
+type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
+
+/** JSON text of a frame and those below it. */
+export function frameText(top: CallFrame, style: FrameStyle): string {
+  return textOf(top, style, false, style.whole);
+}
+
+function textOf(
+  frame: CallFrame,
+  style: FrameStyle,
   isInsideFailed: boolean,
-  gas: { readonly gas: bigint; readonly gasUsed: bigint },
+  gas: FrameGas,
 ): string {
+  const { start, end, calls, logs } = frame;
   const { type, from, to, input, value } = start;
   const hasFailed = end.outcome !== "success";
   const isCreation = type === "CREATE" || type === "CREATE2";
@@ -53,7 +73,7 @@ function frameText(
   text += failureText(end);
   if (calls.length > 0) {
     const texts = calls.map((call) =>
-      frameText(call, withLogs, hasFailed || isInsideFailed, {
+      textOf(call, style, hasFailed || isInsideFailed, {
         gas: call.start.gas,
         gasUsed: call.end.gasUsed,
       }),
@@ -61,11 +81,11 @@ function frameText(
     text += `,"calls":[${texts.join(",")}]`;
   }
   // What a failed frame logged never happened, nor what was logged below it.
-  if (withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) {
+  if (style.withLogs && logs.length > 0 && !hasFailed && !isInsideFailed) {
     text += `,"logs":[${logs.map(logText).join(",")}]`;
   }
-  if (type !== "STATICCALL") text += `,"value":"0x${value.toString(16)}"`;
-  return `${text}}`;
+  if (style.hasValue(start)) text += `,"value":"0x${value.toString(16)}"`;
+  return `${text}${style.moreOf?.(frame) ?? ""}}`;
 }
 
 function failureText({ outcome, halt, output }: CallFrame["end"]): string {

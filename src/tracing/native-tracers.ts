@@ -1,4 +1,5 @@
 import { callTracer } from "./call-tracer.ts";
+import { erc7562Tracer } from "./erc7562-tracer.ts";
 import { flatCallTracer } from "./flat-call-tracer.ts";
 import { fourByteTracer } from "./four-byte-tracer.ts";
 import { createJsTracer } from "./js/js-tracer.ts";
@@ -22,6 +23,7 @@ export function createTracers(options: { readonly scriptMemoryBytesMax: number }
   const engines = createScriptEngines({ memoryBytesMax: options.scriptMemoryBytesMax });
   const native: Readonly<Record<string, TracerFactory>> = {
     callTracer,
+    erc7562Tracer,
     flatCallTracer,
     prestateTracer,
     "4byteTracer": fourByteTracer,

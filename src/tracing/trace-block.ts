@@ -111,12 +111,13 @@ export function traceBlock(
   modules: TracingModules,
 ): readonly BlockTraceItem[] {
   const replay = beginReplay(target, modules);
+  // Any other tracer fails the whole call, as in geth; muxTracer is one of those whatever it holds.
+  const isScript = options.tracer !== "muxTracer" && options.tracer !== "";
   return target.block.transactions.map(() => {
     try {
       return { result: replay.trace(options) };
     } catch (error) {
-      // A native tracer fails the whole call, and muxTracer is one whatever it holds.
-      if (!(error instanceof ScriptFailedError) || options.tracer === "muxTracer") throw error;
+      if (!(error instanceof ScriptFailedError) || !isScript) throw error;
       return { error: error.message };
     }
   });

@@ -4,6 +4,7 @@ import type { TracerConfig } from "./transaction-tracer.ts";
 /** geth's types of the configurations, which its errors name; the other tracers take any and ignore it. */
 const CONFIG_TYPES: Readonly<Record<string, string>> = {
   callTracer: "native.callTracerConfig",
+  erc7562Tracer: "native.erc7562TracerConfig",
   flatCallTracer: "native.flatCallTracerConfig",
   muxTracer: "map[string]json.RawMessage",
   prestateTracer: "native.PrestateTracerConfig",
@@ -43,7 +44,8 @@ export function readSwitches<Name extends string>(
   return Object.fromEntries(entries) as Record<Name, boolean>;
 }
 
-function kindOf(value: unknown): string {
+/** Go's word for the JSON type of `value`. */
+export function kindOf(value: unknown): string {
   if (typeof value === "boolean") return "bool";
   return Array.isArray(value) ? "array" : typeof value;
 }

@@ -305,3 +305,59 @@ test("all traces of a request share one budget", () => {
   budget.take(100);
   assert.throws(() => budget.take(1), { code: "TRACE_TOO_LARGE" });
 });
+
+test("erc7562Tracer shows the slots, opcodes and contracts that each frame used", () => {
+  // SLOAD 1, SSTORE 1, TSTORE 2, KECCAK256 of one zero word, GAS without a call, EXTCODESIZE of bob
+  const code = `0x60015450602a60015560016002${"5d"}60205f20505a5073${bob.slice(2)}3b5000` as Hex;
+  const shown = trace(code, { tracer: "erc7562Tracer" });
+  assert.equal(shown.type, "CALL");
+  assert.deepEqual(shown.accessedSlots, {
+    reads: { [slot]: [hashFromBigint(42n)] },
+    writes: { [slot]: 1 },
+    transientReads: {},
+    transientWrites: { [hashFromBigint(2n)]: 1 },
+  });
+  assert.deepEqual(shown.keccak, [hashFromBigint(0n)]);
+  assert.deepEqual(shown.extCodeAccessInfo, [bob]);
+  assert.deepEqual(shown.contractSize, { [bob]: { contractSize: 0, opcode: 0x3b } });
+  assert.deepEqual(shown.usedOpcodes, {
+    ...{ "0x0": 1, "0x20": 1, "0x3b": 1, "0x54": 1, "0x55": 1, "0x5a": 1, "0x5d": 1 },
+  });
+  assert.equal(shown.outOfGas, false);
+});
+
+test("erc7562Tracer does not count GAS before a call, nor the opcodes a caller names", () => {
+  // GAS CALL, as compilers write it
+  const code = `0x5f5f5f5f5f73${caller.slice(2)}5af100` as Hex;
+  const tracerConfig = { ignoredOpcodes: ["0x0", "0x5f", "0x73"] };
+  const { usedOpcodes, calls } = trace(code, { tracer: "erc7562Tracer", tracerConfig });
+  assert.deepEqual(usedOpcodes, { "0xf1": 1 });
+  assert.equal(calls[0].type, "CALL");
+});
+
+test("erc7562Tracer says which inner frame ran out of gas", () => {
+  // A call with no gas of what needs some.
+  const { calls, outOfGas } = trace(
+    "0x600154",
+    { tracer: "erc7562Tracer" },
+    { to: caller, gas: 40_000n },
+  );
+  assert.deepEqual([outOfGas, calls[0].outOfGas], [false, false]);
+  const starved = trace(`0x5f5f5f5f5f73${caller.slice(2)}600af100` as Hex, {
+    tracer: "erc7562Tracer",
+  });
+  assert.deepEqual([starved.outOfGas, starved.calls[0].outOfGas], [false, true]);
+});
+
+test("a configuration of erc7562Tracer that is wrong is rejected", () => {
+  for (const tracerConfig of [
+    { ignoredOpcodes: {} },
+    { ignoredOpcodes: [1] },
+    { stackTopItemsSize: "3" },
+    { withLog: 1 },
+  ]) {
+    assert.throws(() => trace("0x", { tracer: "erc7562Tracer", tracerConfig }), {
+      code: "TRACE_INVALID_TRACER",
+    });
+  }
+});

@@ -23,6 +23,15 @@ export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
   ]);
 }
 
+/** The items of a receipt that geth's append-only files hold, in a list: no bloom and no type, which follow from the rest of the block. */
+export function storedReceiptItem(receipt: ConsensusReceipt): RlpItem {
+  return [
+    outcomeBytes(receipt),
+    bigintToBytes(receipt.cumulativeGasUsed),
+    receipt.logs.map(logItem),
+  ];
+}
+
 function outcomeBytes({ status, postState }: ConsensusReceipt): Uint8Array {
   if (postState !== undefined) return hashToBytes(postState);
   return status === 1 ? Uint8Array.of(1) : EMPTY_BYTES;

@@ -93,6 +93,8 @@ export class StructReader {
   readonly #type: string;
   readonly #field: Field | undefined;
   #next = 0;
+  /** Go's integers have any size, so that faults after such a field are reported before it. */
+  #oversized: InvalidEncodingError | undefined;
 
   /** @param payload the list's items, without its prefix */
   constructor(payload: Uint8Array, type: string, field?: Field) {
@@ -106,7 +108,8 @@ export class StructReader {
     const { offset, prefix } = this.#takeString(field, type);
     if (prefix.length > bits / 8) {
       if (type === "*uint256.Int") throw new InvalidRlpError("rlp: value too large for uint256");
-      throw this.fault("RLP_STRING_TOO_LONG", type, field);
+      if (bits !== 256) throw this.fault("RLP_STRING_TOO_LONG", type, field);
+      this.#oversized ??= this.fault("RLP_STRING_TOO_LONG", type, field);
     }
     this.#expectShortest(offset, prefix, type, field);
     const bytes = this.#bytesOf(prefix);
@@ -193,6 +196,7 @@ export class StructReader {
   /** @throws InvalidEncodingError when fields are left */
   end(): void {
     if (this.hasMore()) throw this.#own("RLP_TOO_MANY_ELEMENTS");
+    if (this.#oversized) throw this.#oversized;
   }
 
   fault(code: InvalidEncodingCode, type: string, field: string): InvalidEncodingError {

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import type { DifferentialCase } from "./corpus/request.ts";
+import { firstDifference } from "./difference.ts";
 import { send } from "./geth.ts";
 import { knownReason, withoutVersion } from "./known-differences.ts";
 
@@ -19,11 +21,14 @@ const SHOWN = 900;
 const TRIES = 3;
 const NEWER = "as newer versions of geth answer, not yet 1.17.0";
 
-/** Sends every case to both nodes. */
-export async function compare(
-  own: string,
-  geth: string,
-  cases: readonly DifferentialCase[],
+/** Answers one case. */
+export type Peer = (wanted: DifferentialCase) => Promise<Answer>;
+
+/** Puts every case to both. */
+export async function compare<Case extends DifferentialCase>(
+  own: Peer,
+  geth: (wanted: Case) => Promise<Answer>,
+  cases: readonly Case[],
 ): Promise<Comparison> {
   let equal = 0;
   const known = new Map<string, number>();
@@ -32,19 +37,15 @@ export async function compare(
   async function work(): Promise<void> {
     while (next < cases.length) {
       const each = cases[next++]!;
-      const { method, params } = each;
-      const [ours, theirs] = await Promise.all([
-        ask(own, method, params),
-        ask(geth, method, params),
-      ]);
-      const at = firstDifference(ours, theirs, "");
+      const [ours, theirs] = await Promise.all([own(each), geth(each)]);
+      const at = firstDifference(ours, theirs);
       if (at === undefined) {
         equal++;
         continue;
       }
       const left = withoutVersion(ours) as Answer;
       const right = withoutVersion(theirs) as Answer;
-      const rest = firstDifference(left, right, "");
+      const rest = firstDifference(left, right);
       const reason = rest === undefined ? NEWER : knownReason({ ...each, ours, theirs });
       if (reason !== undefined) known.set(reason, (known.get(reason) ?? 0) + 1);
       else differences.push(describe(each, left, right, rest ?? at));
@@ -54,30 +55,24 @@ export async function compare(
   return { equal, known, differences };
 }
 
-async function ask(url: string, method: string, params: readonly unknown[]): Promise<Answer> {
-  for (let tries = 1; ; tries++) {
-    try {
-      const { result, error } = await send(url, method, params);
-      return error === undefined ? { result } : { error };
-    } catch (cause) {
-      // A kept connection that the server closed in the same moment.
-      if (tries === TRIES) throw new Error(`${method} to ${url}`, { cause });
+/** The node at `url`. Traces that it writes to files are answered with the texts of the files. */
+export function peerAt(
+  url: string,
+  headers: () => Readonly<Record<string, string>> = () => ({}),
+): Peer {
+  return async ({ method, params }) => {
+    for (let tries = 1; ; tries++) {
+      try {
+        const { result, error } = await send(url, method, params, headers());
+        if (error !== undefined) return { error };
+        const isFiles = method.startsWith("debug_standardTrace") && Array.isArray(result);
+        return { result: isFiles ? result.map((file) => readFileSync(file, "utf8")) : result };
+      } catch (cause) {
+        // A kept connection that the server closed in the same moment.
+        if (tries === TRIES) throw new Error(`${method} to ${url}`, { cause });
+      }
     }
-  }
-}
-
-/** Path of the first place where two JSON values differ; undefined when they are equal. */
-export function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
-  if (a === b) return undefined;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null)
-    return path || "/";
-  if (Array.isArray(a) !== Array.isArray(b)) return path || "/";
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[key], right[key], `${path}/${key}`);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  };
 }
 
 function describe(

@@ -27,10 +27,11 @@ export async function startGeth(options: {
   const secret = randomBytes(32);
   writeFileSync(jwtFile, secret.toString("hex"));
   const quiet = ["--datadir", home, "--verbosity", "1"];
-  const archive = ["--gcmode", "archive", "--history.transactions", "0"];
+  // With the preimages of hashes, so that dumps show addresses.
+  const archive = ["--cache.preimages", "--gcmode", "archive", "--history.transactions", "0"];
   const run = (...args: string[]) => execFileSync(GETH, [...quiet, ...args], { stdio: "pipe" });
   try {
-    run("--state.scheme", "hash", "init", options.genesisFile);
+    run("--cache.preimages", "--state.scheme", "hash", "init", options.genesisFile);
     run(...archive, "import", options.chainFile);
     const [port, authPort] = [await freePort(), await freePort()];
     const child = spawn(
@@ -41,7 +42,8 @@ export async function startGeth(options: {
         ...["--http", "--http.port", `${port}`, "--http.api", "eth,net,web3,debug,txpool,admin"],
         ...["--authrpc.port", `${authPort}`, "--authrpc.jwtsecret", jwtFile],
       ],
-      { stdio: "ignore" },
+      // Its trace files are below the folder that is removed at the end.
+      { stdio: "ignore", env: { ...process.env, TMPDIR: home } },
     );
     const url = `http://127.0.0.1:${port}`;
     await untilAnswers(url, child);

@@ -3,18 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Suite } from "../conformance/suite.ts";
-import { fixture } from "../support/fixtures.ts";
 import { startRecordedChain } from "../support/recorded-chain.ts";
-import { compare, type Difference } from "./compare.ts";
-import { argumentCases, overrideCases, traceOptionCases } from "./corpus/arguments.ts";
-import { creationCases, programCases, programOverrides } from "./corpus/calls.ts";
-import { fuzzedCases } from "./corpus/fuzzed.ts";
-import { minedCases } from "./corpus/mined.ts";
-import { rawTransactionCases } from "./corpus/raw-transactions.ts";
-import { readCases } from "./corpus/reads.ts";
-import { type ChainFacts, type DifferentialCase, readChain } from "./corpus/request.ts";
+import { chainsUnderTest } from "./chains.ts";
+import { compare, type Difference, type Peer, peerAt } from "./compare.ts";
+import { corpusOf } from "./corpus/corpus.ts";
+import { readChain } from "./corpus/request.ts";
 import { gethVersion, startGeth } from "./geth.ts";
-import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
+import type { ChainFiles } from "./scenario.ts";
 
 const USAGE =
   "usage: geth [--chain scenario|forks] [--only WORD] [--fuzz COUNT] [--every N] [--verbose]";
@@ -46,16 +41,16 @@ export const run: Suite = async (args) => {
   const known = new Map<string, number>();
   const byGroup = new Map<string, Difference[]>();
   try {
-    for (const chain of chains(dir)) {
+    for (const chain of chainsUnderTest(dir)) {
       if (!chain.name.includes(values.chain)) continue;
       const files = await chain.files();
       if (files === undefined) {
         console.log(`left out: the ${chain.name} chain, no fixtures`);
         continue;
       }
-      await withBoth(files, async (own, geth) => {
-        const facts = await readChain(geth, chain.sender);
-        const cases = await corpusOf(chain.name, geth, facts, Number(values.fuzz));
+      await withBoth(files, async (own, geth, gethUrl) => {
+        const facts = await readChain(gethUrl, chain.sender);
+        const cases = await corpusOf(chain.name, gethUrl, facts, Number(values.fuzz));
         const every = Number(values.every);
         const chosen = cases
           .filter(({ method, name }) => `${method} ${name}`.includes(values.only))
@@ -83,66 +78,15 @@ export const run: Suite = async (args) => {
   return { passed, failed };
 };
 
-type Chain = {
-  readonly name: "scenario" | "forks";
-  readonly sender: string;
-  files(): Promise<ChainFiles | undefined>;
-};
-
-function chains(dir: string): readonly Chain[] {
-  return [
-    {
-      name: "scenario",
-      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
-      files: () => writeScenarioChain(dir),
-    },
-    {
-      name: "forks",
-      sender: "0x7435ed30a8b4aeb0877cef0c6e8cffe834eb865f",
-      async files() {
-        const genesisFile = fixture("rpc-compat", "genesis.json");
-        const chainFile = fixture("rpc-compat", "chain.rlp");
-        return genesisFile && chainFile ? { genesisFile, chainFile } : undefined;
-      },
-    },
-  ];
-}
-
-async function corpusOf(
-  name: Chain["name"],
-  url: string,
-  facts: ChainFacts,
-  fuzz: number,
-): Promise<readonly DifferentialCase[]> {
-  const everywhere = [
-    ...readCases(facts),
-    ...minedCases(facts),
-    ...traceOptionCases(facts),
-    ...argumentCases(facts),
-    ...overrideCases(facts),
-    ...creationCases(facts, "latest"),
-    ...(await rawTransactionCases(url, facts)),
-  ];
-  if (name === "scenario") {
-    const fuzzed = fuzzedCases({ from: 1, count: fuzz }, "latest");
-    return [...everywhere, ...programCases(facts, "latest", undefined), ...fuzzed];
-  }
-  // Before Shanghai, between London and the merge, and before London.
-  const old = ["0x24", "0x1c", "0x19", "0x13"].flatMap((block) => [
-    ...programCases(facts, block, programOverrides()),
-  ]);
-  return [...everywhere, ...old.filter((_, i) => i % 7 === 0)];
-}
-
 async function withBoth(
   files: ChainFiles,
-  use: (own: string, geth: string) => Promise<void>,
+  use: (own: Peer, geth: Peer, gethUrl: string) => Promise<void>,
 ): Promise<void> {
   const geth = await startGeth(files);
   try {
     const own = await startRecordedChain(files);
     try {
-      await use(own.url, geth.url);
+      await use(peerAt(own.url, own.authorization), peerAt(geth.url), geth.url);
     } finally {
       await own.stop();
     }

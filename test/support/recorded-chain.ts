@@ -3,10 +3,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { genesisPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import { readJwtSecret } from "../../src/config/secrets.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
+import { signJwt } from "../../src/rpc/auth/jwt.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 
-export type RecordedChain = { readonly url: string; stop(): Promise<void> };
+export type RecordedChain = {
+  readonly url: string;
+  /** A header that private methods accept. */
+  authorization(): Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+};
 
 /** Starts a node that has imported the RLP chain file on the geth genesis file, on a free port and in a home of its own. */
 export async function startRecordedChain(options: {
@@ -26,6 +33,8 @@ export async function startRecordedChain(options: {
         "json-rpc.ws-address": "127.0.0.1:0",
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
+        // Answers are compared, not times: a loaded machine takes long for a trace.
+        "json-rpc.trace-timeout": "60s",
       },
       environment: {},
     });
@@ -38,6 +47,10 @@ export async function startRecordedChain(options: {
     const { url } = node.listeners.find(({ kind }) => kind === "http")!;
     return {
       url,
+      authorization() {
+        const token = signJwt({ iat: Math.floor(Date.now() / 1000) }, readJwtSecret(home));
+        return { authorization: `Bearer ${token}` };
+      },
       async stop() {
         await node.stop();
         rmSync(home, { recursive: true });

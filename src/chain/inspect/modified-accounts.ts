@@ -10,24 +10,35 @@ export type ChangedStates = {
   readonly changes: (number: number) => StateChanges;
 };
 
+/** Characters of an address and of a slot: what is collected over a range of blocks is in memory until the end. */
+const ADDRESS_CHARS = 45;
+const SLOT_CHARS = 66;
+
 /**
  * Accounts of the state after block `last` that are not the same in the state after block `first`: another nonce, balance, code or
  * storage. In the order of their hashes, as the account trie has them; accounts that are gone are not in it.
+ * @throws what `take` and `assertInTime` throw where the blocks between change too much or are too many
  */
 export async function modifiedAccounts(
   { stateAt, changes }: ChangedStates,
   first: number,
   last: number,
+  {
+    take,
+    assertInTime,
+  }: { readonly take: (chars: number) => void; readonly assertInTime: () => void },
 ): Promise<readonly Address[]> {
   const slotsOf = new Map<Address, Set<Hash>>();
   for (let number = first + 1; number <= last; number++) {
     for (const { address, storage } of changes(number).accounts) {
       const slots = slotsOf.get(address) ?? new Set();
+      take(ADDRESS_CHARS + SLOT_CHARS * storage.size);
       for (const slot of storage.keys()) slots.add(slot);
       slotsOf.set(address, slots);
     }
     // Other calls have their turn between two blocks.
     await setImmediate();
+    assertInTime();
   }
   const before = stateAt(first);
   const after = stateAt(last);

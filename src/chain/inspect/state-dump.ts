@@ -33,6 +33,8 @@ export type DumpOptions = {
   readonly withStorage: boolean;
   /** Called with characters of JSON before each part is read; throws where the dump gets too large. */
   readonly take: (chars: number) => void;
+  /** Called now and then while addresses are searched; throws when that takes too long. */
+  readonly assertInTime: () => void;
 };
 
 export type DumpSource = {
@@ -51,9 +53,13 @@ const SLOT_CHARS = 140;
 /** The accounts of a state in the order of the account trie, which is that of their hashes. */
 export async function dumpState(
   { state, addresses, storageRootOf }: DumpSource,
-  { start, accountsMax, withCode, withStorage, take }: DumpOptions,
+  { start, accountsMax, withCode, withStorage, take, assertInTime }: DumpOptions,
 ): Promise<StateDump> {
-  const found = await accountsFrom(startHash(start), accountsMax + 1, state, addresses);
+  const found = await accountsFrom(
+    { start: startHash(start), countMax: accountsMax + 1 },
+    { state, addresses },
+    assertInTime,
+  );
   const accounts = found.slice(0, accountsMax).map(({ hash, address, account }) => {
     take(ACCOUNT_CHARS);
     const code =
@@ -79,10 +85,9 @@ type Found = { readonly hash: Hash; readonly address: Address; readonly account:
 
 /** The `countMax` accounts with the lowest hashes from `start`, ascending. Hashes every address once. */
 async function accountsFrom(
-  start: Hash,
-  countMax: number,
-  state: StateReader,
-  addresses: Iterable<Address>,
+  { start, countMax }: { readonly start: Hash; readonly countMax: number },
+  { state, addresses }: Pick<DumpSource, "state" | "addresses">,
+  assertInTime: () => void,
 ): Promise<Found[]> {
   let found: Found[] = [];
   let last: Hash | undefined;
@@ -93,7 +98,10 @@ async function accountsFrom(
     last = found.length === countMax ? found.at(-1)?.hash : undefined;
   };
   for (const address of addresses) {
-    if (++count % SLICE === 0) await setImmediate();
+    if (++count % SLICE === 0) {
+      await setImmediate();
+      assertInTime();
+    }
     const hash = hashFromBytes(keccak256OfHex(address));
     if (hash < start || (last !== undefined && hash > last)) continue;
     const account = state.account(address);

@@ -22,7 +22,7 @@ export type CallArgumentsBundle = {
 export type CallOutcome = { readonly value: Uint8Array } | { readonly error: string };
 
 /** Seconds from one bundle's block to the next. */
-const BLOCK_SECONDS = 12;
+export const BUNDLE_SECONDS = 12;
 
 /**
  * eth_callMany: calls that see what the ones before did; nothing is kept. Each bundle is in a block one higher and twelve seconds
@@ -50,7 +50,7 @@ export function callMany(
   return bundles.map(({ calls, blockOverrides }, i) => {
     const place = {
       number: BigInt(number + i),
-      time: BigInt(timestamp + i * BLOCK_SECONDS),
+      time: BigInt(timestamp + i * BUNDLE_SECONDS),
     };
     return calls.map((args): CallOutcome => {
       const left = end === undefined ? {} : { timeoutMs: Math.max(0, end - performance.now()) };

@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { executionWitness } from "../../chain/inspect/execution-witness.ts";
+import { createEvm } from "../../evm/engine.ts";
+import { InvalidBlockError } from "../../execution/errors.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { DebugError } from "../../rpc/debug/errors.ts";
@@ -21,7 +24,7 @@ import type { CallerFiles } from "./caller-files.ts";
 const BLOCK_FILE_BYTES_MAX = 64 << 20;
 
 type Modules = {
-  readonly core: Pick<ChainCore, "reader" | "execution" | "badBlocks">;
+  readonly core: Pick<ChainCore, "reader" | "store" | "execution" | "badBlocks">;
   readonly execution: Pick<ExecutionPort, "traceRawBlock">;
   readonly files: CallerFiles;
 };
@@ -29,7 +32,7 @@ type Modules = {
 /** The part of `InspectionPort` about blocks that are run again. */
 export function createBlockInspection(
   { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
-  { core: { reader, execution, badBlocks }, execution: port, files }: Modules,
+  { core: { reader, store, execution, badBlocks }, execution: port, files }: Modules,
 ): BlockInspection {
   const blockHash = (number: number) => reader.hashAt(number);
 
@@ -91,6 +94,28 @@ export function createBlockInspection(
         roots.push(execution.stateTrie.update(parent.stateRoot, replay.state.changes()).root);
       }
       return roots;
+    },
+    executionWitness(number) {
+      const executed = reader.blockByNumber(number)!;
+      // Hex digits of the answer, and not the milliseconds of a trace: a block has its own limit of gas.
+      const { take } = budgetOf({});
+      const evm = createEvm();
+      try {
+        return executionWitness(
+          executed,
+          { reader, store, execution: { config: execution.config, evm } },
+          (bytes) => take(2 * bytes),
+        );
+      } catch (error) {
+        if (!(error instanceof InvalidBlockError)) throw error;
+        throw new DebugError(
+          "the block's state was also set by other means than its body",
+          {},
+          {
+            cause: error,
+          },
+        );
+      }
     },
     writeStandardTraces(hash, which, { txHash, ...request }) {
       const block = which === "bad" ? badBlock(hash) : reader.blockByHash(hash)?.block;

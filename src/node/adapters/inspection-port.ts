@@ -1,3 +1,4 @@
+import { findPreimage } from "../../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
 import { dumpState } from "../../chain/inspect/state-dump.ts";
 import { storageRange } from "../../chain/inspect/storage-range.ts";
@@ -72,7 +73,8 @@ export function createInspectionPort(
         storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
           reader.proofAt(header.number, address, []).storageRoot,
       };
-      const dump = await dumpState(source, { ...request, take: createBudget().take });
+      const { take, assertInTime } = createBudget();
+      const dump = await dumpState(source, { ...request, take, assertInTime });
       return { ...dump, root: header.stateRoot };
     },
     storageRange(at, txIndex, address, start, slotsMax) {
@@ -82,11 +84,21 @@ export function createInspectionPort(
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
+    preimage: (hash) =>
+      findPreimage(
+        hash,
+        {
+          state: reader.stateAt(reader.head().block.header.number),
+          addresses: () => store.addresses(),
+        },
+        createBudget().assertInTime,
+      ),
     modifiedAccounts: (first, last) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },
         first,
         last,
+        createBudget(),
       ),
     ...createStoreInspection(modules.core),
     ...createBlockInspection(limits, modules),

@@ -47,6 +47,7 @@ const CAN_TRY: Readonly<Record<ReadName, (args: readonly unknown[], reader: Read
     isLightBlock(typeof at === "number" ? at : reader.numberOf(at as Hash), reader),
   traceRawBlock: never,
   traceCall: unlessReplayed,
+  traceBundles: unlessReplayed,
   traceCalls: always,
   traceRawTransaction: always,
 };

@@ -1,10 +1,17 @@
 import type { CallTarget } from "../../execution/call/call.ts";
-import type { ExecutionPort, TraceRequest, TransactionTrace } from "../../rpc/ports/execution.ts";
+import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type {
+  CallOverrides,
+  ExecutionPort,
+  TraceRequest,
+  TransactionTrace,
+} from "../../rpc/ports/execution.ts";
 import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { createTracers } from "../../tracing/native-tracers.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
+import { traceBundles } from "../../tracing/trace-bundles.ts";
 import { traceCall } from "../../tracing/trace-call.ts";
 import type { TraceOptions } from "../../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
@@ -14,7 +21,7 @@ import type { CallLimits } from "./call-limits.ts";
 
 type TraceMethods = Pick<
   ExecutionPort,
-  "traceTransaction" | "traceBlock" | "traceRawBlock" | "traceCall"
+  "traceTransaction" | "traceBlock" | "traceRawBlock" | "traceCall" | "traceBundles"
 >;
 
 /** The tracing part of `ExecutionPort`, on this thread. */
@@ -52,6 +59,43 @@ export function createTraceMethods(
     return target.block.transactions.map(({ hash }, i) => ({ txHash: hash, ...results[i]! }));
   }
 
+  /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
+  function onState(
+    at: BlockSelector,
+    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+  ) {
+    if (!findBlock(reader, at)) {
+      const name = typeof at === "object" ? at.blockHash : `#${at}`;
+      throw new NotTraceableError(`block ${name} not found`);
+    }
+    const { executed, state } = resolveState(reader, at);
+    const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
+    const { transactions } = executed.block;
+    // Before the first transaction of an empty block is a place too.
+    if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
+      throw new NotTraceableError(
+        `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
+      );
+    }
+    const traceOptions = optionsOf(rest);
+    const target: CallTarget = {
+      state:
+        txIndex === undefined
+          ? state
+          : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
+      header: executed.block.header,
+      blockHash,
+    };
+    const config = { ...execution.config, ...rest.configOverrides };
+    const options = {
+      ...traceOptions,
+      gasCap,
+      ...(stateOverrides && { stateOverrides }),
+      ...(blockOverrides && { blockOverrides }),
+    };
+    return { target, modules: { ...execution, config }, options };
+  }
+
   return {
     traceTransaction(hash, request) {
       const found = reader.transaction(hash);
@@ -75,36 +119,12 @@ export function createTraceMethods(
       return tracesOf(targetOf(block), request);
     },
     traceCall(args, at, request) {
-      if (!findBlock(reader, at)) {
-        const name = typeof at === "object" ? at.blockHash : `#${at}`;
-        throw new NotTraceableError(`block ${name} not found`);
-      }
-      const { executed, state } = resolveState(reader, at);
-      const { stateOverrides, blockOverrides, txIndex, ...rest } = request;
-      const { transactions } = executed.block;
-      // Before the first transaction of an empty block is a place too.
-      if (txIndex !== undefined && txIndex > 0 && txIndex >= transactions.length) {
-        throw new NotTraceableError(
-          `transaction index ${txIndex} out of range for block ${executed.block.hash}`,
-        );
-      }
-      const traceOptions = optionsOf(rest);
-      const target: CallTarget = {
-        state:
-          txIndex === undefined
-            ? state
-            : replayTo(executed, txIndex, traceOptions.budget).state.asReader(),
-        header: executed.block.header,
-        blockHash,
-      };
-      const config = { ...execution.config, ...rest.configOverrides };
-      const options = {
-        ...traceOptions,
-        gasCap,
-        ...(stateOverrides && { stateOverrides }),
-        ...(blockOverrides && { blockOverrides }),
-      };
-      return traceCall(args, target, { ...execution, config }, options);
+      const { target, modules, options } = onState(at, request);
+      return traceCall(args, target, modules, options);
+    },
+    traceBundles(bundles, at, request) {
+      const { target, modules, options } = onState(at, request);
+      return traceBundles(bundles, target, modules, options);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Method } from "../dispatch/method.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
+import { executionWitness, executionWitnessByHash } from "./execution-witness.ts";
 import { getRawBlock } from "./get-raw-block.ts";
 import { getRawHeader } from "./get-raw-header.ts";
 import { getRawReceipts } from "./get-raw-receipts.ts";
@@ -17,6 +18,7 @@ import {
   getModifiedAccountsByHash,
   getModifiedAccountsByNumber,
 } from "./inspect/get-modified-accounts.ts";
+import { preimage } from "./inspect/preimage.ts";
 import { printBlock } from "./inspect/print-block.ts";
 import { seedHash } from "./inspect/seed-hash.ts";
 import { setHead } from "./inspect/set-head.ts";
@@ -34,6 +36,7 @@ import { traceBlock } from "./trace-block.ts";
 import { traceBlockByHash } from "./trace-block-by-hash.ts";
 import { traceBlockByNumber } from "./trace-block-by-number.ts";
 import { traceCall } from "./trace-call.ts";
+import { traceCallMany } from "./trace-call-many.ts";
 import { traceTransaction } from "./trace-transaction.ts";
 
 export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
@@ -50,11 +53,15 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   storageRangeAt,
   getModifiedAccountsByNumber,
   getModifiedAccountsByHash,
+  preimage,
+  executionWitness,
+  executionWitnessByHash,
   traceTransaction,
   traceBlockByNumber,
   traceBlockByHash,
   traceBlock,
   traceCall,
+  traceCallMany,
   chaindbCompact,
   chaindbProperty,
   dbAncient,

@@ -157,7 +157,10 @@ export const jsonInteger: Codec<number> = {
   schema: { type: "integer" },
   decode(value, field) {
     if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    throw typeFault(jsonKind(value), "int", field);
+    // Go leaves an integer at 0 where JSON has null.
+    if (value === null) return 0;
+    const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
+    throw typeFault(kind, "int", field);
   },
   encode: String,
 };

@@ -91,6 +91,16 @@ export interface ExecutionPort {
     request: TraceRequest & CallOverrides & { readonly txIndex?: number },
     cancel?: CancelToken,
   ): MaybePromise<TraceText>;
+  /**
+   * Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`.
+   * @param request.txIndex as in `callMany`
+   */
+  traceBundles(
+    bundles: readonly CallArgumentsBundle[],
+    at: BlockSelector,
+    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+    cancel?: CancelToken,
+  ): MaybePromise<readonly (readonly TraceText[])[]>;
   /** Traces of calls; every call sees the effects of those before it. */
   traceCalls(
     calls: readonly TracedCall[],

@@ -1,3 +1,4 @@
+import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
 import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
 import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -7,7 +8,7 @@ import type { BlockSelector } from "../params/block-selector.ts";
 import type { TraceRequest, TransactionTrace } from "./execution.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
-export type DumpRequest = Omit<DumpOptions, "take">;
+export type DumpRequest = Omit<DumpOptions, "take" | "assertInTime">;
 
 /** What `debug_*` reads of states and of the store, and what it changes there. Plain data only, as `ChainView`. */
 export interface InspectionPort extends StateInspection, StoreInspection, BlockInspection {}
@@ -15,7 +16,7 @@ export interface InspectionPort extends StateInspection, StoreInspection, BlockI
 export interface StateInspection {
   /**
    * Accounts of the state after the block, in the order of their hashes; for the pending block those of the head's state.
-   * @throws UnknownBlockError with geth's text, TraceTooLargeError
+   * @throws UnknownBlockError with geth's text, TraceTooLargeError, TracingTimeoutError
    */
   dumpState(
     at: BlockSelector,
@@ -32,7 +33,12 @@ export interface StateInspection {
     start: Uint8Array,
     slotsMax: number,
   ): MaybePromise<StorageRange>;
-  /** Accounts of block `last` that differ from those of `first`; both are in the chain. */
+  /** The address or slot whose keccak256 is a key in the head's tries; undefined: none. @throws TracingTimeoutError */
+  preimage(hash: Hash): MaybePromise<Uint8Array | undefined>;
+  /**
+   * Accounts of block `last` that differ from those of `first`; both are in the chain.
+   * @throws TraceTooLargeError, TracingTimeoutError
+   */
   modifiedAccounts(first: number, last: number): MaybePromise<readonly Address[]>;
 }
 
@@ -63,6 +69,11 @@ export interface BlockInspection {
    * @throws NotTraceableError with geth's text
    */
   intermediateRoots(hash: Hash): MaybePromise<readonly Hash[]>;
+  /**
+   * What executing block `number` of the chain again needs besides the block; not of block 0.
+   * @throws DebugError for a block whose state was also set by other means, TraceTooLargeError
+   */
+  executionWitness(number: number): MaybePromise<ExecutionWitness>;
   /**
    * Writes the standard trace (EIP-3155) of each transaction, or of one, to a file of its own; their paths.
    * @throws NotTraceableError with geth's text

@@ -243,6 +243,7 @@ const TEST_INSPECTION: InspectionPort = {
   dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
   storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
   modifiedAccounts: () => [],
+  preimage: () => undefined,
   storeStats: () => "",
   compactStore: async () => {},
   row: () => undefined,
@@ -251,6 +252,7 @@ const TEST_INSPECTION: InspectionPort = {
   traceBadBlock: () => [],
   traceBlockFile: () => [],
   intermediateRoots: () => [],
+  executionWitness: () => ({ headers: [], codes: [], nodes: [] }),
   writeStandardTraces: () => [],
 };
 
@@ -269,6 +271,7 @@ function executionOf(executed: ExecutedBlock): ExecutionPort {
     traceBlock: () => [],
     traceRawBlock: () => [],
     traceCall: () => "{}",
+    traceBundles: (bundles) => bundles.map(({ calls }) => calls.map(() => "{}")),
     traceCalls: (calls) => calls.map(() => "{}"),
     traceRawTransaction: () => "{}",
     buildBlock() {

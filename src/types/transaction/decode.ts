@@ -1,6 +1,6 @@
 import { concatBytes } from "../../primitives/bytes.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
-import { InvalidRlpError, rlpListBounds } from "../../primitives/rlp.ts";
+import { InvalidRlpError, splitRlp } from "../../primitives/rlp.ts";
 import { decodeStruct, type Field, StructReader } from "../rlp-struct.ts";
 import { accessListCodec } from "./access-list.ts";
 import { blobCodec } from "./blob.ts";
@@ -55,10 +55,14 @@ export type DecodedPooledTransaction = {
 export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransaction {
   if (transactionType(bytes) !== 3) return { tx: decodeTransaction(bytes) };
   const body = bytes.subarray(1);
-  const { start, end } = rlpListBounds(body, 0);
+  const { isList, start, end } = splitRlp(body);
+  if (!isList) throw new InvalidRlpError("rlp: expected List");
   const payload = body.subarray(start, end);
-  const wrapper = new StructReader(payload, WRAPPER_NAMES[wrapperVersion(payload)]);
-  if (!wrapper.nextIsList()) return { tx: decodeTransaction(bytes) };
+  const first = splitRlp(payload);
+  if (!first.isList) return { tx: decodeTransaction(bytes) };
+  // Version 0 does not state its version: its second item is the list of blobs.
+  const second = splitRlp(payload.subarray(first.end));
+  const wrapper = new StructReader(payload, WRAPPER_NAMES[second.isList ? 0 : 1]);
   if (end !== body.length) throw new InvalidRlpError("rlp: input contains more than one value");
   // Decoded from a copy, the transaction does not keep its blobs in memory once it is in a block.
   const raw = concatBytes(Uint8Array.of(3), wrapper.item("BlobTx"));
@@ -67,13 +71,6 @@ export function decodePooledTransaction(bytes: Uint8Array): DecodedPooledTransac
 }
 
 const WRAPPER_NAMES = ["types.blobTxWithBlobsV0", "types.blobTxWithBlobsV1"] as const;
-
-/** Version 0 does not state its version: its second item is the list of blobs. */
-function wrapperVersion(payload: Uint8Array): 0 | 1 {
-  const items = new StructReader(payload, "types.blobTxWithBlobs");
-  if (items.hasMore()) items.item("BlobTx");
-  return items.nextIsList() ? 0 : 1;
-}
 
 /**
  * The EIP-2718 type that `bytes` begin with; 0 for a legacy transaction's list.

@@ -348,3 +348,36 @@ for (const name of ["send-blob-tx", "send-dynamic-fee-access-list-transaction"])
     recoverSender(tx);
   });
 }
+
+test("decodePooledTransaction rejects what may be a wrapper in the words of geth's rlp.Split", () => {
+  for (const [hex, message] of [
+    ["0x0380", "rlp: expected List"],
+    ["0x03b8", "unexpected EOF"],
+    ["0x03c0", "unexpected EOF"],
+    ["0x03f8", "unexpected EOF"],
+    ["0x03c1c0", "unexpected EOF"],
+    ["0x03c28101", "rlp: non-canonical size information"],
+    ["0x03c2f8ff", "rlp: value size exceeds available input length"],
+    ["0x03f801", "rlp: non-canonical size information"],
+  ] as const) {
+    assert.throws(() => decodePooledTransaction(hexToBytes(hex)), { message }, hex);
+  }
+});
+
+test("a transaction's integer beyond 256 bits is rejected after faults of form after it", () => {
+  const long = `a1${"11".repeat(33)}`;
+  const legacy = (rest: string) => {
+    const body = `01${long}${rest}`;
+    return hexToBytes(`0x${(0xc0 + body.length / 2).toString(16)}${body}`);
+  };
+  assert.throws(() => decodeTransaction(legacy("018201")), {
+    message: "rlp: element is larger than containing list",
+  });
+  assert.throws(() => decodeTransaction(legacy("018080808080808080")), {
+    code: "RLP_TOO_MANY_ELEMENTS",
+  });
+  assert.throws(() => decodeTransaction(legacy("01808080808080")), {
+    code: "RLP_STRING_TOO_LONG",
+    details: { type: "*big.Int", where: "(types.LegacyTx).GasPrice" },
+  });
+});

@@ -1,36 +1,13 @@
 import { PROGRAMS } from "../programs.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
-
-/** Tracers with every option that changes what they show. */
-export const TRACERS: readonly Readonly<Record<string, unknown>>[] = [
-  {},
-  { enableMemory: true, enableReturnData: true },
-  { disableStack: true, disableStorage: true },
-  { limit: 3 },
-  { tracer: "callTracer" },
-  { tracer: "callTracer", tracerConfig: { withLog: true } },
-  { tracer: "callTracer", tracerConfig: { onlyTopCall: true, withLog: true } },
-  { tracer: "prestateTracer" },
-  { tracer: "prestateTracer", tracerConfig: { diffMode: true } },
-  { tracer: "prestateTracer", tracerConfig: { disableCode: true, disableStorage: true } },
-  { tracer: "prestateTracer", tracerConfig: { includeEmpty: true } },
-  { tracer: "flatCallTracer" },
-  {
-    tracer: "flatCallTracer",
-    tracerConfig: { convertParityErrors: true, includePrecompiles: true },
-  },
-  { tracer: "4byteTracer" },
-  { tracer: "noopTracer" },
-  { tracer: "keccak256PreimageTracer" },
-  { tracer: "muxTracer", tracerConfig: { callTracer: {}, prestateTracer: { diffMode: true } } },
-];
+import { TRACERS } from "./tracers.ts";
 
 type Overrides = Readonly<Record<string, unknown>>;
 
 /** State overrides that put every program where it belongs, on a chain that has none. */
-export function programOverrides(): Overrides {
+export function programOverrides(programs = PROGRAMS): Overrides {
   return Object.fromEntries(
-    PROGRAMS.map(({ address, code, storage }) => [
+    programs.map(({ address, code, storage }) => [
       address,
       { code, balance: "0x64", nonce: "0x1", ...(storage && { stateDiff: storage }) },
     ]),
@@ -73,6 +50,39 @@ export function* programCases(
       }
     }
     yield* starvedCases({ sender, address, name, block, overrides });
+  }
+}
+
+const FORK_PROGRAMS = [
+  ...["selfDestruct", "selfDestructSelf", "selfDestructNew", "callSelfDestruct"],
+  ...["createSelfDestruct", "create2Twice", "sstoreClear", "sstoreThrice", "callNewValue"],
+  ...["callTooMuchValue", "callGasHuge", "staticSstore", "exp", "extcode", "deeper"],
+  ...["callcodeSstore", "precompileModexp", "precompileBnAdd", "createEf", "createDeposit"],
+];
+
+/** What forks changed, under every tracer on blocks of all forks. */
+export function* forkCases({ sender, head }: ChainFacts): Generator<DifferentialCase> {
+  const programs = PROGRAMS.filter(({ name }) => FORK_PROGRAMS.includes(name));
+  const called = /^(?:sstoreNew|deep|callRevertString|revertString)$/;
+  const overrides = programOverrides(
+    PROGRAMS.filter((each) => programs.includes(each) || called.test(each.name)),
+  );
+  for (let number = 1; number <= head; number += 3) {
+    for (const { name, address } of programs) {
+      for (const [i, config] of TRACERS.entries()) {
+        const call = {
+          from: sender,
+          to: address,
+          gas: "0x493e0",
+          value: i % 2 === 0 ? "0x5" : "0x0",
+        };
+        yield {
+          name: `${name} at block ${number}`,
+          method: "debug_traceCall",
+          params: [call, `0x${number.toString(16)}`, { ...config, stateOverrides: overrides }],
+        };
+      }
+    }
   }
 }
 

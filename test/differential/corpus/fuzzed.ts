@@ -2,8 +2,8 @@ import { bytesToHex } from "../../../src/primitives/hex.ts";
 import { assemble, type FuzzCase } from "../../fuzz/case.ts";
 import { generateCase } from "../../fuzz/generate.ts";
 import { CALLER } from "../../fuzz/run.ts";
-import { TRACERS } from "./calls.ts";
 import type { DifferentialCase } from "./request.ts";
+import { TRACERS } from "./tracers.ts";
 
 const quantity = (text: string) => `0x${BigInt(text).toString(16)}`;
 const word = (text: string) => `0x${BigInt(text).toString(16).padStart(64, "0")}`;

@@ -91,19 +91,22 @@ export function defineCalls(
       f.set(end, i64.select(i64.ltU(end, outputEnd), outputEnd, end));
       f.if(i64.eq(end, -1n), () => failWith(f, haltCode.gasUintOverflow));
 
-      const target = f.i32(call(access.account, i32.add(sp, WORD)));
+      const transfers = f.i32(hasValue ? i32.eqz(isZeroWord(sp, 2 * WORD)) : 0);
       const before = f.i64(i64.add(gasLeft, i64.load(globals.reserve)));
+      if (name === "call") {
+        // As in geth after the price of a warm access, which is static, and before that of a cold one.
+        const isForbidden = i32.and(transfers, i32.load(frame.isStatic));
+        f.if(
+          rules.eip2929 ? i32.and(isForbidden, i64.geU(before, WARM_ACCESS_GAS)) : isForbidden,
+          () => failWith(f, haltCode.outOfGasWriteProtection),
+        );
+      }
+      const target = f.i32(call(access.account, i32.add(sp, WORD)));
       f.set(gasLeft, call(access.touchAccount, gasLeft, target));
       f.if(i64.ltS(gasLeft, 0n), () => {
         if (rules.eip2929) f.if(i64.geU(before, WARM_ACCESS_GAS), () => outInAccess(f));
         f.return(i64.of(gasLeft));
       });
-      const transfers = f.i32(hasValue ? i32.eqz(isZeroWord(sp, 2 * WORD)) : 0);
-      if (name === "call") {
-        f.if(i32.and(transfers, i32.load(frame.isStatic)), () =>
-          failWith(f, haltCode.outOfGasWriteProtection),
-        );
-      }
       const codeAccount = f.i32(target);
       if (rules.eip7702) {
         f.if(i32.and(i32.load(target, record.flags), flag.delegated), () => {

@@ -9,7 +9,7 @@ import { DUMP_ACCOUNTS_MAX, dumpJson } from "./dump-json.ts";
  * `debug_accountRange`: accounts of the state after a block from the hash `start`, at most 256. The address of every account is known here, so
  * that none is `incomplete`.
  *
- * @throws UnknownBlockError, TraceTooLargeError
+ * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
 export const accountRange = defineMethod({
   name: "debug_accountRange",

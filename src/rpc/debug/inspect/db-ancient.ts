@@ -3,6 +3,7 @@ import { decodeRlp, encodeRlp } from "../../../primitives/rlp.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { encodeBlock } from "../../../types/block-codec.ts";
 import { encodeHeader } from "../../../types/header-codec.ts";
+import { storedReceiptItem } from "../../../types/receipt-codec.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { data, jsonInteger, string } from "../../params/codec.ts";
 import { lenientInteger } from "../../params/lenient-integer.ts";
@@ -20,10 +21,11 @@ const KINDS: Readonly<Record<string, (executed: ExecutedBlock) => Uint8Array>> =
     const parts = decodeRlp(encodeBlock(block));
     return encodeRlp(parts instanceof Uint8Array ? parts : parts.slice(1));
   },
+  receipts: ({ receipts }) => encodeRlp(receipts.map(storedReceiptItem)),
 };
 
 /**
- * `debug_dbAncient`: `headers`, `hashes` or `bodies` of a block as geth's append-only files have it; here from the block log.
+ * `debug_dbAncient`: `headers`, `hashes`, `bodies` or `receipts` of a block as geth's append-only files have it; here from the block log.
  *
  * @throws DebugError with geth's text for another kind or a block after the head
  */

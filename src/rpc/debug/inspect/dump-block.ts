@@ -9,7 +9,7 @@ import { numberOrTag } from "./number-or-tag.ts";
 /**
  * `debug_dumpBlock`: the accounts of the state after a block with code and storage, the first 256; `debug_accountRange` has the rest.
  *
- * @throws UnknownBlockError, TraceTooLargeError
+ * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
 export const dumpBlock = defineMethod({
   name: "debug_dumpBlock",

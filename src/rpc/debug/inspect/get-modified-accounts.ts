@@ -15,7 +15,7 @@ type Modules = {
 /**
  * `debug_getModifiedAccountsByNumber`: accounts of block `end` that are not the same in block `start`; with one number, those that this block changed.
  *
- * @throws UnknownBlockError
+ * @throws UnknownBlockError, TraceTooLargeError, TracingTimeoutError
  */
 export const getModifiedAccountsByNumber = defineMethod({
   name: "debug_getModifiedAccountsByNumber",

@@ -95,6 +95,7 @@ export const REMOTE_METHODS = {
     traceBlock: { cancelAt: 2 },
     traceRawBlock: { cancelAt: 2 },
     traceCall: { cancelAt: 3 },
+    traceBundles: { cancelAt: 3 },
     traceCalls: { cancelAt: 3 },
     traceRawTransaction: { cancelAt: 3 },
     buildBlock: CALL,
@@ -104,6 +105,7 @@ export const REMOTE_METHODS = {
     dumpState: CALL,
     storageRange: CALL,
     modifiedAccounts: CALL,
+    preimage: CALL,
     storeStats: CALL,
     compactStore: CALL,
     row: CALL,
@@ -112,6 +114,7 @@ export const REMOTE_METHODS = {
     traceBadBlock: CALL,
     traceBlockFile: CALL,
     intermediateRoots: CALL,
+    executionWitness: CALL,
     writeStandardTraces: CALL,
   },
   keys: {

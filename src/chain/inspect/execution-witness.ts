@@ -1,0 +1,133 @@
+import type { BlockOutcome, ExecutionModules } from "../../execution/block/block-execution.ts";
+import { executeBlock } from "../../execution/block/execute-block.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { hexDigits } from "../../primitives/hex.ts";
+import { EMPTY_CODE_HASH } from "../../state/account.ts";
+import type { StateReader } from "../../state/reader.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { Header } from "../../types/header.ts";
+import { createChainStateTrie } from "../chain-state-trie.ts";
+import type { ChainReader } from "../reader.ts";
+import type { BlockStore } from "../store/block-store.ts";
+
+/** All that executing a block again needs besides the block itself. */
+export type ExecutionWitness = {
+  /** From the parent back to the oldest block that BLOCKHASH named. */
+  readonly headers: readonly Header[];
+  readonly codes: readonly Uint8Array[];
+  /** RLP of nodes of the account trie and of storage tries, on the parent's state. */
+  readonly nodes: readonly Uint8Array[];
+};
+
+/** Memory of the recording trie, which is used once. */
+const CACHE_BYTES = 1 << 20;
+
+/**
+ * Executes a block of the chain once more and records what of the parent's state it reads, with the trie nodes that show it and those
+ * that the new state root is computed from.
+ *
+ * @param modules.evm one of its own: it must not know codes already
+ * @param take called with the bytes of each part; throws where the witness gets too large
+ * @throws InvalidBlockError where the block is more than what its transactions do
+ */
+export function executionWitness(
+  { block, senders }: Pick<ExecutedBlock, "block" | "senders">,
+  modules: {
+    readonly reader: Pick<ChainReader, "stateAt" | "hashAt" | "headerAt">;
+    readonly store: Pick<BlockStore, "trieNodes" | "trieNodesAt" | "numberOfState">;
+    readonly execution: Omit<ExecutionModules, "stateTrie">;
+  },
+  take: (bytes: number) => void,
+): ExecutionWitness {
+  const { reader, store, execution } = modules;
+  const parentNumber = block.header.number - 1;
+  const parent = reader.headerAt(parentNumber)!;
+  const state = recordReads(reader.stateAt(parentNumber), take);
+  const nodes = new Map<string, Uint8Array>();
+  const recorded = (source: TrieNodeReader) => recordNodes(source, nodes, take);
+  const stateTrie = createChainStateTrie(
+    {
+      trieNodes: recorded(store.trieNodes),
+      trieNodesAt: (number) => recorded(store.trieNodesAt(number)),
+      numberOfState: (root) => store.numberOfState(root),
+    },
+    { cacheBytes: CACHE_BYTES },
+  );
+  let oldest = parentNumber;
+  const blockHash = (number: number) => {
+    if (number < oldest && number >= 0) oldest = number;
+    return reader.hashAt(number);
+  };
+  executeBlock(
+    block,
+    { header: parent, state: state.reader, blockHash },
+    { ...execution, stateTrie },
+    { senders },
+  ) satisfies BlockOutcome;
+  for (const [address, slots] of state.slots) {
+    stateTrie.prove(parent.stateRoot, address, [...slots]);
+  }
+  const headers: Header[] = [];
+  for (let number = parentNumber; number >= oldest; number--)
+    headers.push(reader.headerAt(number)!);
+  return { headers, codes: [...state.codes.values()], nodes: [...nodes.values()] };
+}
+
+/** `source` with what is read of it. */
+function recordReads(source: StateReader, take: (bytes: number) => void) {
+  const slots = new Map<Address, Set<Hash>>();
+  const codes = new Map<Hash, Uint8Array>();
+  const slotsOf = (address: Address): Set<Hash> => {
+    let known = slots.get(address);
+    if (known === undefined) {
+      known = new Set();
+      slots.set(address, known);
+    }
+    return known;
+  };
+  const reader: StateReader = {
+    account(address) {
+      slotsOf(address);
+      return source.account(address);
+    },
+    storage(address, slot) {
+      slotsOf(address).add(slot);
+      return source.storage(address, slot);
+    },
+    code(codeHash) {
+      const code = source.code(codeHash);
+      if (codeHash !== EMPTY_CODE_HASH && !codes.has(codeHash)) {
+        take(code.length);
+        codes.set(codeHash, code);
+      }
+      return code;
+    },
+    *storageEntries(address) {
+      for (const entry of source.storageEntries(address)) {
+        slotsOf(address).add(entry[0]);
+        yield entry;
+      }
+    },
+  };
+  return { reader, slots, codes };
+}
+
+function recordNodes(
+  source: TrieNodeReader,
+  nodes: Map<string, Uint8Array>,
+  take: (bytes: number) => void,
+): TrieNodeReader {
+  return {
+    node(owner, path, hash) {
+      const rlp = source.node(owner, path, hash);
+      const key = hexDigits(hash);
+      if (rlp !== undefined && !nodes.has(key)) {
+        take(rlp.length);
+        nodes.set(key, rlp);
+      }
+      return rlp;
+    },
+  };
+}

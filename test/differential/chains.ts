@@ -1,0 +1,36 @@
+import { fixture } from "../support/fixtures.ts";
+import { type ChainFiles, writeScenarioChain } from "./scenario.ts";
+
+export type ChainName = "scenario" | "forks";
+
+/** A chain that both nodes import. */
+export type ChainUnderTest = {
+  readonly name: ChainName;
+  /** A funded account without code. */
+  readonly sender: string;
+  /** Undefined where the fixtures are missing. */
+  files(): Promise<ChainFiles | undefined>;
+};
+
+/** @param dir where files that are made here are written */
+export function chainsUnderTest(dir: string): readonly ChainUnderTest[] {
+  return [
+    {
+      name: "scenario",
+      sender: "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+      files: () => writeScenarioChain(dir),
+    },
+    {
+      name: "forks",
+      sender: "0x7435ed30a8b4aeb0877cef0c6e8cffe834eb865f",
+      files: async () => forksChain(),
+    },
+  ];
+}
+
+/** The recorded chain of execution-apis: every fork from Frontier to Osaka at a block of its own. */
+export function forksChain(): ChainFiles | undefined {
+  const genesisFile = fixture("rpc-compat", "genesis.json");
+  const chainFile = fixture("rpc-compat", "chain.rlp");
+  return genesisFile && chainFile ? { genesisFile, chainFile } : undefined;
+}

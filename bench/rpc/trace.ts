@@ -11,8 +11,8 @@ import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "../throughput
 const ROUNDS = 3;
 const SECONDS = 2;
 const TRANSACTIONS = 200;
-const BLOCK_SECONDS = 5;
-const FILL_ATTEMPTS = 6;
+const BLOCK_SECONDS = 4;
+const FILL_ATTEMPTS = 15;
 /** The first traces run while code is compiled, on a machine that may be busy. */
 const TIMEOUT = "60s";
 const CHAIN_ID = 31_337n;
@@ -48,7 +48,8 @@ export async function run(names: readonly string[]): Promise<void> {
       isWanted("anvil") &&
         (await startAnvil({
           blockTimeSeconds: BLOCK_SECONDS,
-          extraArguments: ["--init", genesisFile, "--gas-limit", gasLimit],
+          // Without steps its struct logs are empty.
+          extraArguments: ["--init", genesisFile, "--gas-limit", gasLimit, "--steps-tracing"],
         })),
       isWanted("geth") &&
         (await startGeth({

@@ -20,6 +20,7 @@ const BENCHES: Readonly<
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
+  "trace-memory": () => import("../bench/rpc/trace-memory.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };

@@ -154,7 +154,7 @@ async function fullBlock({ port, name }: Peer, keys: readonly Uint8Array[]): Pro
     // In one request, so that all of them wait when the next block is built.
     const response = await fetch(`http://127.0.0.1:${port}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", connection: "close" },
       body: JSON.stringify(
         batch.map(({ raw }, id) => ({
           ...{ jsonrpc: "2.0", id, method: "eth_sendRawTransaction", params: [raw] },
@@ -175,7 +175,7 @@ async function fullBlock({ port, name }: Peer, keys: readonly Uint8Array[]): Pro
 async function assertAnswered({ port, name }: Peer, trace: string, body: string): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", connection: "close" },
     body,
   });
   const text = await response.text();

@@ -3,6 +3,10 @@ import { address, integer, unset } from "./value-types.ts";
 
 /** Of the `les` namespace. */
 export const LES_SETTINGS = {
+  serve: option("les.serve", integer(0, 10_000), 0, {
+    description:
+      "Percent of one core that strangers may use, each within a capacity of its own; 0 serves everybody alike. Two at least: a free client takes 1.6.",
+  }),
   // Mainnet's sizes and geth's confirmations, so that the numbers of sections agree with other clients'.
   sectionSize: option("les.section-size", integer(8), 32_768, {
     description:

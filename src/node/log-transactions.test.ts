@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
+import { encodeFunctionData, type Hex, parseAbi, size } from "viem";
 import { contract } from "../../test/support/contracts.ts";
 import { createNode } from "../index.ts";
 import type { LogData, Logger } from "../telemetry/logger.ts";
@@ -41,6 +43,47 @@ test("a dev chain logs each transaction, and why a failed one failed", async () 
     assert.match(String(second["created"]), /^0x[0-9a-f]{40}$/);
     assert.deepEqual([third["status"], third["reason"]], ["failed", "execution reverted: no"]);
     assert.equal(fourth["reason"], "invalid opcode: INVALID");
+  } finally {
+    await node.stop();
+  }
+});
+
+/** Init code that prints by a call of console.sol's address, and leaves no code. */
+function printing(input: Hex): Hex {
+  const length = size(input);
+  const end = "6000600060XX600073000000000000000000636f6e736f6c652e6c6f675afa00".replace(
+    "XX",
+    length.toString(16).padStart(2, "0"),
+  );
+  const code = `60${length.toString(16).padStart(2, "0")}60ZZ600039${end}`;
+  const offset = (code.length / 2).toString(16).padStart(2, "0");
+  return `0x${code.replace("ZZ", offset)}${input.slice(2)}`;
+}
+
+test("a dev chain logs what contracts print with console.log", async () => {
+  const printed: unknown[] = [];
+  const log: Logger = {
+    ...SILENT_LOGGER,
+    info: (message, data) => void (message === "console.log" && printed.push(data!["text"])),
+    enabled: () => true,
+    child: () => log,
+  };
+  const node = await createNode({ log });
+  const send = (data: Hex) =>
+    node.provider.request({
+      method: "eth_sendTransaction",
+      params: [{ from: ALICE, gas: "0x100000", data }],
+    });
+  const abi = parseAbi(["function log(string,uint256)", "function log(bool)"]);
+  const calls = [
+    encodeFunctionData({ abi, functionName: "log", args: ["%s left", 7n] }),
+    encodeFunctionData({ abi, functionName: "log", args: [true] }),
+  ];
+  try {
+    for (const call of calls) await send(printing(call));
+    await node.provider.request({ method: "eth_chainId" });
+    while (printed.length < calls.length) await setImmediate();
+    assert.deepEqual(printed, ["7 left", "true"]);
   } finally {
     await node.stop();
   }

@@ -1,3 +1,4 @@
+import type { BlockCommitted } from "../chain/reader.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Failures } from "../telemetry/failures.ts";
@@ -5,11 +6,14 @@ import type { Logger } from "../telemetry/logger.ts";
 import { textString } from "../tracing/trace-text.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainCore } from "./compose-chain.ts";
+import { type ConsoleWatch, createConsoleWatch } from "./console-watch.ts";
 
 /** Failed transactions of a block whose reason is looked for: each is executed again after all before it in the block. */
 const REASONS_MAX = 5;
 /** A transaction further back in its block is not executed again for its reason. */
 const REASON_INDEX_MAX = 100;
+/** Transactions of a block that are executed again for what they print. */
+const PRINTING_MAX = 100;
 /** The reason of one transaction may take this long, during which nothing else runs. */
 const REASON_TIMEOUT_MS = 500;
 
@@ -19,14 +23,33 @@ export function logTransactions(
   tracing: Pick<ExecutionPort, "traceTransaction">,
   { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): void {
-  const logLater = failures.guard("transaction log", (executed: ExecutedBlock) =>
-    logBlock(executed, tracing, log),
-  );
-  chain.subscribe(({ executed }) => {
-    // After the callers that wait for the block: the line may need an execution.
-    if (log.enabled("info") && devChain?.settings.logging !== false)
-      setImmediate(logLater, executed);
+  const watch = createConsoleWatch(tracing);
+  const logLater = failures.guard("transaction log", async (event: BlockCommitted) => {
+    const { executed } = event;
+    if (watch.mayPrint(event, chain.stateAt(executed.block.header.number))) {
+      await logPrinted(executed, watch, log);
+    }
+    await logBlock(executed, tracing, log);
   });
+  chain.subscribe((event) => {
+    // After the callers that wait for the block: the line may need an execution.
+    if (log.enabled("info") && devChain?.settings.logging !== false) setImmediate(logLater, event);
+  });
+}
+
+/** A line for each call of `console.log`, transaction by transaction. */
+async function logPrinted(
+  { block }: ExecutedBlock,
+  watch: ConsoleWatch,
+  log: Logger,
+): Promise<void> {
+  for (const { hash } of block.transactions.slice(0, PRINTING_MAX)) {
+    const lines = await watch.linesOf(hash).catch((error: unknown) => {
+      log.warn("console.log of a transaction cannot be shown", { hash, error });
+      return [];
+    });
+    for (const text of lines) log.info("console.log", { text });
+  }
 }
 
 async function logBlock(

@@ -19,11 +19,13 @@ import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createCheckpointService } from "./adapters/checkpoint-service.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
+import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
 import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
+import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth } from "./health.ts";
@@ -91,12 +93,19 @@ export async function startListeners(
     endpoints,
     known,
     isRunning: () => isListening,
+    whisper: () => whisper,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
-  const les = createCheckpointService(
+  const lightClients = createLightClientService(config, { failures, metrics });
+  const checkpoints = createCheckpointService(
     config,
     { core, log: log.child("les"), failures, metrics },
     namespacesOf(jsonRpc.api, known).includes("les"),
+  );
+  const whisper = await startWhisperService(
+    config,
+    { log: log.child("shh"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
@@ -113,7 +122,9 @@ export async function startListeners(
   const rpcLog = log.child("rpc");
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files, threads, les },
+    ...{ keys, admin, dappDb, runtime, files, threads },
+    shh: whisper.port,
+    les: { ...checkpoints, ...lightClients.control },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
     isListening: () => isListening,
@@ -145,7 +156,9 @@ export async function startListeners(
     filters.close();
     keys.close();
     dappDb.close();
-    les.close();
+    checkpoints.close();
+    lightClients.close();
+    await whisper.close();
     // They read the store, which is closed next.
     await Promise.all([threads?.close(), processes?.close()]);
   };
@@ -163,6 +176,7 @@ export async function startListeners(
       registry,
       modules,
       observer: createRpcObserver(rpcLog, metrics),
+      ...(lightClients.admission && { admission: lightClients.admission }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
       otherRequest: (request, response) => answerHealth(request, response, readiness),

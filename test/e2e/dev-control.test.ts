@@ -157,6 +157,26 @@ for (const mode of ["anvil", "hardhat"] as const) {
       await client.setIntervalMining({ interval: 0 });
     });
 
+    test("ERC-20 balances and allowances are set by hand", async () => {
+      const account = (await client.getAddresses())[0]!;
+      const hash = await client.deployContract({ ...token, args: [1_000n], account } as never);
+      const { contractAddress } = await client.waitForTransactionReceipt({ hash });
+      const at = { address: contractAddress!, abi: token.abi } as const;
+      const control = (method: string, ...params: unknown[]) =>
+        client.request({ method, params } as never);
+      await control("anvil_dealERC20", STRANGER, contractAddress, "0x7b");
+      const balance = await client.readContract({
+        ...at,
+        functionName: "balanceOf",
+        args: [STRANGER],
+      });
+      assert.equal(balance, 123n);
+      await control("anvil_setERC20Allowance", account, STRANGER, contractAddress, "0x9");
+      const allowance = { ...at, functionName: "allowance", args: [account, STRANGER] } as const;
+      assert.equal(await client.readContract(allowance), 9n);
+      await assert.rejects(control("anvil_dealERC20", STRANGER, account, "0x7b"));
+    });
+
     test("a state is dumped, the chain reset, and the state loaded again", async () => {
       await client.setBalance({ address: STRANGER, value: 5n });
       const state = await client.dumpState();

@@ -360,6 +360,7 @@ export class LogBlockStore implements BlockStore {
       while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
+      this.#closeHeadFile();
       this.#log.close();
       this.#kv.close();
       this.#onClosed();

@@ -5,7 +5,7 @@ import { InvalidConfigError } from "../../config/errors.ts";
 import { dataPath } from "../../config/home.ts";
 import { CheckpointIndexer } from "../../les/checkpoints/checkpoint-indexer.ts";
 import { CheckpointLayoutError, NoCheckpointError } from "../../les/checkpoints/errors.ts";
-import type { LesPort } from "../../rpc/les/port.ts";
+import type { CheckpointReads } from "../../rpc/les/port.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../../storage/kv.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import type { Failures } from "../../telemetry/failures.ts";
@@ -18,10 +18,7 @@ const SLICE_MS = 3;
 /** Pause after it: at most half of the thread's time goes into checkpoints. */
 const PAUSE_MS = 6;
 
-export type CheckpointService = Pick<
-  LesPort,
-  "latestCheckpoint" | "checkpoint" | "proveHash" | "checkpointOracle"
-> & { close(): void };
+export type CheckpointService = CheckpointReads & { close(): void };
 
 type OpenIndexer = { readonly kv: Kv; readonly indexer: CheckpointIndexer };
 

@@ -26,6 +26,11 @@ export function startRpcProcesses(
   const { chain, store } = modules.core;
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
+  if (config.les.serve > 0) {
+    // Each process would give a client its whole capacity.
+    log.warn("connections stay in the chain's process, which measures their calls (les.serve)");
+    return undefined;
+  }
   if (store.followable === undefined) {
     log.warn(
       "connections stay in the chain's process: the index is in memory, where no other can read it",
@@ -52,7 +57,7 @@ export function startRpcProcesses(
       },
       callQueueMax: config.rpcLimits.callQueueMax,
     },
-    modules,
+    { ...modules, epoch: () => store.epoch },
   );
   return processes;
 }

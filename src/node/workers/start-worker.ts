@@ -6,6 +6,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 export type WorkerEntry =
   | "compile-solidity"
   | "execute"
+  | "find-whisper-work"
   | "prove-blobs"
   | "rpc-worker"
   | "verify-sidecar";
@@ -18,7 +19,7 @@ export function forkWorker(entry: WorkerEntry): ChildProcess {
   const isBuilt = !import.meta.url.endsWith(".ts");
   const file = isBuilt ? "./worker.js" : `./${entry}.ts`;
   return fork(fileURLToPath(new URL(file, import.meta.url)), isBuilt ? [entry] : [], {
-    execArgv: isBuilt ? [] : ["--import", import.meta.resolve("tsx")],
+    execArgv: isBuilt ? [] : ["--import", "tsx"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });

@@ -68,9 +68,10 @@ export function createAuthenticator(
     const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
     const verdict = token === undefined ? undefined : verifyJwt(token, secret, nowSeconds());
     if (verdict === undefined || "fault" in verdict) return INVALID;
-    const { exp, namespaces } = verdict.claims;
+    const { exp, sub, namespaces } = verdict.claims;
     const credential: Credential = {
       namespaces: namespaces && new Set(namespaces),
+      subject: sub,
       isExpired: () => exp !== undefined && exp <= nowSeconds(),
     };
     return { kind: "valid", credential };

@@ -2,6 +2,8 @@
 export type Credential = {
   /** Namespaces whose private methods it opens; undefined: all. */
   readonly namespaces: ReadonlySet<string> | undefined;
+  /** The claim `sub`: whom the token was made for. */
+  readonly subject?: string | undefined;
   /** True from the moment its `exp` has passed: a WebSocket lives longer than the token it was opened with. */
   isExpired(): boolean;
 };

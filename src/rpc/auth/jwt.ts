@@ -6,6 +6,8 @@ export type JwtClaims = {
   readonly iat?: number;
   /** From when on it is no longer good. */
   readonly exp?: number;
+  /** Whom it was made for. */
+  readonly sub?: string;
   /** Ours: the namespaces it opens; absent, every one. */
   readonly namespaces?: readonly string[];
 };
@@ -61,13 +63,14 @@ function isTimely({ iat, exp }: JwtClaims, nowSeconds: number): boolean {
 }
 
 function areClaims(value: Readonly<Record<string, unknown>>): value is JwtClaims {
-  const { iat, exp, nbf, namespaces } = value;
+  const { iat, exp, nbf, sub, namespaces } = value;
   const isTime = (time: unknown) => time === undefined || Number.isFinite(time);
   return (
     isTime(iat) &&
     isTime(exp) &&
     // A claim that narrows the token and that we do not weigh must not be passed over.
     nbf === undefined &&
+    (sub === undefined || typeof sub === "string") &&
     (namespaces === undefined ||
       (Array.isArray(namespaces) && namespaces.every((name) => typeof name === "string")))
   );

@@ -2,6 +2,7 @@ import { aliasMethod, type Method } from "../dispatch/method.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
 import { anvilNodeInfo } from "./anvil-node-info.ts";
 import { autoImpersonateAccount } from "./auto-impersonate-account.ts";
+import { dealErc20 } from "./deal-erc20.ts";
 import { dropAllTransactions } from "./drop-all-transactions.ts";
 import { dropTransaction, dropTransactionByHash } from "./drop-transaction.ts";
 import { dumpState } from "./dump-state.ts";
@@ -30,6 +31,7 @@ import {
 } from "./set-block-timestamp-interval.ts";
 import { setCode } from "./set-code.ts";
 import { setCoinbase } from "./set-coinbase.ts";
+import { setErc20Allowance } from "./set-erc20-allowance.ts";
 import { setIntervalMining, setIntervalMiningSeconds } from "./set-interval-mining.ts";
 import { setLoggingEnabled } from "./set-logging-enabled.ts";
 import { setMinGasPrice } from "./set-min-gas-price.ts";
@@ -78,6 +80,8 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...setNonce,
   ...setCode,
   ...setStorageAt,
+  ...dealErc20,
+  ...setErc20Allowance,
   ...impersonateAccount,
   ...stopImpersonatingAccount,
   ...autoImpersonateAccount,

@@ -19,6 +19,8 @@ export type CallOwner = {
   readonly connection: object | undefined;
   /** Nobody waits for the answer any more. */
   readonly isAborted: boolean;
+  /** Those of higher priority have their turn first; absent counts as 0. */
+  readonly priority?: number | undefined;
 };
 
 /**
@@ -34,6 +36,8 @@ export class CallQueue {
   readonly #blocked = new Map<object, (() => void)[]>();
   /** Calls that have not ended when `work` returned, by caller. */
   readonly #running = new Map<object, number>();
+  /** Of callers with something waiting that have one. */
+  readonly #priorities = new Map<object, number>();
   #waiting = 0;
   #spentMs = 0;
   #isTurnScheduled = false;
@@ -62,6 +66,7 @@ export class CallQueue {
           reject(error);
         }
       };
+      if (owner.priority !== undefined) this.#priorities.set(caller, owner.priority);
       const lane = this.#lanes.get(caller) ?? this.#blocked.get(caller);
       if (lane) lane.push(task);
       else if (isBlocked) this.#blocked.set(caller, [task]);
@@ -115,7 +120,8 @@ export class CallQueue {
     this.#isTurnScheduled = false;
     this.#spentMs = 0;
     while (this.#lanes.size > 0 && !this.#isTurnScheduled) {
-      const [caller, tasks] = this.#lanes.entries().next().value as [object, (() => void)[]];
+      const caller = this.#nextCaller();
+      const tasks = this.#lanes.get(caller)!;
       this.#lanes.delete(caller);
       if (this.#isBlocked(caller)) {
         this.#blocked.set(caller, tasks);
@@ -124,9 +130,24 @@ export class CallQueue {
       const task = tasks.shift()!;
       // After all others.
       if (tasks.length > 0) this.#lanes.set(caller, tasks);
+      else this.#priorities.delete(caller);
       this.#count(-1);
       task();
     }
+  }
+
+  /** The first of those with the highest priority. */
+  #nextCaller(): object {
+    let next: object | undefined;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (const caller of this.#lanes.keys()) {
+      const priority = this.#priorities.get(caller) ?? 0;
+      if (next !== undefined && priority <= highest) continue;
+      next = caller;
+      highest = priority;
+      if (this.#priorities.size === 0) break;
+    }
+    return next!;
   }
 
   #count(change: number): void {

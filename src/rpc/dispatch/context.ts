@@ -22,9 +22,18 @@ export interface Connection {
   notify(messages: readonly string[]): void;
   /** Closes the connection: it asks for more notifications than the node can send. */
   overrun(): void;
+  /** Closes the connection: its place is given to a client of higher priority. */
+  overCapacity?(): void;
   /** Runs `task` once the connection is gone; at once if it is. */
   onClose(task: () => void): void;
 }
+
+/** Where a call comes from, as far as it can be told. */
+export type CallSource = {
+  readonly remoteAddress: string;
+  /** What the caller put into the header `x-api-key`: anybody may claim any. */
+  readonly apiKey: string | undefined;
+};
 
 /** What a handler may know of its caller. */
 export interface CallContext {
@@ -33,6 +42,8 @@ export interface CallContext {
   /** undefined: a stranger */
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
+  /** Whom calls are charged to. Absent: a process of the node's owner */
+  readonly source?: CallSource | undefined;
   /** No answer is expected any more: timeout or closed connection. */
   readonly isAborted: boolean;
   /** Aborted when `isAborted` becomes true. */
@@ -47,6 +58,9 @@ export class RequestContext implements CallContext {
   readonly access: AccessPolicy;
   readonly credential: Credential | undefined;
   readonly connection: Connection | undefined;
+  readonly source: CallSource | undefined;
+  /** Those of higher priority have their turn first. undefined: all are equal */
+  priority: number | undefined;
   /** Memory of the request while it waits for its answer: text and parsed values. Set by the dispatcher. */
   inputBytes = 0;
   #abort: AbortController | undefined;
@@ -58,6 +72,7 @@ export class RequestContext implements CallContext {
     this.access = caller.access;
     this.credential = caller.credential;
     this.connection = caller.connection;
+    this.source = caller.source;
   }
 
   get signal(): AbortSignal {
@@ -92,7 +107,10 @@ export class RequestContext implements CallContext {
 }
 
 /** Who sent a body. */
-export type Caller = Pick<CallContext, "transport" | "access" | "credential" | "connection">;
+export type Caller = Pick<
+  CallContext,
+  "transport" | "access" | "credential" | "connection" | "source"
+>;
 
 /** The context of a call that came over no transport: trusted, nothing to notify. */
 export function inProcessContext(namespaces: Iterable<string> = []): RequestContext {

@@ -2,6 +2,7 @@ import { errorClassOf } from "../../errors.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../params/codec.ts";
 import type { RpcLimits } from "../server/limits.ts";
+import type { CallAdmission } from "./call-admission.ts";
 import { CallQueue } from "./call-queue.ts";
 import type { RequestContext } from "./context.ts";
 import { toErrorObject } from "./error-codes.ts";
@@ -49,7 +50,16 @@ const VALUE_BYTES = 128;
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
 export function createDispatcher<Modules>(
   options: { readonly limits: RpcLimits; readonly observer: RpcObserver },
-  { registry, modules }: { readonly registry: Registry<Modules>; readonly modules: Modules },
+  {
+    registry,
+    modules,
+    admission,
+  }: {
+    readonly registry: Registry<Modules>;
+    readonly modules: Modules;
+    /** Absent: every caller is served alike. */
+    readonly admission?: CallAdmission;
+  },
 ): Dispatcher {
   const { limits, observer } = options;
   const queue = new CallQueue({
@@ -182,14 +192,25 @@ export function createDispatcher<Modules>(
     };
     try {
       const method = available(name, context);
-      const result = method.isHeavy
-        ? queue.run(context, () => method.run(modules, params, context))
-        : method.run(modules, params, context);
+      const result = admission
+        ? admission.run(context, (meter) =>
+            start(method, context, () => meter(() => method.run(modules, params, context))),
+          )
+        : start(method, context, () => method.run(modules, params, context));
       if (!(result instanceof Promise)) return succeed(result);
       return withTimeout(result, timeoutMs, context).then(succeed, fail);
     } catch (error) {
       return fail(error);
     }
+  }
+
+  /** Runs `work` at once, or when it is its turn. */
+  function start<T>(
+    { isHeavy }: Method<Modules>,
+    context: RequestContext,
+    work: () => T | Promise<T>,
+  ): T | Promise<T> {
+    return isHeavy ? queue.run(context, work) : work();
   }
 
   /** The method, if this caller may run it. */

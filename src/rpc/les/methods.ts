@@ -7,9 +7,28 @@ import {
   latestCheckpoint,
 } from "./checkpoints.ts";
 
+import {
+  addBalance,
+  clientInfo,
+  freezeClient,
+  priorityClientInfo,
+  serverInfo,
+  setClientParams,
+  setConnectedBias,
+  setDefaultParams,
+} from "./clients.ts";
+
 export const LES_METHODS: readonly Method<RpcPorts>[] = [
   latestCheckpoint,
   getCheckpoint,
   getCheckpointContractAddress,
   getHeaderProof,
+  serverInfo,
+  clientInfo,
+  priorityClientInfo,
+  addBalance,
+  setClientParams,
+  setDefaultParams,
+  setConnectedBias,
+  freezeClient,
 ];

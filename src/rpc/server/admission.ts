@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Authenticate, Authentication } from "../auth/authenticator.ts";
+import type { CallSource } from "../dispatch/context.ts";
 import { ACCESS_HINT } from "../dispatch/errors.ts";
 import type { TcpListenerOptions } from "./listener.ts";
 import { isHostAllowed, isOriginAllowed } from "./origin.ts";
@@ -68,6 +69,15 @@ export function rejectionOfCredential(authentication: Authentication): Rejection
     reason: "tokenLimit",
     message: "too many bad tokens",
     headers: { "retry-after": String(authentication.retryAfterS) },
+  };
+}
+
+/** Where a request or an upgrade comes from. */
+export function sourceOf({ headers, socket }: IncomingMessage): CallSource {
+  const apiKey = headers["x-api-key"];
+  return {
+    remoteAddress: socket.remoteAddress ?? "unknown",
+    apiKey: typeof apiKey === "string" ? apiKey : undefined,
   };
 }
 

@@ -100,6 +100,7 @@ class FastConnection {
   readonly #http: HttpConnection;
   readonly #socket: Socket;
   readonly #options: FastHttpOptions;
+  readonly #caller: Caller;
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
   /** The call that runs; what arrives after it waits. */
@@ -123,6 +124,8 @@ class FastConnection {
     this.#http = http;
     this.#socket = socket;
     this.#options = options;
+    const remoteAddress = socket.remoteAddress ?? "unknown";
+    this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined } };
     this.#modules = modules;
     this.#writing = writing;
     socket.on("data", this.#received);
@@ -172,7 +175,7 @@ class FastConnection {
   };
 
   #takeCalls(bytes: Buffer): void {
-    const { caller, limits } = this.#options;
+    const { limits } = this.#options;
     const { dispatcher, admits } = this.#modules;
     let at = 0;
     while (at < bytes.length) {
@@ -186,7 +189,7 @@ class FastConnection {
         this.#hasCalled = true;
         this.#socket.setTimeout(limits.httpIdleTimeoutMs);
       }
-      const context = new RequestContext(caller);
+      const context = new RequestContext(this.#caller);
       this.#writing.writeThisTurn();
       const reply = dispatcher.dispatch(bytes.subarray(call.bodyStart, call.end), context);
       if (reply instanceof Promise) {

@@ -9,6 +9,7 @@ import {
   credentialOf,
   rejectionOfCredential,
   rejectionOfSource,
+  sourceOf,
 } from "./admission.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { sendRejection } from "./http-rejection.ts";
@@ -108,6 +109,7 @@ export function serveRequest(
       access: options.access,
       credential: credentialOf(authentication),
       connection: undefined,
+      source: sourceOf(request),
     });
     const reply = modules.dispatcher.dispatch(body, context);
     if (reply instanceof Promise) {

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Authenticate } from "../auth/authenticator.ts";
+import type { CallAdmission } from "../dispatch/call-admission.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
@@ -36,6 +37,7 @@ export type RpcServerModules<Modules> = {
   readonly modules: Modules;
   readonly observer?: RpcObserver;
   readonly authenticate?: Authenticate;
+  readonly admission?: CallAdmission;
   readonly otherRequest?: NonNullable<HttpModules["otherRequest"]>;
   readonly connectionWorkers?: ConnectionWorkers | undefined;
 };

@@ -11,6 +11,7 @@ export type CloseReason =
   | "outputMemory"
   | "sendBuffer"
   | "notifications"
+  | "capacity"
   | "timeout"
   | "message"
   | "parse";
@@ -84,6 +85,10 @@ export abstract class SocketConnection implements Connection {
 
   overrun(): void {
     this.cut("notifications");
+  }
+
+  overCapacity(): void {
+    this.cut("capacity");
   }
 
   onClose(task: () => void): void {

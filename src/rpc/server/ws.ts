@@ -1,13 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
-import type { Credential } from "../auth/credential.ts";
+import type { Caller } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
 import {
   authenticateRequest,
   credentialOf,
   rejectionOfCredential,
   rejectionOfSource,
+  sourceOf,
 } from "./admission.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
@@ -33,6 +34,7 @@ const CLOSE_TEXTS: Readonly<Record<CloseReason, readonly [code: number, text: st
   outputMemory: [POLICY_VIOLATION, "too slow"],
   sendBuffer: [POLICY_VIOLATION, "too slow"],
   notifications: [POLICY_VIOLATION, "too slow"],
+  capacity: [TRY_AGAIN_LATER, "over capacity"],
   timeout: [POLICY_VIOLATION, "message timeout"],
   message: [POLICY_VIOLATION, "message too large"],
   parse: [UNSUPPORTED_DATA, "parse error"],
@@ -94,9 +96,11 @@ export function createWsAcceptor(
       return;
     }
     server.handleUpgrade(request, socket, head, (ws) => {
-      const credential = credentialOf(authentication);
       const pingTurn = opened++ % PING_TURNS;
-      const connection = new WsConnection({ ws, socket, pingTurn }, options, modules, credential);
+      const connection = new WsConnection({ ws, socket, pingTurn }, options, modules, {
+        credential: credentialOf(authentication),
+        source: sourceOf(request),
+      });
       connections.add(connection);
       observer.connections("ws", connections.size);
       connection.onClose(() => {
@@ -144,9 +148,9 @@ class WsConnection extends SocketConnection {
     { ws, socket, pingTurn }: OpenSocket,
     { access, limits }: TcpListenerOptions,
     modules: ListenerModules,
-    credential: Credential | undefined,
+    caller: Pick<Caller, "credential" | "source">,
   ) {
-    super(socket, { transport: "ws", access, credential }, limits, modules);
+    super(socket, { transport: "ws", access, ...caller }, limits, modules);
     this.#ws = ws;
     this.pingTurn = pingTurn;
     // web3.py and others send JSON in binary frames too.

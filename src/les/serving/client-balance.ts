@@ -1,0 +1,61 @@
+import { BalanceOverflowError } from "./errors.ts";
+import { type ClientPrices, PRICE_SCALE, type PriceFactors } from "./price-factors.ts";
+
+/** As int64 has it. */
+const BALANCE_MAX = 2n ** 63n - 1n;
+
+/** The price of something by the factors given, times `PRICE_SCALE`. */
+export type PriceOf = (factors: PriceFactors) => bigint;
+
+/**
+ * What a client has paid ahead, and what it owes in rank but never in money. While the positive balance lasts it pays; the rest of the
+ * same price grows the negative balance. Exact: fractions of a unit are carried on.
+ */
+export class ClientBalance {
+  #positive: bigint;
+  /** Part of a unit of the positive balance that is spent. Below `PRICE_SCALE`. */
+  #spentFraction = 0n;
+  /** Times `PRICE_SCALE`. */
+  #negative = 0n;
+
+  constructor(positive = 0n) {
+    this.#positive = positive;
+  }
+
+  get positive(): bigint {
+    return this.#positive;
+  }
+
+  get negative(): bigint {
+    return this.#negative / PRICE_SCALE;
+  }
+
+  /**
+   * Adds to the positive balance; below 0 it ends at 0.
+   * @throws BalanceOverflowError above 2^63 − 1, with nothing changed
+   */
+  add(amount: bigint): { readonly before: bigint; readonly after: bigint } {
+    const before = this.#positive;
+    const after = before + amount;
+    if (after > BALANCE_MAX) throw new BalanceOverflowError();
+    this.#positive = after > 0n ? after : 0n;
+    if (this.#positive === 0n) this.#spentFraction = 0n;
+    return { before, after: this.#positive };
+  }
+
+  charge({ positive, negative }: ClientPrices, priceOf: PriceOf): void {
+    const price = priceOf(positive);
+    const available = this.#positive * PRICE_SCALE - this.#spentFraction;
+    if (price <= available) {
+      const left = available - price;
+      // Rounded up: what is left of a unit still counts as one.
+      this.#positive = (left + PRICE_SCALE - 1n) / PRICE_SCALE;
+      this.#spentFraction = this.#positive * PRICE_SCALE - left;
+      return;
+    }
+    this.#positive = 0n;
+    this.#spentFraction = 0n;
+    const debt = priceOf(negative);
+    this.#negative += price === 0n ? debt : (debt * (price - available)) / price;
+  }
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import { clientIdOf } from "../../../src/les/serving/client-id.ts";
+import { sendHttp } from "../../../src/rpc/testing/rpc-client.ts";
+import { bearer, openWs, overHttp, request } from "../../support/clients.ts";
+import { metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import { startTestNode, type TestNode } from "../../support/test-node.ts";
+
+const home = mkdtempSync(join(tmpdir(), "evmint-les-"));
+after(() => rmSync(home, { recursive: true, force: true }));
+
+let node: TestNode | undefined;
+afterEach(() => node?.stop());
+
+async function start(serve: number): Promise<TestNode> {
+  const settings = { "les.serve": String(serve), ...WITH_METRICS };
+  node = await startTestNode({ dev: true, home, settings });
+  return node;
+}
+
+const FREE = clientIdOf("ip", "127.0.0.1");
+const PAYER = clientIdOf("key", "payer");
+/** 50 million gas of a loop: some 100 ms, the buffer of a free client. */
+const LOOP = {
+  to: `0x${"aa".repeat(20)}`,
+  override: { [`0x${"aa".repeat(20)}`]: { code: "0x5b5f56" } },
+};
+const heavyCall = request("eth_call", [{ to: LOOP.to, gas: "0x2faf080" }, "latest", LOOP.override]);
+const freeze = { "pricing/timeFactor": 0, "pricing/capacityFactor": 0 };
+
+test("a free client beyond its capacity is rejected with the time to wait; a paying one is served", async () => {
+  const { url } = await start(160);
+  const payer = bearer(home, { sub: "payer" });
+  const added = await overHttp(url, "les_addBalance", [PAYER, "0x7fffffffffffffff", "qwerty"]);
+  assert.deepEqual(added.result, [0, Number(2n ** 63n - 1n)]);
+  const overflow = await overHttp(url, "les_addBalance", [PAYER, "0x7fffffffffffffff", "qwerty"]);
+  assert.equal(overflow.error?.message, "balance overflow");
+  await overHttp(url, "eth_blockNumber", [], payer);
+  const params = [[PAYER], { capacity: 1_000_000, ...freeze }];
+  assert.equal((await overHttp(url, "les_setClientParams", params)).result, null);
+
+  let rejected: { code: number; message: string; data: { retryAfterMs: number } } | undefined;
+  for (let i = 0; i < 100 && rejected?.code !== -32005; i++) {
+    rejected = (await sendHttp(url, heavyCall)).json.error;
+  }
+  assert.equal(rejected?.code, -32005);
+  assert.equal(rejected.message, "Limit exceeded");
+  assert.ok(rejected.data.retryAfterMs > 1000);
+  assert.ok((await metricOf(node!, "les_limited_calls_total", 'kind="rejected"')) > 0);
+  const { result, error } = await overHttp(url, "eth_blockNumber", [], payer);
+  assert.equal(error, undefined);
+  assert.equal(result, "0x0");
+
+  // Without a bucket of its own a made-up API key is its address.
+  const other = await sendHttp(url, request("eth_blockNumber"), { "x-api-key": "made up" });
+  assert.equal(other.json.error?.code, -32005);
+  // The socket file belongs to the owner.
+  assert.equal(await node!.node.provider.request({ method: "eth_blockNumber" }), "0x0");
+
+  const info = (await overHttp(url, "les_clientInfo", [[FREE, PAYER]], payer)).result as Record<
+    string,
+    Record<string, unknown>
+  >;
+  assert.deepEqual(Object.keys(info), [FREE, PAYER]);
+  assert.equal(info[PAYER]!["capacity"], 1_000_000);
+  assert.equal(info[PAYER]!["priority"], true);
+  assert.equal(info[PAYER]!["pricing/balanceMeta"], "qwerty");
+  assert.equal(info[FREE]!["isConnected"], true);
+  assert.equal(info[FREE]!["pricing/balance"], 0);
+  const server = (await overHttp(url, "les_serverInfo", [], payer)).result;
+  assert.deepEqual(server, {
+    minimumCapacity: 16_000,
+    maximumCapacity: 1_600_000,
+    freeClientCapacity: 16_000,
+    totalCapacity: 1_600_000,
+    totalConnectedCapacity: 1_016_000,
+    priorityConnectedCapacity: 1_000_000,
+  });
+});
+
+test("balances survive a restart", async () => {
+  const { url } = await start(0);
+  const { result } = await overHttp(url, "les_priorityClientInfo", [
+    "0".repeat(64),
+    "0".repeat(64),
+    10,
+  ]);
+  const info = (result as Record<string, Record<string, unknown>>)[PAYER]!;
+  assert.equal(info["isConnected"], false);
+  assert.equal(info["pricing/balanceMeta"], "qwerty");
+  assert.ok((info["pricing/balance"] as number) > 9e18);
+});
+
+test("a WebSocket whose place is needed is closed with 1013", async () => {
+  const { url, wsUrl } = await start(2);
+  await overHttp(url, "les_setDefaultParams", [freeze], bearer(home, { sub: "payer" }));
+  // The payer holds the only place; when it wants none any more a stranger gets it.
+  const rejected = await overHttp(url, "eth_blockNumber");
+  assert.equal(rejected.error?.code, -32005);
+  await node!.node.provider.request({
+    method: "les_addBalance",
+    params: [PAYER, "-0x7fffffffffffffff", "qwerty"],
+  });
+  await node!.node.provider.request({ method: "les_setConnectedBias", params: [0] });
+  const payer = await openWs(wsUrl, bearer(home, { sub: "payer" }));
+  payer.send(heavyCall);
+  await new Promise((resolve) => payer.once("message", resolve));
+  const closed = new Promise<number>((resolve) => payer.once("close", resolve));
+  assert.equal((await overHttp(url, "eth_blockNumber")).result, "0x0");
+  assert.equal(await closed, 1013);
+});
+
+test("bad parameters are rejected", async () => {
+  const { url } = await start(0);
+  for (const [method, params, code] of [
+    ["les_addBalance", ["12", 1, ""], -32602],
+    ["les_addBalance", [PAYER, 2 ** 53, ""], -32602],
+    ["les_addBalance", [PAYER, "0x8000000000000000", ""], -32602],
+    ["les_addBalance", [PAYER, "x", ""], -32602],
+    ["les_addBalance", [PAYER], -32602],
+    ["les_clientInfo", [PAYER], -32602],
+    ["les_setClientParams", [[FREE], {}], -32000],
+    ["les_setClientParams", [[], []], -32602],
+    ["les_setDefaultParams", [{ capacity: 5 }], -32000],
+    ["debug_freezeClient", [FREE], -32000],
+  ] as const) {
+    assert.equal((await overHttp(url, method, params)).error?.code, code, `${method} ${params}`);
+  }
+  const { error } = await overHttp(url, "les_addBalance", ["12", 1, ""]);
+  assert.equal(error?.message, "invalid argument 0: wrong length, want 64 hex chars");
+});

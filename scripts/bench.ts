@@ -22,6 +22,7 @@ const BENCHES: Readonly<
   state: () => import("../bench/store/state.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
+  "trace-memory": () => import("../bench/rpc/trace-memory.ts"),
   trie: () => import("../bench/micro/trie.ts"),
   whisper: () => import("../bench/les/whisper.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),

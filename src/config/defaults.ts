@@ -69,8 +69,8 @@ export const DEFAULTS = {
   rpcTraceTimeoutMs: 5_000,
   /** A trace holds up other calls. */
   rpcTraceTimeoutMsMax: 60_000,
-  /** V8's strings end at some 500 million characters, and an answer is copied once on its way out. */
-  rpcTraceBytesMax: 128 * 2 ** 20,
+  /** A node that traces stays within 300 MB of memory (bench/rpc/trace-memory.ts). */
+  rpcTraceBytesMax: 96 * 2 ** 20,
   /** A trace of 100,000 steps as objects; the engine itself needs 16 MiB. A thread runs at most four scripts at once. */
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */

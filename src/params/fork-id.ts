@@ -50,16 +50,26 @@ export function forkId(
   time: number,
 ): ForkId {
   let checksum = crc32(hashToBytes(genesisHash));
-  const blocks = schedule(config, BLOCK_FORKS, 0).map((fork) => ({ fork, head: number }));
-  const times = schedule(config, TIME_FORK_FIELDS, genesisTime).map((fork) => ({
-    fork,
-    head: time,
-  }));
-  for (const { fork, head } of [...blocks, ...times]) {
+  const { blocks, times } = forkSchedule(config, genesisTime);
+  for (const { fork, head } of [
+    ...blocks.map((fork) => ({ fork, head: number })),
+    ...times.map((fork) => ({ fork, head: time })),
+  ]) {
     if (fork > head) return { hash: checksumHex(checksum), next: fork };
     checksum = crc32(uint64Bytes(fork), checksum);
   }
   return { hash: checksumHex(checksum), next: 0 };
+}
+
+/** Blocks and times (Unix seconds) of the forks that are not a part of genesis, each ascending without repeats. */
+export function forkSchedule(
+  config: ChainConfig,
+  genesisTime: number,
+): { readonly blocks: readonly number[]; readonly times: readonly number[] } {
+  return {
+    blocks: schedule(config, BLOCK_FORKS, 0),
+    times: schedule(config, TIME_FORK_FIELDS, genesisTime),
+  };
 }
 
 /** The distinct values of `fields` after `start`, ascending. */

@@ -47,12 +47,13 @@ test("JsonWriter writes numbers, words, bytes and text as the language formats t
   );
 });
 
-test("JsonWriter cuts what is larger than a piece, and each piece owns its buffer", () => {
+test("JsonWriter cuts what is larger than a piece, and each piece fills most of a buffer of its own", () => {
   const out = new JsonWriter();
   const bytes = new Uint8Array(3 << 20).fill(0xab);
   out.hex(bytes, 0, bytes.length);
   const pieces = out.finish();
   assert.ok(pieces.length > 5);
-  for (const piece of pieces) assert.equal(piece.length, piece.buffer.byteLength);
+  for (const piece of pieces) assert.ok(2 * piece.length >= piece.buffer.byteLength);
+  assert.equal(new Set(pieces.map(({ buffer }) => buffer)).size, pieces.length);
   assert.equal(textString(pieces), "ab".repeat(bytes.length));
 });

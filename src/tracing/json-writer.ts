@@ -89,9 +89,13 @@ export class JsonWriter {
     }
   }
 
-  /** The pieces; nothing can be written after. */
+  /** The pieces, each in a buffer of its own; nothing can be written after. */
   finish(): readonly Uint8Array[] {
-    this.#pieces.push(this.#piece.slice(0, this.#at));
+    // A small part of a buffer would hold all of its memory.
+    const isMostlyEmpty = 2 * this.#at < this.#piece.length;
+    this.#pieces.push(
+      isMostlyEmpty ? this.#piece.slice(0, this.#at) : this.#piece.subarray(0, this.#at),
+    );
     return this.#pieces;
   }
 
@@ -115,7 +119,7 @@ export class JsonWriter {
 
   #reserve(length: number): void {
     if (this.#at + length <= this.#piece.length) return;
-    this.#pieces.push(this.#piece.slice(0, this.#at));
+    this.#pieces.push(this.#piece.subarray(0, this.#at));
     this.#bytesBefore += this.#at;
     const size = Math.min(2 * this.#piece.length, PIECE_BYTES_MAX);
     this.#piece = new Uint8Array(Math.max(size, length));

@@ -279,6 +279,60 @@ describe("ots_* and erigon_*", () => {
     }
   });
 
+  test("erigon_getLatestLogs finds the newest logs first, whatever their order", async () => {
+    const all = await resultOf("eth_getLogs", { fromBlock: "0x0", toBlock: "latest" });
+    assert.ok(all.length >= 2);
+    const latest = (criteria: object, options?: object) =>
+      resultOf("erigon_getLatestLogs", criteria, ...(options ? [options] : []));
+    assert.deepEqual(await latest({}), [all.at(-1)]);
+    assert.deepEqual(await latest({}, { logCount: 100 }), [...all].reverse());
+    assert.deepEqual(await latest({}, { blockCount: 1 }), [all.at(-1)]);
+    assert.deepEqual(await latest({ toBlock: "0x3" }, { logCount: 100 }), [all[0]]);
+    assert.deepEqual(await latest({ fromBlock: "0x5" }, { logCount: 100 }), []);
+    assert.deepEqual(await latest({ blockHash: all[0].blockHash }, { logCount: 100 }), [all[0]]);
+    // The sender of the transfer, a second topic, is looked for at the first position.
+    const [, sender] = all.at(-1).topics;
+    const only = { topics: [sender] };
+    assert.deepEqual(await latest(only, { logCount: 100 }), []);
+    const anywhere = await latest(only, { logCount: 100, ignoreTopicsOrder: true });
+    assert.deepEqual(
+      anywhere,
+      [...all].reverse().filter(({ topics }: { topics: Hex[] }) => topics.includes(sender)),
+    );
+    await assertRejected(
+      INVALID_PARAMS,
+      "erigon_getLatestLogs",
+      {},
+      { logCount: 1, blockCount: 1 },
+    );
+    await assertRejected(INVALID_PARAMS, "erigon_getLatestLogs", {}, { logCount: 10_001 });
+    await assertRejected(INVALID_PARAMS, "erigon_getLatestLogs", {
+      fromBlock: "0x5",
+      toBlock: "0x4",
+    });
+    await assertRejected(REJECTED, "erigon_getLatestLogs", { blockHash: UNKNOWN });
+  });
+
+  test("erigon_getBalanceChangesInBlock shows every balance a block changed, and no other", async () => {
+    const changes = await resultOf("erigon_getBalanceChangesInBlock", "0x4");
+    for (const account of [owner, other, third, FOURTH, receipts[0]!.contractAddress]) {
+      const [before, after] = [
+        await resultOf("eth_getBalance", account, "0x3"),
+        await resultOf("eth_getBalance", account, "0x4"),
+      ];
+      assert.equal(changes[account], before === after ? undefined : after, account);
+    }
+    assert.deepEqual(await resultOf("erigon_getBalanceChangesInBlock", "earliest"), {});
+    await assertRejected(REJECTED, "erigon_getBalanceChangesInBlock", "0xffff");
+  });
+
+  test("erigon_forks and erigon_cacheCheck", async () => {
+    const { hash } = await resultOf("eth_getBlockByNumber", "0x0", false);
+    const forks = { genesis: hash, heightForks: [], timeForks: [] };
+    assert.deepEqual(await resultOf("erigon_forks"), forks);
+    assert.equal((await resultOf("erigon_cacheCheck")).Enabled, false);
+  });
+
   test("erigon_* answer as eth_* does, and find blocks by time and logs by block", async () => {
     const header = await resultOf("eth_getHeaderByNumber", "0x4");
     assert.equal(await resultOf("erigon_blockNumber"), "0x5");

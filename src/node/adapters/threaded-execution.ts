@@ -4,7 +4,7 @@ import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
-import { TracingTimeoutError } from "../../tracing/errors.ts";
+import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts";
 import type { ChainCore } from "../compose-chain.ts";
 import type { PendingBlockData } from "../workers/execution-protocol.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
@@ -20,10 +20,15 @@ const FIRST_TRY_MS = 2;
 const FIRST_TRY_BUSY_MS = 10;
 /** The same while no other thread runs: one takes some 300 ms to start. */
 const FIRST_TRY_ALONE_MS = 50;
+/** Text of a trace that is tried here: what is larger is written again elsewhere, and would fill two threads' memory meanwhile. */
+const FIRST_TRY_BYTES = 4 << 20;
 /** A thread starts after so much time in calls longer than FIRST_TRY_MS: more than the first ones of a new process, not yet compiled. */
 const SLOW_MS_MAX = 200;
 /** A transaction is traced after those before it ran, which no deadline cuts: some 15 ms at 60 ns per gas. */
 const FIRST_TRY_BLOCK_GAS_MAX = 250_000n;
+
+/** What ends a first try and not the request. */
+const TOO_MUCH_FOR_A_TRY = [ExecutionTimeoutError, TracingTimeoutError, TraceTooLargeError];
 
 type ReadName = keyof ExecutionReads;
 type AnyRead = (...args: readonly unknown[]) => unknown;
@@ -71,7 +76,11 @@ export function createThreadedExecution(
       {
         ...limits,
         timeoutMs: ms,
-        trace: { ...limits.trace, timeoutMs: ms, timeoutMsMax: ms },
+        trace: {
+          ...limits.trace,
+          ...{ timeoutMs: ms, timeoutMsMax: ms },
+          bytesMax: Math.min(limits.trace.bytesMax, FIRST_TRY_BYTES),
+        },
       },
       core,
       suggestTip,
@@ -119,7 +128,7 @@ export function createThreadedExecution(
     try {
       return tryHere(method, args);
     } catch (error) {
-      if (error instanceof ExecutionTimeoutError || error instanceof TracingTimeoutError) {
+      if (TOO_MUCH_FOR_A_TRY.some((kind) => error instanceof kind)) {
         return inThread(method, args, timeoutMs);
       }
       throw error;

@@ -11,7 +11,9 @@ import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
+import { TraceTooLargeError } from "../../tracing/errors.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
+import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import type {
   ExecutionReply,
   ExecutionRequest,
@@ -73,6 +75,7 @@ class FollowingExecution {
 }
 
 const port = parentPort!;
+const collectGarbage = garbageCollector();
 const execution = new FollowingExecution(workerData as ExecutionThreadData);
 
 function answer(request: ExecutionRequest): void {
@@ -85,6 +88,8 @@ function answer(request: ExecutionRequest): void {
     port.postMessage(reply, buffers);
   } catch (error) {
     const { epoch } = execution;
+    // V8 would let the next trace write as much again before it frees this one, which nobody gets.
+    if (error instanceof TraceTooLargeError) collectGarbage();
     port.postMessage({ kind: "error", epoch, error: errorDataOf(error) } satisfies ExecutionReply);
   }
 }

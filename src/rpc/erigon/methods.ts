@@ -5,7 +5,11 @@ import { getHeaderByNumber } from "../eth/block/get-header-by-number.ts";
 import { getLogs } from "../eth/filter/get-logs.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
 import { blockNumber } from "./block-number.ts";
+import { cacheCheck } from "./cache-check.ts";
+import { forks } from "./forks.ts";
+import { getBalanceChangesInBlock } from "./get-balance-changes-in-block.ts";
 import { getBlockByTimestamp } from "./get-block-by-timestamp.ts";
+import { getLatestLogs } from "./get-latest-logs.ts";
 import { getLogsByHash } from "./get-logs-by-hash.ts";
 
 /** Erigon has some methods of `eth` under names of its own. */
@@ -17,4 +21,8 @@ export const ERIGON_METHODS: readonly Method<RpcPorts>[] = [
   aliasMethod(getLogs, "erigon_getLogs"),
   getLogsByHash,
   getBlockByTimestamp,
+  getLatestLogs,
+  getBalanceChangesInBlock,
+  forks,
+  cacheCheck,
 ];

@@ -1,6 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import type { RuntimePort } from "../../../rpc/ports/runtime.ts";
+import { garbageCollector } from "./garbage-collector.ts";
 import { GcMonitor } from "./gc-monitor.ts";
 import { memoryStats } from "./memory-stats.ts";
 
@@ -43,10 +43,7 @@ export function createGarbageCollection(
   }
 
   function force(): void {
-    if (collect === undefined) {
-      setFlagsFromString("--expose-gc");
-      collect = runInNewContext("gc") as () => void;
-    }
+    collect ??= garbageCollector();
     gc.noteForced();
     collect();
   }

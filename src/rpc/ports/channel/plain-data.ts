@@ -1,7 +1,7 @@
 import { invariant } from "../../../errors.ts";
 
 /**
- * `value` ready for a structured clone. A view of a larger buffer is copied, because a clone would take the whole buffer along.
+ * `value` ready for a structured clone. A view of a small part of a buffer is copied, because a clone would take the whole buffer along.
  * @throws InvariantError for functions and instances of classes, which a clone would reject or turn into something else
  */
 export function plainData(value: unknown): unknown {
@@ -13,7 +13,7 @@ export function plainData(value: unknown): unknown {
     return value;
   }
   if (value instanceof Uint8Array) {
-    return value.byteLength < value.buffer.byteLength ? Uint8Array.from(value) : value;
+    return 2 * value.byteLength < value.buffer.byteLength ? Uint8Array.from(value) : value;
   }
   if (Array.isArray(value)) return value.map(plainData);
   if (value instanceof Map) {

@@ -16,6 +16,7 @@ import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts"
 import type { ChangeRow } from "../records/changes-record.ts";
 import type { BlockIndex } from "./block-index.ts";
 import { nodesInRow } from "./trie-node-table.ts";
+import { walkStateTrie } from "./walk-trie.ts";
 
 export type StoreFault = {
   /** Of the log nothing can be made again; the index can. */
@@ -126,7 +127,10 @@ export function checkStore(
       });
     }
     if (index.checkpoint() === number + 1) {
-      faults.unless("index", number, "root node of a checkpoint", () => hasRoot(index, header));
+      const root = hashToBytes(header.stateRoot);
+      faults.catch("index", number, "trie of the checkpoint", () => {
+        walkStateTrie(index.trieNodes, root);
+      });
     }
   });
   for (const { position, reason } of logCheck.faults) {
@@ -228,11 +232,6 @@ function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
       if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
     }
   }
-}
-
-function hasRoot(index: BlockIndex, { stateRoot }: Header): boolean {
-  if (stateRoot === EMPTY_TRIE_ROOT) return true;
-  return index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(stateRoot)) !== undefined;
 }
 
 function isNode(_key: Uint8Array, row: Uint8Array): boolean {

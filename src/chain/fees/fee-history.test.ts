@@ -5,7 +5,7 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Receipt } from "../../types/receipt.ts";
-import { feeHistory } from "./fee-history.ts";
+import { createFeeHistory } from "./fee-history.ts";
 
 /** A block whose transactions offer `tips` and use 21000 gas each. */
 function block(fields: Partial<Header>, tips: readonly bigint[] = []): ExecutedBlock {
@@ -41,7 +41,7 @@ const chain = chainOf([
 ]);
 
 test("feeHistory gives one more base fee than blocks", () => {
-  const history = feeHistory(2, 2, [], chain);
+  const history = createFeeHistory(chain)(2, 2, []);
   assert.equal(history.oldestBlock, 1);
   assert.deepEqual(history.baseFeePerGas.slice(0, 2), [GWEI, GWEI]);
   assert.equal(history.baseFeePerGas.length, 3);
@@ -53,13 +53,13 @@ test("feeHistory gives one more base fee than blocks", () => {
 });
 
 test("feeHistory begins at genesis when more is asked for", () => {
-  const history = feeHistory(1_000_000, 2, [], chain);
+  const history = createFeeHistory(chain)(1_000_000, 2, []);
   assert.equal(history.oldestBlock, 0);
   assert.equal(history.gasUsedRatio.length, 3);
 });
 
 test("feeHistory gives for each percentile of gas the tip that reaches it", () => {
-  const { reward } = feeHistory(2, 2, [0, 33, 34, 67, 100], chain);
+  const { reward } = createFeeHistory(chain)(2, 2, [0, 33, 34, 67, 100]);
   assert.deepEqual(reward, [
     [0n, 0n, 0n, 0n, 0n],
     [1n, 1n, 2n, 3n, 3n],
@@ -68,16 +68,16 @@ test("feeHistory gives for each percentile of gas the tip that reaches it", () =
 
 test("feeHistory can end with the pending block", () => {
   const pending = block({ number: 3, baseFeePerGas: 5n });
-  const history = feeHistory(2, "pending", [], chainOf([...range(3)], pending));
+  const history = createFeeHistory(chainOf([...range(3)], pending))(2, "pending", []);
   assert.equal(history.oldestBlock, 2);
   assert.equal(history.baseFeePerGas[1], 5n);
 });
 
 test("feeHistory ends with the head, one block earlier, when there is no pending block", () => {
-  const history = feeHistory(2, "pending", [], chain);
+  const history = createFeeHistory(chain)(2, "pending", []);
   assert.equal(history.oldestBlock, 2);
   assert.equal(history.gasUsedRatio.length, 1);
-  assert.equal(feeHistory(1, "pending", [], chain).gasUsedRatio.length, 0);
+  assert.equal(createFeeHistory(chain)(1, "pending", []).gasUsedRatio.length, 0);
 });
 
 test("feeHistory refuses bad percentiles and blocks to come", () => {
@@ -89,12 +89,12 @@ test("feeHistory refuses bad percentiles and blocks to come", () => {
     [[10, 10], "invalid reward percentile: #0:10.000000 >= #1:10.000000"],
   ];
   for (const [percentiles, message] of refused) {
-    assert.throws(() => feeHistory(1, 2, percentiles, chain), {
+    assert.throws(() => createFeeHistory(chain)(1, 2, percentiles), {
       code: "INVALID_FEE_HISTORY_REQUEST",
       message,
     });
   }
-  assert.throws(() => feeHistory(1, 3, [], chain), {
+  assert.throws(() => createFeeHistory(chain)(1, 3, []), {
     message: "request beyond head block: requested 3, head 2",
   });
 });
@@ -102,3 +102,10 @@ test("feeHistory refuses bad percentiles and blocks to come", () => {
 function range(count: number): ExecutedBlock[] {
   return Array.from({ length: count }, (_, number) => block({ number }));
 }
+
+test("feeHistory gives the same answer again, and other percentiles of the same blocks", () => {
+  const feeHistory = createFeeHistory(chain);
+  for (const percentiles of [[50], [], [0, 33, 34, 67, 100], [50]]) {
+    assert.deepEqual(feeHistory(2, 2, percentiles), createFeeHistory(chain)(2, 2, percentiles));
+  }
+});

@@ -30,55 +30,91 @@ export class InvalidFeeHistoryRequestError extends NodeError {
   readonly code = "INVALID_FEE_HISTORY_REQUEST";
 }
 
+/** Transactions of a block by their tip, ascending. */
+type Tips = readonly {
+  readonly tip: bigint;
+  /** Gas of this transaction and those before it. */
+  readonly gasUpTo: bigint;
+}[];
+
+type BlockFees = {
+  readonly baseFeePerGas: bigint;
+  readonly gasUsedRatio: number;
+  readonly baseFeePerBlobGas: bigint;
+  readonly blobGasUsedRatio: number;
+  /** Sorted when a percentile is asked for the first time. */
+  tips: Tips | undefined;
+};
+
 /**
- * eth_feeHistory: base fees, fullness and tips of up to `blockCount` blocks, the newest of which is `newest`.
- * @param percentiles ascending, 0 to 100
+ * eth_feeHistory: base fees, fullness and tips of up to `blockCount` blocks, the newest of which is `newest`. `percentiles` ascend from
+ * 0 to 100. What a block contributes is computed once for as long as the block itself stays decoded.
  * @throws InvalidFeeHistoryRequestError
  */
-export function feeHistory(
-  blockCount: number,
-  newest: number | "pending",
-  percentiles: readonly number[],
+export function createFeeHistory(
   chain: Pick<ChainReader, "config" | "head" | "blockByNumber" | "pending">,
-): FeeHistory {
-  checkPercentiles(percentiles);
-  const head = chain.head().block.header.number;
-  const pending = newest === "pending" ? chain.pending()?.executed : undefined;
-  const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
-  if (newest !== "pending" && last > head) {
-    throw new InvalidFeeHistoryRequestError(
-      `request beyond head block: requested ${last}, head ${head}`,
-      { requested: last, head },
-    );
-  }
-  // Where no pending block can be built, one block fewer is told of.
-  const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
-  const count = Math.min(wanted, BLOCKS_MAX, last + 1);
-  const oldestBlock = last + 1 - count;
-  const blocks: ExecutedBlock[] = [];
-  for (let number = oldestBlock; number <= last; number++) {
-    const executed = number > head ? pending : chain.blockByNumber(number);
-    if (executed) blocks.push(executed);
-  }
-  const headers = blocks.map(({ block }) => block.header);
-  const newestHeader = headers.at(-1);
-  const following = newestHeader ? [newestHeader] : [];
+): (blockCount: number, newest: number | "pending", percentiles: readonly number[]) => FeeHistory {
   const { config } = chain;
-  return {
-    oldestBlock,
-    ...(percentiles.length > 0 && {
-      reward: blocks.map((executed) => rewardsOf(executed, percentiles)),
-    }),
-    baseFeePerGas: [
-      ...headers.map(({ baseFeePerGas = 0n }) => baseFeePerGas),
-      ...following.map((header) => followingBaseFee(header, config)),
-    ],
-    gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => Number(gasUsed) / Number(gasLimit)),
-    baseFeePerBlobGas: [
-      ...headers.map((header) => blobFeeAt(header.excessBlobGas, header, config)),
-      ...following.map((header) => followingBlobFee(header, config)),
-    ],
-    blobGasUsedRatio: headers.map((header) => blobGasUsedRatio(header, config)),
+  const known = new WeakMap<ExecutedBlock, BlockFees>();
+
+  function feesOf(executed: ExecutedBlock): BlockFees {
+    const found = known.get(executed);
+    if (found !== undefined) return found;
+    const { header } = executed.block;
+    const fees: BlockFees = {
+      baseFeePerGas: header.baseFeePerGas ?? 0n,
+      gasUsedRatio: Number(header.gasUsed) / Number(header.gasLimit),
+      baseFeePerBlobGas: blobFeeAt(header.excessBlobGas, header, config),
+      blobGasUsedRatio: blobGasUsedRatio(header, config),
+      tips: undefined,
+    };
+    known.set(executed, fees);
+    return fees;
+  }
+
+  return (blockCount, newest, percentiles) => {
+    checkPercentiles(percentiles);
+    const head = chain.head().block.header.number;
+    const pending = newest === "pending" ? chain.pending()?.executed : undefined;
+    const last = newest === "pending" ? (pending ? head + 1 : head) : newest;
+    if (newest !== "pending" && last > head) {
+      throw new InvalidFeeHistoryRequestError(
+        `request beyond head block: requested ${last}, head ${head}`,
+        { requested: last, head },
+      );
+    }
+    // Where no pending block can be built, the answer is one block shorter.
+    const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
+    const count = Math.min(wanted, BLOCKS_MAX, last + 1);
+    const oldestBlock = last + 1 - count;
+    const blocks: ExecutedBlock[] = [];
+    for (let number = oldestBlock; number <= last; number++) {
+      const executed = number > head ? pending : chain.blockByNumber(number);
+      if (executed) blocks.push(executed);
+    }
+    const fees = blocks.map(feesOf);
+    const newestHeader = blocks.at(-1)?.block.header;
+    const following = newestHeader ? [newestHeader] : [];
+    return {
+      oldestBlock,
+      ...(percentiles.length > 0 && {
+        reward: blocks.map((executed, i) => {
+          const block = fees[i]!;
+          block.tips ??= tipsOf(executed);
+          return rewardsOf(executed.block.header, block.tips, percentiles);
+        }),
+      }),
+      baseFeePerGas: [
+        ...fees.map(({ baseFeePerGas }) => baseFeePerGas),
+        ...following.map((header) => followingBaseFee(header, config)),
+      ],
+      gasUsedRatio: fees.map(({ gasUsedRatio }) => gasUsedRatio),
+      baseFeePerBlobGas: [
+        ...fees.map(({ baseFeePerBlobGas }) => baseFeePerBlobGas),
+        ...following.map((header) => followingBlobFee(header, config)),
+      ],
+      blobGasUsedRatio: fees.map(({ blobGasUsedRatio }) => blobGasUsedRatio),
+    };
   };
 }
 
@@ -96,24 +132,28 @@ function checkPercentiles(percentiles: readonly number[]): void {
   });
 }
 
-/** For each percentile of the block's gas the tip of the transaction that reaches it, tips ascending. */
-function rewardsOf({ block, receipts }: ExecutedBlock, percentiles: readonly number[]): bigint[] {
-  const { baseFeePerGas = 0n, gasUsed } = block.header;
+function tipsOf({ block, receipts }: ExecutedBlock): Tips {
+  const { baseFeePerGas = 0n } = block.header;
   const sorted = block.transactions
     .map((tx, index) => ({
       tip: effectiveTip(tx, baseFeePerGas),
       gasUsed: receipts[index]?.gasUsed ?? 0n,
     }))
     .sort((a, b) => (a.tip < b.tip ? -1 : a.tip > b.tip ? 1 : 0));
+  let gasUpTo = 0n;
+  return sorted.map(({ tip, gasUsed }) => {
+    gasUpTo += gasUsed;
+    return { tip, gasUpTo };
+  });
+}
+
+/** For each percentile of the block's gas the tip of the transaction that reaches it. */
+function rewardsOf({ gasUsed }: Header, tips: Tips, percentiles: readonly number[]): bigint[] {
   let index = 0;
-  let sum = sorted[0]?.gasUsed ?? 0n;
   return percentiles.map((percentile) => {
     const threshold = BigInt(Math.trunc((Number(gasUsed) * percentile) / 100));
-    while (sum < threshold && index < sorted.length - 1) {
-      index++;
-      sum += sorted[index]?.gasUsed ?? 0n;
-    }
-    return sorted[index]?.tip ?? 0n;
+    while (index < tips.length - 1 && tips[index]!.gasUpTo < threshold) index++;
+    return tips[index]?.tip ?? 0n;
   });
 }
 

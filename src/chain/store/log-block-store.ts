@@ -361,6 +361,7 @@ export class LogBlockStore implements BlockStore {
       if (canMerge) this.#index.mergeAll(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
+      this.#closeHeadFile();
       this.#log.close();
       this.#kv.close();
       this.#onClosed();

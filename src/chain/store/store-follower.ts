@@ -8,6 +8,8 @@ import { LogFollower } from "../../storage/log-follower.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
+import type { LogIndex } from "../logs/log-index.ts";
+import type { LogSource } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockReader } from "./block-reader.ts";
@@ -134,6 +136,23 @@ export class StoreFollower implements ReadableBlockStore {
       () => undefined,
     );
     return { ...state, storageEntries };
+  }
+
+  /** The logs of all blocks up to the head. The first search reads the blocks whose logs are not in rows yet, some hundreds. */
+  get logs(): LogSource {
+    return {
+      candidates: (filter, from, to) => this.#logIndex().candidates(filter, from, to),
+      logsOf: (number) => this.#view.index.logs.logsOf(number),
+    };
+  }
+
+  #logIndex(): LogIndex {
+    const { index, base, head } = this.#view;
+    index.logs.forgetMerged();
+    for (let number = Math.max(base, index.logs.knownBlocks); number <= head; number++) {
+      index.logs.remember(this.#view.blocks.block(number));
+    }
+    return index.logs;
   }
 
   get trieNodes(): TrieNodeReader {

@@ -1,4 +1,4 @@
-import { feeHistory } from "../../chain/fees/fee-history.ts";
+import { createFeeHistory } from "../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import type { Config } from "../../config/config.ts";
 import type { ChainEvents, ChainView } from "../../rpc/ports/chain-view.ts";
@@ -18,13 +18,14 @@ export function createChainView(
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
   const suggestTip = () => oracle.suggestTip();
   const { feeHistoryBlocksMax } = config.jsonRpc;
+  const feeHistory = createFeeHistory(reader);
   const chain = createLocalChainView({
     ...{ reader, submit, suggestTip },
     pool: mempool,
     logs: store.logs,
     addresses: store.addressIndex,
     feeHistory: (blockCount, newest, percentiles) =>
-      feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles, reader),
+      feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
     subscribe: (listener) => subscribe(listener, log, core),
   });
   return { chain, suggestTip };

@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
@@ -7,8 +7,6 @@ import { type Kv, KvCorruptionError, type KvRow } from "../../storage/kv.ts";
 import { LogReader, type LogRecord } from "../../storage/log-reader.ts";
 import { TABLE } from "../../storage/schema.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { AddressIndex } from "../addresses/address-index.ts";
 import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";

@@ -7,10 +7,10 @@ import { keccak256Hash } from "../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { AccountChange } from "../../state/reader.ts";
+import { prefixRange } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { TABLE } from "../../storage/schema.ts";
-import { prefixRange } from "../../storage/kv.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
@@ -171,6 +171,7 @@ test("blocks that change what is there add no rows of trie nodes", () => {
   const before = rows();
   for (let i = 0; i < 20; i++) append();
   // Some of the touched accounts and slots are new: a leaf each, and now and then the branch above it.
-  for (const [i, count] of rows().entries()) assert.ok(count - before[i]! < 20 * 8 * 0.2, `${count}`);
+  for (const [i, count] of rows().entries())
+    assert.ok(count - before[i]! < 20 * 8 * 0.2, `${count}`);
   store.close();
 });

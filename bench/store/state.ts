@@ -31,12 +31,18 @@ export async function run(args: readonly string[]): Promise<void> {
   if (sizes.length === 0) sizes.push(...ACCOUNTS);
   if (args.includes("--large")) sizes.push(ACCOUNTS_LARGE);
   const rows: Row[] = [];
-  for (const accounts of sizes) rows.push(...(await measure(accounts)));
+  for (const accounts of sizes) {
+    await measure(accounts, (row) => {
+      rows.push(row);
+      printTable([row]);
+      // After each: a run takes long, and what it has measured is worth having when it is stopped.
+      writeResult("state", rows);
+    });
+  }
   printTable(rows);
-  writeResult("state", rows);
 }
 
-async function measure(accounts: number): Promise<Row[]> {
+async function measure(accounts: number, onRow: (row: Row) => void): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const background = { cpuMs: 0, longestMs: 0, pending: 0 };
   const options: DiskBlockStoreOptions = {
@@ -75,9 +81,8 @@ async function measure(accounts: number): Promise<Row[]> {
     const genesis = chain.genesis();
     const genesisTrieMs = trieMs;
     const genesisAppendMs = cpuMs(() => store.append(genesis.record, genesis.nodes));
-    const rows: Row[] = [];
     for (const [transfers, blocks] of BLOCKS) {
-      if (rows.length > 0) await idle();
+      await idle();
       Object.assign(background, { cpuMs: 0, longestMs: 0 });
       trieMs = 0;
       touched = 0;
@@ -97,7 +102,7 @@ async function measure(accounts: number): Promise<Row[]> {
       appends.sort((a, b) => a - b);
       const at = (part: number) => appends[Math.floor(appends.length * part)]!;
       const total = blocks * transfers;
-      rows.push({
+      onRow({
         accounts,
         transfers,
         blocks,
@@ -116,9 +121,7 @@ async function measure(accounts: number): Promise<Row[]> {
         ...(await oldProofs(store, chain.addresses)),
         "rss MB": process.memoryUsage().rss / 2 ** 20,
       });
-      printTable(rows.slice(-1));
     }
-    return rows;
   } finally {
     store.close();
     rmSync(directory, { recursive: true });

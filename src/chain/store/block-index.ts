@@ -34,7 +34,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
-import { addressesFrom, type Hashed, writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
+import { writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
 import { HistoricNodes } from "./historic-nodes.ts";
 import { NodeHistory } from "./node-history.ts";
 import { IndexMismatchError } from "./store-errors.ts";
@@ -242,11 +242,6 @@ export class BlockIndex {
   /** Trie nodes of the state after block `number`, at or before the last checkpoint. */
   historicNodes(number: number): TrieNodeReader {
     return new HistoricNodes(this.#kv, this, number);
-  }
-
-  /** Addresses that ever had an account in the order of their hashes, from hash `start` on; without those that wait for a merge. */
-  addressesFrom(start: Uint8Array): Iterable<Hashed> {
-    return addressesFrom(this.#kv, start);
   }
 
   /** The code that an account refers to. @throws KvMissingRowError */

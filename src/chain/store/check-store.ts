@@ -1,4 +1,4 @@
-import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
+import { equalBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
@@ -7,8 +7,6 @@ import { type Kv, KvCorruptionError, type KvRow } from "../../storage/kv.ts";
 import { LogReader, type LogRecord } from "../../storage/log-reader.ts";
 import { TABLE } from "../../storage/schema.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { AddressIndex } from "../addresses/address-index.ts";
 import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";
@@ -16,6 +14,7 @@ import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts"
 import type { ChangeRow } from "../records/changes-record.ts";
 import type { BlockIndex } from "./block-index.ts";
 import { nodesInRow } from "./trie-node-table.ts";
+import { walkStateTrie } from "./walk-trie.ts";
 
 export type StoreFault = {
   /** Of the log nothing can be made again; the index can. */
@@ -126,7 +125,10 @@ export function checkStore(
       });
     }
     if (index.checkpoint() === number + 1) {
-      faults.unless("index", number, "root node of a checkpoint", () => hasRoot(index, header));
+      const root = hashToBytes(header.stateRoot);
+      faults.catch("index", number, "trie of the checkpoint", () => {
+        walkStateTrie(index.trieNodes, root);
+      });
     }
   });
   for (const { position, reason } of logCheck.faults) {
@@ -228,11 +230,6 @@ function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
       if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
     }
   }
-}
-
-function hasRoot(index: BlockIndex, { stateRoot }: Header): boolean {
-  if (stateRoot === EMPTY_TRIE_ROOT) return true;
-  return index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(stateRoot)) !== undefined;
 }
 
 function isNode(_key: Uint8Array, row: Uint8Array): boolean {

@@ -1,4 +1,3 @@
-import { equalBytes } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import type { KvReader, KvWriter } from "../../storage/kv.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
@@ -39,24 +38,6 @@ export function* slotsUnder(
   yield* keysUnder(reader, tableKey(TABLE.hashedSlot, address), path);
 }
 
-/** The addresses from `start` on, 32 bytes, in the order of their hashes. */
-export function* addressesFrom(reader: KvReader, start: Uint8Array): Generator<Hashed> {
-  const from = tableKey(TABLE.hashedAddress, start.subarray(0, HASH_PART));
-  // Those with the same part of a hash are sorted by address: a group is put in order whole.
-  let group: Hashed[] = [];
-  for (const [row] of reader.range({ from, to: tableKey(TABLE.hashedAddress + 1) })) {
-    const key = row.slice(1 + HASH_PART);
-    const hashed = { hash: keccak256(key), key };
-    const previous = group[0];
-    if (previous !== undefined && !samePart(previous.hash, hashed.hash)) {
-      yield* inOrder(group, start);
-      group = [];
-    }
-    group.push(hashed);
-  }
-  yield* inOrder(group, start);
-}
-
 export type Hashed = { readonly hash: Uint8Array; readonly key: Uint8Array };
 
 const NOTHING = new Uint8Array(0);
@@ -89,13 +70,4 @@ function isUnder(hash: Uint8Array, path: Uint8Array): boolean {
     if (nibble !== path[i]) return false;
   }
   return true;
-}
-
-function* inOrder(group: Hashed[], start: Uint8Array): Generator<Hashed> {
-  group.sort((a, b) => Buffer.compare(a.hash, b.hash));
-  for (const hashed of group) if (Buffer.compare(hashed.hash, start) >= 0) yield hashed;
-}
-
-function samePart(a: Uint8Array, b: Uint8Array): boolean {
-  return equalBytes(a.subarray(0, HASH_PART), b.subarray(0, HASH_PART));
 }

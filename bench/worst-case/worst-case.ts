@@ -3,6 +3,7 @@ import { request } from "node:http";
 import { METHODS } from "../../src/rpc/methods.ts";
 import { type Peer, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
+import { opcodeRows } from "./opcodes.ts";
 import { type Attack, makeTarget, methodAttack, TRANSPORT_ATTACKS } from "./transport-attacks.ts";
 
 const CONNECTIONS = 40;
@@ -13,12 +14,20 @@ const HONEST_INTERVAL_MS = 10;
  * What 40 hostile connections do to an honest client of the same node, attack by attack: latency of its `eth_blockNumber`,
  * lateness of blocks, resident memory.
  *
- *     npm run bench -- worst-case [--seconds N] [part of an attack's name …]
+ *     npm run bench -- worst-case [--seconds N] [part of an attack's name … | opcodes]
+ *
+ * Before them, and alone for `opcodes`: the CPU time for the gas of every opcode.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const at = args.indexOf("--seconds");
   const seconds = at === -1 ? 10 : Number(args[at + 1]);
   const parts = args.filter((_, i) => at === -1 || (i !== at && i !== at + 1));
+  if (parts.length === 0 || parts.includes("opcodes")) {
+    const rows = opcodeRows("osaka");
+    printTable(rows);
+    writeResult("worst-case-opcodes", rows);
+    if (parts.length === 1) return;
+  }
   const attacks: [string, Attack][] = [
     ...Object.entries(TRANSPORT_ATTACKS),
     ...METHODS.filter(({ isPrivate, needsConnection }) => !isPrivate && !needsConnection).map(

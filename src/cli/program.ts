@@ -22,7 +22,8 @@ type Flags = Readonly<Record<string, unknown>>;
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let logLevel = context.environment["EVMINT_LOG_LEVEL"];
   const showsAll = args.includes(HELP_ALL);
-  const program = buildProgram(context, showsAll, (loaded) => {
+  const invocation = { showsAll, words: new Set(args) };
+  const program = buildProgram(context, invocation, (loaded) => {
     logLevel = loaded.config.log.level;
   });
   try {
@@ -46,9 +47,15 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 /** Help with every setting; `--help` shows the few that most people need. */
 const HELP_ALL = "--help-all";
 
+type Invocation = {
+  readonly showsAll: boolean;
+  /** The arguments. A command not among them gets no settings: some two thousand options would take longer than the rest of the command line. */
+  readonly words: ReadonlySet<string>;
+};
+
 function buildProgram(
   context: CliContext,
-  showsAll: boolean,
+  invocation: Invocation,
   onLoaded: (loaded: LoadedConfig) => void,
 ): Command {
   const load = (flags: Flags): LoadedConfig => {
@@ -67,9 +74,9 @@ function buildProgram(
     .version(`evmintd ${packageVersion()}`, "-V, --version", "print the version")
     .showSuggestionAfterError(false);
   // Commands inherit the settings above only when made by `program.command`.
-  addNodeCommands(program, context, load, showsAll);
-  addChainCommands(program, context, load, showsAll);
-  addKeysCommands(program, context, load, showsAll);
+  addNodeCommands(program, context, load, invocation);
+  addChainCommands(program, context, load, invocation);
+  addKeysCommands(program, context, load, invocation);
   program
     .command("version")
     .description("print the version")
@@ -85,12 +92,12 @@ function addNodeCommands(
   program: Command,
   context: CliContext,
   load: Load,
-  showsAll: boolean,
+  invocation: Invocation,
 ): void {
   const start = withHome(program.command("start"))
     .option("--dev", "a dev chain in ~/.evmint/dev: funded accounts, a block for each transaction")
     .option("--port <number>", "HTTP on this port of 127.0.0.1, WebSocket on the next");
-  withSettings(withDevAliases(start), showsAll)
+  withSettings(withDevAliases(start), invocation)
     .description("run a node")
     .addHelpText("after", START_EXAMPLES)
     .action(async (flags: Flags) => {
@@ -134,7 +141,7 @@ function addNodeCommands(
     });
 
   const config = program.command("config").description("settings");
-  withSettings(withHome(config.command("show")), showsAll)
+  withSettings(withHome(config.command("show")), invocation)
     .option("--dev", "as `start --dev` would have them")
     .option("--origin", "say where each value comes from")
     .description("print every setting in force")
@@ -148,11 +155,11 @@ function addChainCommands(
   program: Command,
   context: CliContext,
   load: Load,
-  showsAll: boolean,
+  invocation: Invocation,
 ): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), showsAll, ["log", "state", "dev"]).option(
+    withSettings(withHome(parent.command(name)), invocation, ["log", "state", "dev"]).option(
       "--dev",
       "the dev chain's home",
     );
@@ -184,12 +191,12 @@ function addKeysCommands(
   program: Command,
   context: CliContext,
   load: Load,
-  showsAll: boolean,
+  invocation: Invocation,
 ): void {
   const keys = program.command("keys").description("the key store");
   const commands = () => import("./commands/keys.ts");
   const keysCommand = (name: string) =>
-    withSettings(withHome(keys.command(name)), showsAll, ["log", "keystore"]).option(
+    withSettings(withHome(keys.command(name)), invocation, ["log", "keystore"]).option(
       "--passphrase-file <file>",
       "read passphrases from the lines of a file instead of asking",
     );
@@ -260,7 +267,12 @@ function withDevAliases(command: Command): Command {
 }
 
 /** Makes settings flags of `command`: all, or those of some tables. */
-function withSettings(command: Command, showsAll: boolean, tables?: readonly string[]): Command {
+function withSettings(
+  command: Command,
+  { showsAll, words }: Invocation,
+  tables?: readonly string[],
+): Command {
+  if (!words.has(command.name())) return command;
   let hidden = 0;
   for (const { key, type, default: value, description } of OPTIONS) {
     const table = key.includes(".") ? key.split(".")[0]! : "mempool";

@@ -11,7 +11,7 @@ import { dataPath, genesisPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
-import { cachedNodesIn, createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 
 /** The chain of a home, held by this process until the store is closed. */
@@ -72,7 +72,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
     const stateTrie = createChainStateTrie(store, {
-      cachedNodesMax: cachedNodesIn(config.state.cacheBytes),
+      cacheBytes: config.state.cacheBytes,
     });
     const resumed = store.head() !== undefined;
     const genesis = genesisOf(config, store);

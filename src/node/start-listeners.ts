@@ -25,6 +25,7 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
+import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth } from "./health.ts";
@@ -92,6 +93,7 @@ export async function startListeners(
     endpoints,
     known,
     isRunning: () => isListening,
+    whisper: () => whisper,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
   const lightClients = createLightClientService(config, { failures, metrics });
@@ -99,6 +101,11 @@ export async function startListeners(
     config,
     { core, log: log.child("les"), failures, metrics },
     namespacesOf(jsonRpc.api, known).includes("les"),
+  );
+  const whisper = await startWhisperService(
+    config,
+    { log: log.child("shh"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
@@ -116,6 +123,7 @@ export async function startListeners(
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb, runtime, files, threads },
+    shh: whisper.port,
     les: { ...checkpoints, ...lightClients.control },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
@@ -150,6 +158,7 @@ export async function startListeners(
     dappDb.close();
     checkpoints.close();
     lightClients.close();
+    await whisper.close();
     // They read the store, which is closed next.
     await Promise.all([threads?.close(), processes?.close()]);
   };

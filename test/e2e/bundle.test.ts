@@ -24,7 +24,7 @@ describe("the code cache of a bundle", () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Of one length for names of one length: V8 compares no more of a source. */
+  /** Of one length for names of one length, so that V8 alone would take the cache of another. */
   function writeProgram(name: string): void {
     const source = `exports.name = () => "${name}"; exports.name();\n`;
     writeFileSync(join(folder, "evmint.cjs"), source);

@@ -12,6 +12,7 @@ const BENCHES: Readonly<
   logs: () => import("../bench/rpc/logs.ts"),
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
+  neighbours: () => import("../bench/rpc/neighbours.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),

@@ -12,9 +12,14 @@ function failPoint(name) {
   if (armed && name === step && --left === 0) process.kill(process.pid, "SIGKILL");
 }
 
-const flags = { "json-rpc.address": "127.0.0.1:0", "json-rpc.ws-address": "127.0.0.1:0" };
+const flags = {
+  "json-rpc.address": "127.0.0.1:0",
+  "json-rpc.ws-address": "127.0.0.1:0",
+  "json-rpc.processes": process.env.EVMINT_TEST_PROCESSES ?? "0",
+};
 const { config } = loadConfig({ home, dev: true, flags, environment: {} });
 const node = await startNode(config, SILENT_LOGGER, { failPoint });
+await node.processes?.ready();
 armed = true;
 process.once("SIGTERM", () => node.stop());
 process.stdout.write(`${node.listeners.find(({ kind }) => kind === "http").url}\n`);

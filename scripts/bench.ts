@@ -7,6 +7,7 @@ const BENCHES: Readonly<
   "block-reads": () => import("../bench/store/block-reads.ts"),
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
+  "light-serving": () => import("../bench/les/serving.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),

@@ -90,6 +90,7 @@ export async function startListeners(
   const runtime = createRuntimePort({ log, files });
   const admin = createNodeAdmin(config, {
     core,
+    log,
     files,
     server: () => server,
     endpoints,

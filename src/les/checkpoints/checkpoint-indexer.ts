@@ -47,10 +47,10 @@ export type CheckpointSource = {
   hashAt(number: number): Hash | undefined;
 };
 
-/** Blocks whose hashes go into the trie together: some 2 ms. */
-const BLOCKS_PER_STEP = 64;
+/** Blocks whose hashes go into the trie together: one to three milliseconds. */
+const BLOCKS_PER_STEP = 32;
 /** Bloom vectors of 512 bytes written or removed together. */
-const ROWS_PER_STEP = 128;
+const ROWS_PER_STEP = 64;
 /** Bits whose vectors of 4,096 bytes are compressed and put into the trie together. */
 const BITS_PER_STEP = 16;
 

@@ -5,6 +5,7 @@ const BENCHES: Readonly<
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
+  "chain-files": () => import("../bench/throughput/chain-files.ts"),
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
@@ -18,9 +19,11 @@ const BENCHES: Readonly<
   soak: () => import("../bench/rpc/soak.ts"),
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
+  state: () => import("../bench/store/state.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
   trie: () => import("../bench/micro/trie.ts"),
+  whisper: () => import("../bench/les/whisper.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };
 

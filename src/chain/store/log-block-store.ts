@@ -9,7 +9,8 @@ import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -42,7 +43,6 @@ import {
 } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 
-/** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
 /**
@@ -63,6 +63,8 @@ export type LogBlockStoreOptions = {
   /** Runs work once nothing else is to be done; setImmediate if not given. */
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
+  /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
+  readonly replayBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
@@ -124,8 +126,10 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint = failPoint;
     this.#defer = defer;
     this.#createTrie = options.createTrie;
-    this.#computed = new ComputedTrieNodes(options.createTrie, (number) =>
-      number < (this.#base ?? 0) ? undefined : this.#record(number),
+    this.#computed = new ComputedTrieNodes(
+      options.createTrie,
+      (number) => (number < (this.#base ?? 0) ? undefined : this.#record(number)),
+      (number) => this.stateAt(number),
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
@@ -152,7 +156,7 @@ export class LogBlockStore implements BlockStore {
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
+      this.replayedBlocks = this.#replay(options);
       this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
         kv: options.index,
         source: {
@@ -183,11 +187,13 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
+  /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
-    const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
-    if (number === this.head() || first === number + 1) return this.trieNodes;
+    if (number === this.head()) return this.trieNodes;
+    const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return this.#index.historicNodes(number);
     return this.#computed.over(this.trieNodes, first, number);
   }
 
@@ -203,7 +209,7 @@ export class LogBlockStore implements BlockStore {
    * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
    * StateRootMismatchError for a base without all of its state
    */
-  append(record: BlockRecord, nodes: readonly TrieNode[]): void {
+  append(record: BlockRecord, nodes: NodeBatch): void {
     this.#assertUsable();
     this.#assertSpace();
     const { number, parentHash } = record.block.header;
@@ -326,10 +332,11 @@ export class LogBlockStore implements BlockStore {
       removed.push(indexedBlock(record, logRecord));
     }
     const last = lastBlock(number, kept);
+    const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
     this.#orPoison(() => {
       this.addressIndex.rollback(number, records);
-      this.#index.rollback(last, removed);
+      this.#index.rollback(last, removed, nodes);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });
@@ -337,11 +344,6 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
-    const { trieNodes, mergedBlocks } = this.#index;
-    const first = Math.max(this.#base ?? 0, mergedBlocks);
-    this.#orPoison(() =>
-      this.#computed.compute(first, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
-    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -357,7 +359,7 @@ export class LogBlockStore implements BlockStore {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
       const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
-      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
+      if (canMerge) this.#index.mergeAll(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
       this.#closeHeadFile();
@@ -404,11 +406,12 @@ export class LogBlockStore implements BlockStore {
    * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
-  #replay(onReplay: NonNullable<LogBlockStoreOptions["onReplay"]>): number {
+  #replay({ onReplay, replayBytesMax = REPLAY_BYTES_MAX }: LogBlockStoreOptions): number {
     const base = this.#base ?? 0;
     const applied = this.#head?.number ?? base - 1;
     const first = Math.max(base, this.#index.mergedBlocks);
     this.#replayLogs(first);
+    let interrupted = this.#index.interruptedMerge();
     const before = first === base ? undefined : this.#log.record(this.#position(first - 1));
     const records = this.#log.records(before?.end ?? 0);
     let trie: Pick<StateTrie, "update"> | undefined;
@@ -416,7 +419,8 @@ export class LogBlockStore implements BlockStore {
     let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
     for (let next = records.next(); !next.done; ) {
       this.#kv.transaction((writer) => {
-        for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
+        for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
+          if (this.#head !== undefined && this.#head.number + 1 === interrupted) break;
           const { position, payload } = next.value;
           const record = decodeBlockRecord(payload);
           const { block } = record;
@@ -432,8 +436,16 @@ export class LogBlockStore implements BlockStore {
           bytes += payload.length;
         }
       });
-      while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
-      if (!next.done) onReplay({ done: next.value.position, total: this.#log.end });
+      const head = this.head()!;
+      if (head + 1 === interrupted) {
+        interrupted = undefined;
+        this.#index.mergeAll(head);
+      }
+      // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
+      if (interrupted === undefined) {
+        while (this.#index.needsMerge(head)) this.#index.mergeSome(head);
+      }
+      if (!next.done) onReplay?.({ done: next.value.position, total: this.#log.end });
     }
     return (this.head() ?? applied) - applied;
   }

@@ -14,7 +14,7 @@ import type { LogBlockStore } from "./log-block-store.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 import { StoreFollower } from "./store-follower.ts";
 
-const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
 
 /** Everything that a follower says of block `number` and the state after it is what the store says. */
 function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: number): void {

@@ -162,8 +162,10 @@ export class StoreFollower implements ReadableBlockStore {
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const { index, base, computed } = this.#view;
-    const first = Math.max(base, index.checkpointUpTo(number + 1));
-    return first === number + 1 ? this.trieNodes : computed.over(this.trieNodes, first, number);
+    const first = Math.max(base, index.checkpoint());
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return index.historicNodes(number);
+    return computed.over(this.trieNodes, first, number);
   }
 
   close(): void {
@@ -206,8 +208,10 @@ export class StoreFollower implements ReadableBlockStore {
         accounts: { latest: (key) => index.accounts.at(key, view.head) },
         slots: { latest: (key) => index.slots.at(key, view.head) },
       }),
-      computed: new ComputedTrieNodes(this.#options.createTrie, (number) =>
-        this.#isStored(number) ? blocks.block(number) : undefined,
+      computed: new ComputedTrieNodes(
+        this.#options.createTrie,
+        (number) => (this.#isStored(number) ? blocks.block(number) : undefined),
+        (number) => this.stateAt(number),
       ),
       head: merged - 1,
       end: merged === base ? 0 : log.record(positionOf(merged - 1)).end,

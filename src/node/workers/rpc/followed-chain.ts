@@ -27,7 +27,7 @@ import { recoverSender } from "../../../types/transaction/sender.ts";
 import type { RpcWorkerData } from "./rpc-protocol.ts";
 
 /** As many trie nodes as a proof of a thousand slots reads. */
-const TRIE_OPTIONS = { cachedNodesMax: 16_384 };
+const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
 
 type Reads = BlockReads & StateReads;
 type AnyMethod = (...args: readonly unknown[]) => unknown;

@@ -472,7 +472,7 @@ export const SCHEMA = {
   snapshot: {
     interval: option("snapshot.interval", integer(0), DEFAULTS.snapshotInterval, {
       description:
-        "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken.",
+        "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken. The newest two are stored: a new node has to find and fetch one in the time of two intervals.",
     }),
   },
   /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */

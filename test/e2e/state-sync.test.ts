@@ -112,7 +112,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
   try {
     assert.deepEqual(store.check().faults, []);
-    const stateTrie = createChainStateTrie(store, { cacheBytes: 1_000_000 });
+    const stateTrie = createChainStateTrie(store, {});
     const { config, genesisHash } = origin;
     const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
     const parts = ({ block, senders, receipts }: ExecutedBlock) =>

@@ -22,6 +22,7 @@ const LAYERS = [
   "keystore",
   "tracing",
   "les",
+  "shh",
   "consensus",
   "dev",
   "rpc",

@@ -11,6 +11,7 @@ import type { StateChanges } from "../../src/state/reader.ts";
 import type { StateTrieUpdate } from "../../src/state/state-trie.ts";
 import { encodeTrieAccount } from "../../src/state/trie-account.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../src/trie/empty-root.ts";
+import { NodeBatch } from "../../src/trie/node-batch.ts";
 import type { TrieNode, TrieNodeReader } from "../../src/trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -25,7 +26,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const accounts = Number(args[0] ?? 1_000_000);
   const oracle = await oracleMs();
   const rows = [
-    await row("all nodes cached", accounts, 2 ** 21, oracle),
+    await row("all nodes cached", accounts, 600 << 20, oracle),
     await row("default cache", accounts, undefined, oracle),
     await row("default cache", ORACLE_ACCOUNTS, undefined, oracle),
   ];
@@ -34,14 +35,9 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(`@ethereumjs/mpt, ${ORACLE_ACCOUNTS} accounts: ${oracle.toFixed(0)} ms`);
 }
 
-async function row(
-  name: string,
-  accounts: number,
-  cachedNodesMax: number | undefined,
-  oracle: number,
-) {
+async function row(name: string, accounts: number, cacheBytes: number | undefined, oracle: number) {
   const nodes = createFlatNodes();
-  const trie = createStateTrie(nodes, cachedNodesMax === undefined ? {} : { cachedNodesMax });
+  const trie = createStateTrie(nodes, cacheBytes === undefined ? {} : { cacheBytes });
   let root = EMPTY_TRIE_ROOT;
   const buildMs = cpuMs(() => {
     for (let start = 0; start < accounts; start += BATCH) {
@@ -56,13 +52,13 @@ async function row(
   for (let block = 1; block <= BLOCKS; block++) {
     const changes = changesOf(picks(UPDATES, accounts, block), block);
     const parent = root;
-    let update: StateTrieUpdate = { root, nodes: [] };
+    let update: StateTrieUpdate = { root, nodes: new NodeBatch() };
     times.push(
       cpuMs(() => {
         update = trie.update(parent, changes);
       }),
     );
-    created = update.nodes.length;
+    created = [...update.nodes].length;
     nodes.keep(update.nodes);
     root = update.root;
   }
@@ -130,7 +126,7 @@ function picks(count: number, limit: number, seed: number): number[] {
 }
 
 /** Nodes in large arrays, so that the collector has no million of objects to look at that a store on disk would not have. */
-function createFlatNodes(): TrieNodeReader & { keep(nodes: readonly TrieNode[]): void } {
+function createFlatNodes(): TrieNodeReader & { keep(nodes: Iterable<TrieNode>): void } {
   const chunks = [Buffer.alloc(CHUNK)];
   const slots = 2 ** 22;
   /** hash (32 bytes) ‖ chunk, start, length (4 bytes each) */

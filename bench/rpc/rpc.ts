@@ -1,51 +1,44 @@
 import { readFileSync } from "node:fs";
 import { load, median } from "../support/load.ts";
-import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
+import { call, type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const token = JSON.parse(
   readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
 ) as { readonly bytecode: string };
 
-const ROUNDS = 3;
-const TRANSACTIONS = 200;
+const TRANSFERS = 200;
+const BATCH = 100;
+const BLOCK_SECONDS = 4;
 
-/** Requests a second and CPU a request for five everyday calls, evmint and anvil in turn. */
-export async function run(): Promise<void> {
-  const options = { blockTimeSeconds: 4 };
-  const peers = [await startEvmint(options), await startAnvil(options)].filter(
-    (peer): peer is Peer => peer !== undefined,
-  );
+type Options = {
+  readonly processes: readonly number[];
+  readonly connections: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly rows: RegExp;
+};
+
+type Run = { requests: number; cpu: number; p99: number };
+
+/**
+ * Requests a second, CPU microseconds a request and the 99th percentile of latency for everyday requests: evmint with none, one and two
+ * processes for connections, anvil and geth, each measured in turn in every round.
+ *
+ *     npm run bench -- rpc [--processes 0,1,2] [--connections 1,8,64] [--rounds 3] [--seconds 1] [--rows PATTERN]
+ */
+export async function run(args: readonly string[] = []): Promise<void> {
+  const options = optionsOf(args);
+  const peers = await startPeers(options);
   try {
-    const bodies = await Promise.all(peers.map(prepare));
+    const bodies: Record<string, string>[] = [];
+    for (const peer of peers) bodies.push(await prepare(peer));
     const rows = [];
-    for (const workload of Object.keys(bodies[0]!)) {
-      const runs = peers.map(() => [] as { requests: number; cpu: number; p50: number }[]);
-      for (let round = 0; round < ROUNDS; round++) {
-        for (const [i, peer] of peers.entries()) {
-          const result = await load(peer, bodies[i]![workload]!);
-          runs[i]!.push({
-            requests: result.requestsPerSecond,
-            cpu: result.cpuMicrosecondsPerRequest,
-            p50: result.p50Ms,
-          });
-        }
+    for (const row of Object.keys(bodies[0]!).filter((name) => options.rows.test(name))) {
+      for (const connections of options.connections) {
+        const figures = await measure(peers, bodies, row, connections, options);
+        rows.push(...figures);
       }
-      const [ours, theirs] = runs.map((list) => ({
-        requests: median(list.map((r) => r.requests)),
-        cpu: median(list.map((r) => r.cpu)),
-        p50: median(list.map((r) => r.p50)),
-      }));
-      rows.push({
-        workload,
-        "evmint req/s": ours!.requests,
-        "anvil req/s": theirs?.requests ?? "-",
-        "req/s ratio": theirs ? ours!.requests / theirs.requests : "-",
-        "evmint CPU us": ours!.cpu,
-        "anvil CPU us": theirs?.cpu ?? "-",
-        "CPU ratio": theirs ? ours!.cpu / theirs.cpu : "-",
-        "evmint p50 ms": ours!.p50,
-      });
     }
     printTable(rows);
     writeResult("rpc", rows);
@@ -54,7 +47,81 @@ export async function run(): Promise<void> {
   }
 }
 
-/** Deploys the token and fills one block with transfers; the request bodies to measure with. */
+async function measure(
+  peers: readonly Peer[],
+  bodies: readonly Readonly<Record<string, string>>[],
+  row: string,
+  connections: number,
+  { rounds, seconds }: Options,
+) {
+  const runs = peers.map(() => [] as Run[]);
+  // Not measured: code is compiled, and caches are filled.
+  for (const [i, peer] of peers.entries()) {
+    await load(peer, bodies[i]![row]!, { connections, seconds });
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, peer] of peers.entries()) {
+      const result = await load(peer, bodies[i]![row]!, { connections, seconds });
+      runs[i]!.push({
+        requests: result.requestsPerSecond,
+        cpu: result.cpuMicrosecondsPerRequest,
+        p99: result.p99Ms,
+      });
+    }
+  }
+  const figures = runs.map((list) => ({
+    requests: median(list.map(({ requests }) => requests)),
+    cpu: median(list.map(({ cpu }) => cpu)),
+    p99: median(list.map(({ p99 }) => p99)),
+  }));
+  const of = (name: string) => figures[peers.findIndex((peer) => peer.name === name)];
+  const [anvil, geth] = [of("anvil"), of("geth")];
+  const ratio = (value: number, other: number | undefined) =>
+    other === undefined ? "-" : value / other;
+  return peers.map(({ name }, i) => {
+    const { requests, cpu, p99 } = figures[i]!;
+    return {
+      request: row,
+      connections,
+      node: name,
+      "req/s": requests,
+      "CPU us": cpu,
+      "p99 ms": p99,
+      "req/s : anvil": ratio(requests, anvil?.requests),
+      "CPU : anvil": ratio(cpu, anvil?.cpu),
+      "req/s : geth": ratio(requests, geth?.requests),
+    };
+  });
+}
+
+async function startPeers({ processes }: Options): Promise<readonly Peer[]> {
+  const blocks = { blockTimeSeconds: BLOCK_SECONDS };
+  const ours: Peer[] = [];
+  for (const count of processes) {
+    const extraArguments = ["--json-rpc.processes", String(count)];
+    const node = await startEvmint({ ...blocks, extraArguments });
+    ours.push({ ...node, name: `evmint ${count}` });
+  }
+  const others = [await startAnvil(blocks), await startGeth(blocks)];
+  return [...ours, ...others.filter((peer): peer is Peer => peer !== undefined)];
+}
+
+function optionsOf(args: readonly string[]): Options {
+  const textOf = (name: string, fallback: string): string =>
+    args[args.indexOf(`--${name}`) + 1 || args.length] ?? fallback;
+  const listOf = (name: string, fallback: string) => textOf(name, fallback).split(",").map(Number);
+  return {
+    processes: listOf("processes", "0,1,2"),
+    connections: listOf("connections", "1,8,64"),
+    rounds: Number(textOf("rounds", "3")),
+    seconds: Number(textOf("seconds", "1")),
+    rows: new RegExp(textOf("rows", "")),
+  };
+}
+
+type Receipt = { readonly contractAddress: string; readonly blockNumber: string };
+
+/** Deploys the token and fills a block with its transfers; the request bodies to measure with. */
 async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
   const [account = ""] = await call<string[]>(port, "eth_accounts", []);
   const word = (value: string | number) => value.toString(16).replace("0x", "").padStart(64, "0");
@@ -62,45 +129,54 @@ async function prepare({ port, name }: Peer): Promise<Record<string, string>> {
     call<string>(port, "eth_sendTransaction", [{ from: account, ...transaction }]);
 
   const deployment = await send({ data: token.bytecode + word(10 ** 6), gas: "0x200000" });
-  const { contractAddress } = await receipt<{ contractAddress: string }>(port, deployment);
+  const { contractAddress } = await receipt(port, deployment);
   const transfers: string[] = [];
-  for (let i = 0; i < TRANSACTIONS; i++) {
-    const to = `0x${(0x1000 + i).toString(16).padStart(40, "0")}`;
-    transfers.push(await send({ to, value: "0x1", gas: "0x5208" }));
+  for (let i = 0; i < TRANSFERS; i++) {
+    const data = `0xa9059cbb${word(0x1000 + i)}${word(1)}`;
+    transfers.push(await send({ to: contractAddress, data, gas: "0x20000" }));
   }
-  const blocks = new Map<string, number>();
+  const blocks = new Map<string, string[]>();
   for (const hash of transfers) {
-    const { blockNumber } = await receipt<{ blockNumber: string }>(port, hash);
-    blocks.set(blockNumber, (blocks.get(blockNumber) ?? 0) + 1);
+    const { blockNumber } = await receipt(port, hash);
+    blocks.set(blockNumber, [...(blocks.get(blockNumber) ?? []), hash]);
   }
-  const [fullest = "0x0", count = 0] = [...blocks].sort((a, b) => b[1] - a[1])[0] ?? [];
-  if (count < TRANSACTIONS) console.log(`${name}: fullest block has ${count} transactions`);
+  const [fullest = "0x0", hashes = []] =
+    [...blocks].sort((a, b) => b[1].length - a[1].length)[0] ?? [];
+  if (hashes.length < TRANSFERS) {
+    console.log(`${name}: the fullest block has ${hashes.length} transactions`);
+  }
 
-  const request = (method: string, params: readonly unknown[], id = 1) => ({
-    jsonrpc: "2.0",
-    id,
-    method,
-    params,
-  });
-  const balanceOf = `0x70a08231${word(account)}`;
+  const request = (method: string, ...params: readonly unknown[]) => ({ method, params });
+  const single = (body: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...body });
+  const batch = (body: object) =>
+    JSON.stringify(Array.from({ length: BATCH }, (_, id) => ({ jsonrpc: "2.0", id, ...body })));
+  const balanceOf = { to: contractAddress, data: `0x70a08231${word(account)}` };
+  const transfer = { from: account, to: contractAddress, data: `0xa9059cbb${word(7)}${word(1)}` };
+  const blockNumber = request("eth_blockNumber");
+  const tokenCall = request("eth_call", balanceOf, "latest");
+  const blockRange = { fromBlock: fullest, toBlock: fullest, address: contractAddress };
   return {
-    eth_blockNumber: JSON.stringify(request("eth_blockNumber", [])),
-    eth_getBalance: JSON.stringify(request("eth_getBalance", [account, "latest"])),
-    [`eth_getBlockByNumber full (${TRANSACTIONS} txs)`]: JSON.stringify(
-      request("eth_getBlockByNumber", [fullest, true]),
+    blockNumber: single(blockNumber),
+    getBalance: single(request("eth_getBalance", account, "latest")),
+    call: single(tokenCall),
+    estimateGas: single(request("eth_estimateGas", transfer)),
+    receipt: single(request("eth_getTransactionReceipt", hashes.at(-1))),
+    "block full": single(request("eth_getBlockByNumber", fullest, true)),
+    // Of one recipient: one log.
+    "logs small": single(
+      request("eth_getLogs", { ...blockRange, topics: [null, null, `0x${word(0x1000)}`] }),
     ),
-    "eth_call balanceOf": JSON.stringify(
-      request("eth_call", [{ to: contractAddress, data: balanceOf }, "latest"]),
-    ),
-    "batch of 100 eth_blockNumber": JSON.stringify(
-      Array.from({ length: 100 }, (_, id) => request("eth_blockNumber", [], id)),
-    ),
+    "logs large": single(request("eth_getLogs", { ...blockRange, fromBlock: "0x0" })),
+    feeHistory: single(request("eth_feeHistory", "0x14", "latest", [25, 50, 75])),
+    proof: single(request("eth_getProof", contractAddress, [`0x${word(0)}`], "latest")),
+    "batch of 100 blockNumber": batch(blockNumber),
+    "batch of 100 call": batch(tokenCall),
   };
 }
 
-async function receipt<T>(port: number, hash: string): Promise<T> {
+async function receipt(port: number, hash: string): Promise<Receipt> {
   for (;;) {
-    const found = await call<T | null>(port, "eth_getTransactionReceipt", [hash]);
+    const found = await call<Receipt | null>(port, "eth_getTransactionReceipt", [hash]);
     if (found) return found;
     await new Promise((done) => setTimeout(done, 50));
   }

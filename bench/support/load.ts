@@ -39,6 +39,9 @@ export async function load(
   };
 }
 
+/** Ends an answer in chunks (RFC 9112, 7.1). */
+const LAST_CHUNK = "0\r\n\r\n";
+
 function drive(port: number, request: Buffer, end: number, latencies: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
@@ -46,6 +49,9 @@ function drive(port: number, request: Buffer, end: number, latencies: number[]):
     let sentAt = 0;
     let missing = -1;
     let header = "";
+    let isChunked = false;
+    /** The last bytes so far of an answer in chunks. */
+    let tail = "";
     const send = () => {
       sentAt = performance.now();
       missing = -1;
@@ -59,15 +65,18 @@ function drive(port: number, request: Buffer, end: number, latencies: number[]):
         const at = header.indexOf("\r\n\r\n");
         if (at < 0) return;
         const length = /content-length: (\d+)/i.exec(header);
-        if (!length || !header.startsWith("HTTP/1.1 200")) {
+        isChunked = length === null && /transfer-encoding: chunked/i.test(header);
+        if (!(length || isChunked) || !header.startsWith("HTTP/1.1 200")) {
           socket.destroy(new Error(`unexpected answer: ${header.slice(0, 200)}`));
           return;
         }
-        missing = Number(length[1]) - (header.length - at - 4);
+        missing = length ? Number(length[1]) - (header.length - at - 4) : 0;
+        tail = isChunked ? header.slice(-LAST_CHUNK.length) : "";
       } else {
         missing -= chunk.length;
+        if (isChunked) tail = (tail + chunk.toString("latin1")).slice(-LAST_CHUNK.length);
       }
-      if (missing > 0) return;
+      if (isChunked ? tail !== LAST_CHUNK : missing > 0) return;
       const now = performance.now();
       latencies.push(now - sentAt);
       if (now >= end) socket.end();

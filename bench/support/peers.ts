@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -151,12 +151,8 @@ async function peer(
 ): Promise<Peer> {
   const begin = performance.now();
   const exited = new Promise<void>((done) => child.once("exit", () => done()));
-  const cpuSeconds = () => {
-    // Fields 14 and 15 of /proc/PID/stat, counted behind the name in brackets; 100 ticks a second on Linux.
-    const stat = readFileSync(`/proc/${child.pid}/stat`, "latin1");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  };
+  const cpuSeconds = () =>
+    processesOf(child.pid!).reduce((seconds, pid) => seconds + cpuSecondsOf(pid), 0);
   await untilAnswering(name, port, child);
   const firstAnswer = { wallMs: performance.now() - begin, cpuMs: cpuSeconds() * 1000 };
   return {
@@ -166,8 +162,8 @@ async function peer(
     firstAnswer,
     cpuSeconds,
     residentBytes: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, "latin1");
-      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
+      const pids = processesOf(child.pid!);
+      return pids.reduce((bytes, pid) => bytes + residentBytesOf(pid), 0);
     },
     async stop() {
       child.kill("SIGTERM");
@@ -175,6 +171,27 @@ async function peer(
       cleanUp();
     },
   };
+}
+
+/** A process and all that it started. */
+function processesOf(pid: number): readonly number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1").split(" ").filter(Boolean),
+  );
+  return [pid, ...children.flatMap((child) => processesOf(Number(child)))];
+}
+
+/** Fields 14 and 15 of /proc/PID/stat, counted after the name in brackets; 100 ticks a second on Linux. */
+function cpuSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Pages that processes share count for each of them. */
+function residentBytesOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "latin1");
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
 
 async function untilAnswering(name: string, port: number, child: ChildProcess): Promise<void> {

@@ -73,6 +73,7 @@ const CONSTANT: ReadonlySet<string> = new Set([
   ...["eth_syncing", "eth_blockNumber", "eth_coinbase", "eth_accounts", "eth_gasPrice"],
   ...["eth_maxPriorityFeePerGas", "eth_baseFee", "eth_blobBaseFee", "eth_pendingTransactions"],
   ...["eth_mining", "eth_hashrate", "eth_getWork", "eth_getCompilers", "eth_newBlockFilter"],
+  ...["shh_version"],
   ...["les_latestCheckpoint", "les_serverInfo", "les_getCheckpointContractAddress"],
   ...["clique_proposals", "clique_status"],
   ...["txpool_content", "txpool_inspect", "txpool_status"],

@@ -5,7 +5,7 @@ import { MissingTrieNodeError } from "../trie/node-source.ts";
 import type { BlockStore } from "./store/block-store.ts";
 
 /** A trie of an old state is used once or twice: its caches need not be large. */
-const OLD_TRIE_OPTIONS = { cachedNodesMax: 4_096 };
+const OLD_TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
 /**
  * The state trie of a chain, at every root that a block has. The newest state is worked on again and

@@ -3,7 +3,7 @@ import type { ChainConfig } from "../params/chain-config.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import type { TrieNode } from "../trie/node-store.ts";
+import type { NodeBatch } from "../trie/node-batch.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createChainReader, knownBlock } from "./chain-reader.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
@@ -16,7 +16,7 @@ export type Chain = Omit<ChainReader, "pending"> & {
   /** What the consensus engine stored with a known block. */
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
-  commit(record: BlockRecord, nodes: readonly TrieNode[]): void;
+  commit(record: BlockRecord, nodes: NodeBatch): void;
   /** Makes block `number` the head again and removes the blocks after it. */
   rollbackTo(number: number): void;
   /** Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged. */

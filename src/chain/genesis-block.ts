@@ -2,7 +2,7 @@ import type { Genesis } from "../params/genesis.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { changesOfAlloc } from "../state/genesis-alloc.ts";
 import type { StateTrie } from "../state/state-trie.ts";
-import type { TrieNode } from "../trie/node-store.ts";
+import type { NodeBatch } from "../trie/node-batch.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { genesisHeader } from "../types/genesis-header.ts";
 import { headerHash } from "../types/header-codec.ts";
@@ -12,7 +12,7 @@ import type { BlockRecord } from "./store/block-store.ts";
 export function genesisBlock(
   genesis: Genesis,
   stateTrie: Pick<StateTrie, "update">,
-): { readonly record: BlockRecord; readonly nodes: readonly TrieNode[] } {
+): { readonly record: BlockRecord; readonly nodes: NodeBatch } {
   const changes = changesOfAlloc(genesis.alloc);
   const { root, nodes } = stateTrie.update(EMPTY_TRIE_ROOT, changes);
   const header = genesisHeader(genesis, root);

@@ -78,6 +78,11 @@ export function cliqueProposalsPath(home: string): string {
   return join(home, "clique-proposals.json");
 }
 
+/** Private keys of whisper identities and groups, encrypted with the node key. */
+export function whisperIdentitiesPath(home: string): string {
+  return join(home, "shh", "identities");
+}
+
 /** CometBFT's own home: keys, signing state, blocks of consensus. */
 export function cometbftPath(home: string): string {
   return join(home, "cometbft");

@@ -8,6 +8,7 @@ import { LES_SETTINGS } from "./les-settings.ts";
 import { type Option, option } from "./option.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
+import { SHH_SETTINGS } from "./shh-settings.ts";
 import {
   address,
   amount,
@@ -491,6 +492,7 @@ export const SCHEMA = {
     }),
   },
   les: LES_SETTINGS,
+  shh: SHH_SETTINGS,
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",

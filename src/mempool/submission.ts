@@ -9,7 +9,7 @@ import type {
   BlobTransaction,
   Transaction,
 } from "../types/transaction/transaction.ts";
-import type { Submission } from "./pool.ts";
+import type { PooledTransaction, Submission } from "./pool.ts";
 import { reject } from "./rejection.ts";
 import { kzgRejection } from "./sidecar.ts";
 
@@ -65,15 +65,14 @@ export type SubmissionModules = {
   readonly blobs: BlobVerifier;
 };
 
+/** @param transaction in network form, or decoded with its sender by this node, in whichever process */
+export type Submit = (transaction: Uint8Array | PooledTransaction) => Hash | Promise<Hash>;
+
 /**
- * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. The function takes
- * a transaction in network form; its hash means that the transaction is pooled and stored. It is a promise only for blob
- * transactions, whose proofs are verified by another thread.
+ * The one way for submitted transactions into the pool: decode, check the rules of submission, verify, add. A hash means that the
+ * transaction is pooled and stored. It is a promise only for blob transactions, whose proofs are verified by another thread.
  */
-export function createSubmit(
-  rules: SubmissionRules,
-  { pool, blobs }: SubmissionModules,
-): (raw: Uint8Array) => Hash | Promise<Hash> {
+export function createSubmit(rules: SubmissionRules, { pool, blobs }: SubmissionModules): Submit {
   /** Being verified: the same transaction sent again must not be verified again. */
   const inFlight = new Set<Hash>();
 
@@ -93,11 +92,14 @@ export function createSubmit(
     }
   }
 
-  return (raw) => {
-    const { tx, sidecar } = decodePooledTransaction(raw);
+  return (transaction) => {
+    const submission: Submission =
+      transaction instanceof Uint8Array ? decodePooledTransaction(transaction) : transaction;
+    const { tx, sender, sidecar } = submission;
     assertSubmittable(tx, rules);
-    if (tx.type === 3) return submitBlob({ tx, ...(sidecar && { sidecar }) });
-    pool.add({ tx });
+    const known = sender && { sender };
+    if (tx.type === 3) return submitBlob({ tx, ...known, ...(sidecar && { sidecar }) });
+    pool.add({ tx, ...known });
     return tx.hash;
   };
 }

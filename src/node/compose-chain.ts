@@ -32,9 +32,8 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
-import { createSubmit } from "../mempool/submission.ts";
+import { createSubmit, type Submit } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
 import { LogWriteError } from "../storage/block-log.ts";
 import { openLogDirectory } from "../storage/log-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
@@ -74,8 +73,8 @@ export type ChainCore = OpenChain & {
   readonly quarantine: Quarantine;
   /** Receives the tips of the next block; may be set while the node runs. */
   readonly feeRecipient: { value: Address };
-  /** Submits a transaction in network form to the pool. */
-  readonly submit: (raw: Uint8Array) => Hash | Promise<Hash>;
+  /** Submits a transaction to the pool. */
+  readonly submit: Submit;
   readonly blockTester: BlockTester;
   readonly badBlocks: BadBlocks;
   /** Undefined where nobody may bend the chain. */

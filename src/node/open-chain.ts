@@ -12,7 +12,7 @@ import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
 import type { Hash } from "../primitives/hash.ts";
-import { cachedNodesIn, createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
@@ -75,7 +75,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
     const stateTrie = createChainStateTrie(store, {
-      cachedNodesMax: cachedNodesIn(config.state.cacheBytes),
+      cacheBytes: config.state.cacheBytes,
     });
     const resumed = store.head() !== undefined;
     const { genesis, digest } = genesisOf(config, store);

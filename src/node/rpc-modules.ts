@@ -12,6 +12,7 @@ import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { NodePort, Readiness } from "../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../rpc/ports/rpc-ports.ts";
 import type { RuntimePort } from "../rpc/ports/runtime.ts";
+import type { ShhPort } from "../rpc/shh/port.ts";
 import type { DappDb } from "../storage/dapp-db.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { callLimitsOf } from "./adapters/call-limits.ts";
@@ -42,6 +43,7 @@ export type NodeModules = {
   readonly dappDb: DappDb;
   readonly runtime: RuntimePort;
   readonly les: LesPort;
+  readonly shh: ShhPort;
   readonly files: CallerFiles;
   /** For `rpc_discover`. */
   readonly methods: readonly MethodInfo[];
@@ -80,6 +82,7 @@ export function createRpcPorts(
     dev: createDevPort(core),
     node: createNodePort(config, core, chain, modules),
     les: modules.les,
+    shh: modules.shh,
     runtime: modules.runtime,
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };

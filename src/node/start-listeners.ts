@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
@@ -18,6 +19,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createCheckpointService } from "./adapters/checkpoint-service.ts";
+import { voteForCheckpoint } from "./adapters/checkpoint-signer.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
@@ -25,6 +27,7 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
+import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth } from "./health.ts";
@@ -93,13 +96,28 @@ export async function startListeners(
     endpoints,
     known,
     isRunning: () => isListening,
+    whisper: () => whisper,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
+  const lesLog = log.child("les");
+  let provider: InProcessProvider | undefined;
   const lightClients = createLightClientService(config, { failures, metrics });
   const checkpoints = createCheckpointService(
     config,
-    { core, log: log.child("les"), failures, metrics },
+    {
+      ...{ core, log: lesLog, failures, metrics },
+      onCheckpoint: failures.guard(
+        "checkpoint vote",
+        (checkpoint: Checkpoint) =>
+          provider && voteForCheckpoint(config, checkpoint, { core, keys, provider, log: lesLog }),
+      ),
+    },
     namespacesOf(jsonRpc.api, known).includes("les"),
+  );
+  const whisper = await startWhisperService(
+    config,
+    { log: log.child("shh"), failures, metrics },
+    namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
   // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
@@ -117,6 +135,7 @@ export async function startListeners(
   const threads = createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb, runtime, files, threads },
+    shh: whisper.port,
     les: { ...checkpoints, ...lightClients.control },
     methods: [...registry.values()],
     miner: createMinerSettings(config, core, log.child("miner")),
@@ -151,6 +170,7 @@ export async function startListeners(
     dappDb.close();
     checkpoints.close();
     lightClients.close();
+    await whisper.close();
     // They read the store, which is closed next.
     await Promise.all([threads?.close(), processes?.close()]);
   };
@@ -179,9 +199,10 @@ export async function startListeners(
     throw error;
   });
   isListening = true;
-  const provider = new InProcessProvider(registry, modules);
+  const inProcess = new InProcessProvider(registry, modules);
+  provider = inProcess;
   return {
-    provider,
+    provider: inProcess,
     processes,
     execution: modules.execution,
     listeners: describeListeners(server, config, known),
@@ -189,7 +210,7 @@ export async function startListeners(
       isListening = false;
       try {
         await server?.close(STOP_GRACE_MS);
-        provider.close();
+        inProcess.close();
         await runtime.close();
       } finally {
         await closeModules();

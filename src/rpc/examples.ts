@@ -3,6 +3,8 @@ const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
 const HASH = "0x1111111111111111111111111111111111111111111111111111111111111111";
 const ZERO = "0x0000000000000000000000000000000000000000000000000000000000000000";
+const WHISPER_IDENTITY =
+  "0x0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8";
 const CALL = { from: ALICE, to: BOB, value: "0x1" };
 const RAW =
   "0xf86c808504a817c8008252089470997970c51812dc3a010c7d01b50e0d17dc79c8880de0b6b3a76400008025a0" +
@@ -149,6 +151,11 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   erigon_getBlockByTimestamp: [1_700_000_000, false],
   txpool_contentFrom: [ALICE],
   db_getString: ["notes", "greeting"],
+  shh_hasIdentity: [WHISPER_IDENTITY],
+  shh_newFilter: [{ topics: ["0x68656c6c6f20776f726c64"] }],
+  shh_uninstallFilter: ["0x1"],
+  shh_getFilterChanges: ["0x1"],
+  shh_getMessages: ["0x1"],
   les_clientInfo: [[]],
   les_priorityClientInfo: [ZERO, ZERO, 100],
   les_getCheckpoint: [256],

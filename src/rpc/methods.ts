@@ -14,6 +14,7 @@ import { OTS_METHODS } from "./ots/methods.ts";
 import { PERSONAL_METHODS } from "./personal/methods.ts";
 import type { RpcPorts } from "./ports/rpc-ports.ts";
 import { RPC_METHODS } from "./rpc/methods.ts";
+import { SHH_METHODS } from "./shh/methods.ts";
 import { TRACE_METHODS } from "./trace/methods.ts";
 import { TXPOOL_METHODS } from "./txpool/methods.ts";
 import { WEB3_METHODS } from "./web3/methods.ts";
@@ -36,6 +37,7 @@ export const METHODS: readonly Method<RpcPorts>[] = [
   ...CLIQUE_METHODS,
   ...DB_METHODS,
   ...LES_METHODS,
+  ...SHH_METHODS,
 ];
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {

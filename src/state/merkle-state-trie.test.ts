@@ -24,7 +24,7 @@ import { headerHash } from "../types/header-codec.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
 import { changesOfAlloc } from "./genesis-alloc.ts";
 import { createMemoryState, type MemoryState } from "./memory-state.ts";
-import { cachedNodesIn, createStateTrie } from "./merkle-state-trie.ts";
+import { createStateTrie } from "./merkle-state-trie.ts";
 import type { StateChanges } from "./reader.ts";
 import { decodeTrieAccount } from "./trie-account.ts";
 import { createWorldState } from "./world-state.ts";
@@ -38,7 +38,7 @@ const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 /** A state trie that keeps its nodes, with the smallest cache there is. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const trie = createStateTrie(nodes, { cachedNodesMax: 4 });
+  const trie = createStateTrie(nodes, { cacheBytes: 0 });
   return {
     prove: trie.prove,
     update(root: Hash, changes: StateChanges): Hash {
@@ -201,17 +201,3 @@ function readAlloc(json: AllocJson): GenesisAlloc {
     }),
   );
 }
-
-test("cachedNodesIn is a power of two that fills the half of a size at least", () => {
-  assert.equal(cachedNodesIn(64 * 2 ** 20), 131_072);
-  for (const mebibytes of [1, 3, 100, 1_000]) {
-    const bytes = mebibytes * 2 ** 20;
-    const nodes = cachedNodesIn(bytes);
-    assert.equal(nodes & (nodes - 1), 0);
-    assert.ok(nodes * 300 <= bytes && nodes * 600 > bytes, `${nodes} for ${bytes}`);
-  }
-  // Sizes at which the cache could not be made are brought to one at which it can.
-  assert.doesNotThrow(() =>
-    createStateTrie(createMemoryNodes(), { cachedNodesMax: cachedNodesIn(0) }),
-  );
-});

@@ -1,30 +1,24 @@
-import { bigintToBytes, bytesToBigint, EMPTY_BYTES } from "../primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256OfHex } from "../primitives/keccak.ts";
-import { decodeRlp, encodeRlp, InvalidRlpError } from "../primitives/rlp.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
-import { createNodeCache } from "../trie/node-cache.ts";
-import type { TrieNode, TrieNodeReader } from "../trie/node-store.ts";
+import { NodeBatch } from "../trie/node-batch.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../trie/node-cache.ts";
+import type { TrieNodeReader } from "../trie/node-store.ts";
 import { createTrie } from "../trie/trie.ts";
+import type { TrieChanges } from "../trie/trie-update.ts";
 import type { AccountChange } from "./reader.ts";
 import type { StateTrie } from "./state-trie.ts";
 import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
+import { decodeSlotValue, encodeSlotValue } from "./trie-slot.ts";
 
 export type StateTrieOptions = {
-  /** Nodes held in memory, a power of two. */
-  readonly cachedNodesMax?: number;
+  /** Memory for nodes. */
+  readonly cacheBytes?: number;
 };
 
-/** About 40 MB: the paths to some 30,000 accounts. */
-const CACHED_NODES_MAX = 131_072;
-
-const CACHED_NODE_BYTES = 300;
-
-/** `cachedNodesMax` for a cache of at most `bytes`, and at least half of them. */
-export function cachedNodesIn(bytes: number): number {
-  const nodes = Math.min(Math.max(bytes / CACHED_NODE_BYTES, 1_024), 2 ** 24);
-  return 2 ** Math.floor(Math.log2(nodes));
-}
+/** The paths to some 30,000 accounts. */
+const CACHE_BYTES = 40 << 20;
 
 /**
  * The state trie over stored nodes. `nodes` has to know the nodes of an update before anything is built on its root:
@@ -34,47 +28,62 @@ export function cachedNodesIn(bytes: number): number {
  */
 export function createStateTrie(
   nodes: TrieNodeReader,
-  { cachedNodesMax = CACHED_NODES_MAX }: StateTrieOptions = {},
+  { cacheBytes = CACHE_BYTES }: StateTrieOptions = {},
 ): StateTrie {
-  const cache = createNodeCache(cachedNodesMax);
+  const cache = createNodeCache(Math.max(cacheBytes, NODE_CACHE_BYTES_MIN));
   const accountTrie = createTrie(nodes, cache, EMPTY_BYTES);
 
-  /** The account's storage root after `change`; its new nodes go to `created`. */
+  /** The account's storage root after `change`, on top of `root`. */
   const updateStorage = (
-    change: AccountChange,
+    { storage }: AccountChange,
     owner: Uint8Array,
     root: Uint8Array,
-    created: TrieNode[],
+    batch: NodeBatch,
   ): Uint8Array => {
-    if (change.storage.size === 0) return root;
-    const values = [...change.storage.values()];
-    const update = createTrie(nodes, cache, owner).update(root, {
-      keys: Array.from(change.storage.keys(), (slot) => keccak256OfHex(slot)),
-      valueOf: (index) => encodeSlotValue(values[index]!),
-    });
-    for (const node of update.nodes) created.push(node);
-    return update.root;
+    if (storage.size === 0) return root;
+    const values = [...storage.values()];
+    const changes = {
+      keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
+      valueOf: (index: number) => encodeSlotValue(values[index]!),
+    };
+    return createTrie(nodes, cache, owner).update(root, changes, batch).root;
+  };
+
+  /** Notes as replaced the nodes of a storage trie that is dropped whole: `change` lists all of its slots, where it is to be stored. */
+  const clearStorage = (
+    { storage }: AccountChange,
+    owner: Uint8Array,
+    root: Uint8Array,
+    batch: NodeBatch,
+  ): void => {
+    if (storage.size === 0 || equalBytes(root, EMPTY_TRIE_ROOT_BYTES)) return;
+    const changes = {
+      keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
+      valueOf: () => undefined,
+    };
+    createTrie(nodes, cache, owner).update(root, changes, batch);
   };
 
   return {
     update(parentRoot, { accounts }) {
-      const created: TrieNode[] = [];
+      const batch = new NodeBatch();
       const keys = accounts.map(({ address }) => keccak256OfHex(address));
-      const update = accountTrie.update(hashToBytes(parentRoot), {
+      const changes: TrieChanges = {
         keys,
         valueOf(index, old) {
           const change = accounts[index]!;
+          const owner = keys[index]!;
+          const oldRoot = old === undefined ? EMPTY_TRIE_ROOT_BYTES : storageRootOf(old);
+          if (change.account === null || change.storageCleared) {
+            clearStorage(change, owner, oldRoot, batch);
+          }
           if (change.account === null) return undefined;
-          const isFresh = old === undefined || change.storageCleared;
-          const storageRoot = isFresh ? EMPTY_TRIE_ROOT_BYTES : storageRootOf(old);
-          return encodeTrieAccount(
-            change.account,
-            updateStorage(change, keys[index]!, storageRoot, created),
-          );
+          const base = change.storageCleared ? EMPTY_TRIE_ROOT_BYTES : oldRoot;
+          return encodeTrieAccount(change.account, updateStorage(change, owner, base, batch));
         },
-      });
-      for (const node of update.nodes) created.push(node);
-      return { root: hashFromBytes(update.root), nodes: created };
+      };
+      const { root, isSame } = accountTrie.update(hashToBytes(parentRoot), changes, batch);
+      return { root: hashFromBytes(root), nodes: isSame ? new NodeBatch() : batch };
     },
     prove(root, address, slots) {
       const rootBytes = hashToBytes(root);
@@ -95,16 +104,4 @@ export function createStateTrie(
       return { accountProof, storageRoot: hashFromBytes(storageRoot), storageProofs };
     },
   };
-}
-
-/** undefined for 0: such slots are not in the trie. */
-function encodeSlotValue(value: bigint): Uint8Array | undefined {
-  return value === 0n ? undefined : encodeRlp(bigintToBytes(value));
-}
-
-function decodeSlotValue(leaf: Uint8Array | undefined): bigint {
-  if (leaf === undefined) return 0n;
-  const value = decodeRlp(leaf);
-  if (!(value instanceof Uint8Array)) throw new InvalidRlpError("leaf is not a storage value");
-  return bytesToBigint(value);
 }

@@ -1,12 +1,12 @@
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
-import type { TrieNode } from "../trie/node-store.ts";
+import type { NodeBatch } from "../trie/node-batch.ts";
 import type { StateChanges } from "./reader.ts";
 
-/** A new state root with the nodes that are not yet stored. */
+/** A new state root with the nodes that are not yet stored, and those it no longer has. */
 export type StateTrieUpdate = {
   readonly root: Hash;
-  readonly nodes: readonly TrieNode[];
+  readonly nodes: NodeBatch;
 };
 
 /** EIP-1186 proof: nodes from root to leaf, RLP each. */
@@ -23,7 +23,7 @@ export type AccountProof = {
 
 /** The account trie with its storage tries (Yellow Paper 4.1): nodes are immutable, so any known root can be built upon. */
 export interface StateTrie {
-  /** The root after `changes` on top of `parentRoot`. Keeps nothing: hand `nodes` to the store. */
+  /** The root after `changes` on top of `parentRoot`. Stores nothing: hand `nodes` to the store. */
   update(parentRoot: Hash, changes: StateChanges): StateTrieUpdate;
   prove(root: Hash, address: Address, slots: readonly Hash[]): AccountProof;
 }

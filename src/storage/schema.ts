@@ -28,12 +28,11 @@ export const TABLE = {
   slotHistory: 0x08,
   /** code hash → code; each block */
   code: 0x09,
-  /** path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a node of the account trie; merge */
+  /** path ‖ 0x10 → node of the account trie at the checkpoint, and its version before (trie-node-table.ts); merge */
   accountTrieNode: 0x0a,
-  /** keccak256(address) ‖ path ‖ 0x10 ‖ first 16 bytes of the hash → RLP of a storage trie node; merge */
+  /** keccak256(address) ‖ path ‖ 0x10 → the same of a storage trie; merge */
   storageTrieNode: 0x0b,
-  /** number of blocks from genesis of which a merge wrote everything → nothing; end of a merge */
-  checkpoint: 0x0c,
+  // 0x0c was the checkpoints of format 2.
   /** first 16 bytes of a state root → number of the first block that has it; each block */
   stateRoot: 0x0d,
   /** term (log-terms.ts) ‖ chunk of 65,536 blocks u32 big-endian → offsets in it (offset-set.ts); log merge */
@@ -42,6 +41,12 @@ export const TABLE = {
   blockLogs: 0x0f,
   /** address ‖ block number ‖ index u32 big-endian → roles (block-addresses.ts); in the background, where `index.addresses` is on */
   addressTransaction: 0x10,
+  /** owner ‖ path of 0 to 2 nibbles ‖ 0x10 ‖ block number → version of that trie node (node-history.ts); merge */
+  trieNodeVersion: 0x11,
+  /** first 8 bytes of keccak256(address) ‖ address → nothing; first merge of the address */
+  hashedAddress: 0x12,
+  /** address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing; first merge of the slot */
+  hashedSlot: 0x13,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -50,6 +55,12 @@ export const META = {
   format: "format",
   /** number ‖ hash ‖ position after the record of the last block that is in the index */
   applied: "applied",
+  /** number of blocks from genesis of which a merge wrote everything; the rows of trie nodes are of the state after the last of them */
+  checkpoint: "checkpoint",
+  /** number of the last merge that ended in a checkpoint */
+  lastMerge: "last-merge",
+  /** number of blocks from genesis at the end of the merge under way; 0: there is none */
+  mergingBlocks: "merging-blocks",
   /** number of blocks, from genesis, whose rows in the two tables of logs are all there */
   logIndexedBlocks: "log-indexed-blocks",
   /** number of blocks, from genesis, whose rows in the table of addresses are all there */
@@ -63,7 +74,7 @@ export const META = {
 export const LOG_FORMAT = 2;
 
 /** Raised when a table changes; an index with another one is made anew from the log. */
-export const INDEX_FORMAT = 2;
+export const INDEX_FORMAT = 3;
 
 /** Data of a format this program does not know: written by a newer one, or by one too old. */
 export class UnknownFormatError extends NodeError {

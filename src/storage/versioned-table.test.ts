@@ -53,7 +53,7 @@ class Harness {
       this.table.beginMerge();
       this.#mergingTo = this.number;
     }
-    if (this.table.mergeSome(keysMax)) return;
+    if (this.table.mergeSome(keysMax) > 0) return;
     this.merged = this.#mergingTo;
     this.#mergingTo = undefined;
   }

@@ -14,6 +14,9 @@ import {
 } from "./posting-list.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
+/** What a double holds beside 29 bits of a key. */
+const SORTED_KEYS_MAX = 2 ** 24;
+
 /** What a block made of one key. */
 export type VersionedChange = {
   readonly key: Uint8Array;
@@ -38,6 +41,8 @@ export type VersionedTableOptions = {
    * all versions up to the newest row.
    */
   readonly missingRow?: MissingRow | undefined;
+  /** Called in the transaction that writes the first version of a key. */
+  readonly onFirstVersion?: (writer: KvWriter, key: Uint8Array) => void;
 };
 
 /**
@@ -60,8 +65,9 @@ export class VersionedTable {
   #recent = new Map<string, PostingList>();
   /** Versions being merged into rows, a slice at a time; a key leaves when its rows are committed. */
   #merging = new Map<string, PostingList>();
-  /** Keys of `#merging`, sorted descending so that the next one is popped. */
-  #mergeQueue: string[] = [];
+  /** Keys of `#merging` in the order of their rows, and how many are merged. */
+  #mergeQueue: readonly string[] = [];
+  #merged = 0;
   #recentVersions = 0;
 
   constructor(options: VersionedTableOptions) {
@@ -72,6 +78,11 @@ export class VersionedTable {
   /** Versions in memory that no merge has begun with. */
   get recentVersions(): number {
     return this.#recentVersions;
+  }
+
+  /** Keys that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return this.#mergeQueue.length - this.#merged;
   }
 
   /** @throws KvMissingRowError */
@@ -154,26 +165,28 @@ export class VersionedTable {
   beginMerge(): void {
     invariant(this.#merging.size === 0, "one merge must end before the next begins");
     this.#merging = this.#recent;
-    this.#mergeQueue = Array.from(this.#merging.keys()).sort().reverse();
+    this.#mergeQueue = inRowOrder(Array.from(this.#merging.keys()));
+    this.#merged = 0;
     this.#recent = new Map();
     this.#recentVersions = 0;
   }
 
-  /** Merges up to `keysMax` keys in one transaction; true while some are left. */
-  mergeSome(keysMax: number): boolean {
-    const left = Math.max(0, this.#mergeQueue.length - keysMax);
-    const keys = this.#mergeQueue.slice(left).reverse();
-    if (keys.length > 0) {
-      this.#kv.transaction((writer) => {
-        for (const text of keys) {
-          const newer = this.#merging.get(text);
-          if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
-        }
-      });
-    }
-    for (const text of keys) this.#merging.delete(text);
-    this.#mergeQueue.length = left;
-    return left > 0;
+  /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
+  mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
+    const first = this.#merged;
+    const end = Math.min(first + keysMax, this.#mergeQueue.length);
+    if (first === end) return 0;
+    let at = first;
+    this.#kv.transaction((writer) => {
+      do {
+        const text = this.#mergeQueue[at++]!;
+        const newer = this.#merging.get(text);
+        if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
+      } while (at < end && !isLate());
+    });
+    for (let i = first; i < at; i++) this.#merging.delete(this.#mergeQueue[i]!);
+    this.#merged = at;
+    return at - first;
   }
 
   /**
@@ -258,6 +271,7 @@ export class VersionedTable {
 
   #merge(writer: KvWriter, key: Uint8Array, newer: readonly number[]): void {
     const newest = writer.get(this.#historyKey(key));
+    if (newest === undefined) this.#options.onFirstVersion?.(writer, key);
     const known = newest === undefined ? [] : decodePostingList(newest);
     // After a crash in the middle of a merge some versions come again that their rows hold already.
     const list = appendVersions(known, newer);
@@ -302,6 +316,18 @@ function trim(versions: Map<string, PostingList>, text: string, number: number):
   if (kept.length === 0) versions.delete(text);
   else versions.set(text, kept);
   return (list.length - kept.length) / 2;
+}
+
+/** Sorted by the first 29 bits: near enough for a B-tree, and ten times quicker than comparing texts. */
+function inRowOrder(keys: readonly string[]): readonly string[] {
+  if (keys.length > SORTED_KEYS_MAX) return keys;
+  const order = new Float64Array(keys.length);
+  for (const [i, key] of keys.entries()) {
+    const high = (key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2);
+    order[i] = (high * 32 + (key.charCodeAt(3) >> 3)) * SORTED_KEYS_MAX + i;
+  }
+  order.sort();
+  return Array.from(order, (place) => keys[place % SORTED_KEYS_MAX]!);
 }
 
 function joinLatest(number: number, value: Uint8Array): Uint8Array {

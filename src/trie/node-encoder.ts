@@ -1,14 +1,9 @@
-import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
-import { allocateShared, copyShared } from "../primitives/slab.ts";
+import { keccakMessage } from "../primitives/keccak.ts";
 import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
-/** A node ready to be stored, and how its parent refers to it. */
-export type EncodedNode = {
-  readonly rlp: Uint8Array;
-  /** The hash, or `rlp` itself when that has less than 32 bytes. */
-  readonly reference: Uint8Array;
-};
+/** The RLP of a node: the first `length` bytes of `bytes`, which the next encoding overwrites. */
+export type EncodedNode = { readonly bytes: Uint8Array; readonly length: number };
 
 /** Changed references of a branch; where `changed` has no bit, the old branch's stand. */
 export type BranchChange = {
@@ -31,7 +26,7 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
   at = writeHexPrefix(path, isLeaf, out, at);
   if (isLeaf) at = writeString(payload, out, at);
   else at = writeReference(payload, out, at);
-  return finish(out, at);
+  return { bytes: out, length: at };
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {
@@ -57,22 +52,13 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   }
   if (value === undefined) out[at++] = 0x80;
   else at = writeString(value, out, at);
-  return finish(out, at);
+  return { bytes: out, length: at };
 }
 
 /** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs room of its own. */
 function bufferFor(payloadLength: number): Uint8Array {
   const length = payloadLength + 9;
   return length <= keccakMessage.length ? keccakMessage : new Uint8Array(length);
-}
-
-function finish(out: Uint8Array, length: number): EncodedNode {
-  const rlp = copyShared(out, 0, length);
-  if (length < HASH_LENGTH) return { rlp, reference: rlp };
-  if (out !== keccakMessage) return { rlp, reference: keccak256(rlp) };
-  const reference = allocateShared(HASH_LENGTH);
-  keccak256Message(length, reference, 0);
-  return { rlp, reference };
 }
 
 function referenceLength(reference: Uint8Array | undefined): number {

@@ -15,7 +15,7 @@ export interface TrieNodeReader {
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined;
 }
 
-/** A node to be stored. */
+/** A node to be stored; views of the batch it is in. */
 export type TrieNode = {
   readonly owner: Uint8Array;
   readonly path: Uint8Array;

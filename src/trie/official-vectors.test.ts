@@ -6,7 +6,8 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { createNodeCache } from "./node-cache.ts";
+import { NodeBatch } from "./node-batch.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
 import { createTrie } from "./trie.ts";
 
@@ -59,12 +60,13 @@ for (const file of FILES) {
 
 function rootOf(entries: readonly [Uint8Array, Uint8Array | undefined][], inOne = false): string {
   const nodes = createMemoryNodes();
-  const trie = createTrie(nodes, createNodeCache(4), EMPTY_BYTES);
+  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   let root = EMPTY_TRIE_ROOT_BYTES;
   for (const batch of inOne ? [entries] : entries.map((entry) => [entry])) {
     const keys = batch.map(([key]) => key);
-    const update = trie.update(root, { keys, valueOf: (index) => batch[index]![1] });
-    nodes.keep(update.nodes);
+    const made = new NodeBatch();
+    const update = trie.update(root, { keys, valueOf: (index) => batch[index]![1] }, made);
+    nodes.keep(made);
     root = update.root;
   }
   return bytesToHex(root);

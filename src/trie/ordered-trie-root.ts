@@ -1,8 +1,21 @@
 import { bigintToBytes } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
+import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
+import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { updateTrie } from "./trie-update.ts";
+import { HASH_LENGTH } from "./node.ts";
+import { type NodeSink, updateTrie } from "./trie-update.ts";
+
+const HASH_ONLY: NodeSink = {
+  add(_path, _depth, rlp, length) {
+    if (rlp !== keccakMessage) return keccak256(rlp.subarray(0, length));
+    const hash = allocateShared(HASH_LENGTH);
+    keccak256Message(length, hash, 0);
+    return hash;
+  },
+  replace() {},
+};
 
 /**
  * Root of the trie that maps RLP(index) to `values[index]`: transactionsRoot, receiptsRoot, withdrawalsRoot
@@ -11,5 +24,5 @@ import { updateTrie } from "./trie-update.ts";
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, () => {}));
+  return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, HASH_ONLY));
 }

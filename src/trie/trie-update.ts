@@ -1,7 +1,7 @@
 import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
-import { keccak256 } from "../primitives/keccak.ts";
-import { allocateShared } from "../primitives/slab.ts";
+import { keccakMessage } from "../primitives/keccak.ts";
+import { allocateShared, copyShared } from "../primitives/slab.ts";
 import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { groupByNibble, sharedNibbles } from "./key-groups.ts";
@@ -31,8 +31,13 @@ export type TrieChanges = {
   valueOf(index: number, old: Uint8Array | undefined): Uint8Array | undefined;
 };
 
-/** Receives each new node: its place (first `depth` nibbles of `path`, which is written to afterwards), and what it is. */
-export type NodeSink = (path: Uint8Array, depth: number, node: EncodedNode) => void;
+/** Receives what becomes of each place: the first `depth` nibbles of `path`, which is written to afterwards. */
+export type NodeSink = {
+  /** A new node, the first `length` bytes of `rlp`, which are overwritten afterwards. Returns its hash. */
+  add(path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array;
+  /** The node with `hash` is no longer at its place, unless it is added again later. */
+  replace(path: Uint8Array, depth: number, hash: Uint8Array): void;
+};
 
 /**
  * A subtrie that is not encoded as long as its parent may still merge with it: a leaf, or an extension.
@@ -68,12 +73,29 @@ export function updateTrie(
     return decodeNode(resolve(reference, path, depth));
   };
 
+  /** Opens a node that will be encoded anew, or be gone. */
+  const openToChange = (reference: Uint8Array, depth: number): DecodedNode => {
+    if (reference.length === HASH_LENGTH) sink.replace(path, depth, reference);
+    return open(reference, depth);
+  };
+
+  /** How a parent refers to the node just encoded at `depth`. */
+  const referenceOf = ({ bytes, length }: EncodedNode, depth: number): Uint8Array =>
+    length < HASH_LENGTH ? copyShared(bytes, 0, length) : sink.add(path, depth, bytes, length);
+
+  /** The node at `reference`, the only child left of a branch, as a subtrie. */
+  const reopen = (reference: Uint8Array, depth: number): Subtrie => {
+    const node = open(reference, depth);
+    // A branch stays where it is; anything else merges with what is above it.
+    if (node.kind === "branch") return { kind: "extension", path: EMPTY_BYTES, payload: reference };
+    if (reference.length === HASH_LENGTH) sink.replace(path, depth, reference);
+    return node;
+  };
+
   /** How a parent refers to `subtrie` at `depth`; encodes it if that is still to be done. */
   const refer = (subtrie: Subtrie, depth: number): Uint8Array => {
     if (subtrie.kind === "extension" && subtrie.path.length === 0) return subtrie.payload;
-    const node = encodeShortNode(subtrie);
-    sink(path, depth, node);
-    return node.reference;
+    return referenceOf(encodeShortNode(subtrie), depth);
   };
 
   /** A branch of `old` with the children in `changed` replaced, or what is left of it. */
@@ -98,7 +120,7 @@ export function updateTrie(
     }
     if (count === 1 && value === undefined) {
       path[depth] = last;
-      const child = children[last] ?? reopen(open, childReference(old!, last)!, depth + 1);
+      const child = children[last] ?? reopen(childReference(old!, last)!, depth + 1);
       return prefixed(Uint8Array.of(last), child);
     }
     const references: (Uint8Array | undefined)[] = new Array(16);
@@ -108,9 +130,8 @@ export function updateTrie(
       path[depth] = n;
       references[n] = refer(child, depth + 1);
     }
-    const node = encodeBranch({ old, changed, references, value });
-    sink(path, depth, node);
-    return { kind: "extension", path: EMPTY_BYTES, payload: node.reference };
+    const reference = referenceOf(encodeBranch({ old, changed, references, value }), depth);
+    return { kind: "extension", path: EMPTY_BYTES, payload: reference };
   };
 
   /** A subtrie of the keys `order[from..to)`, whose values are known and not empty. */
@@ -220,7 +241,7 @@ export function updateTrie(
     path.set(common, depth);
     const below = depth + shared;
     if (shared === extension.path.length) {
-      const child = open(extension.payload, below);
+      const child = openToChange(extension.payload, below);
       const changed = change(child, order, from, to, below);
       return changed && prefixed(common, changed);
     }
@@ -257,7 +278,7 @@ export function updateTrie(
       const end = groupEnd(order, start, to, depth, nibble);
       path[depth] = nibble;
       const reference = old && childReference(old, nibble);
-      const child = reference ? open(reference, depth + 1) : children[nibble];
+      const child = reference ? openToChange(reference, depth + 1) : children[nibble];
       children[nibble] = change(child, order, start, end, depth + 1);
       changed |= 1 << nibble;
       start = end;
@@ -284,26 +305,14 @@ export function updateTrie(
   const order = new Int32Array(keys.length);
   for (let index = 0; index < order.length; index++) order[index] = index;
   const isEmpty = equalBytes(root, EMPTY_TRIE_ROOT_BYTES);
-  const top = isEmpty ? undefined : open(root, 0);
+  const top = isEmpty ? undefined : openToChange(root, 0);
   const subtrie = change(top, order, 0, order.length, 0);
   if (subtrie === undefined) return EMPTY_TRIE_ROOT_BYTES;
   const reference = refer(subtrie, 0);
   if (reference.length === HASH_LENGTH) return reference;
   // A root has its hash however short it is.
-  const hash = keccak256(reference);
-  sink(path, 0, { rlp: reference, reference: hash });
-  return hash;
-}
-
-/** The node at `reference` as a subtrie. */
-function reopen(
-  open: (reference: Uint8Array, depth: number) => DecodedNode,
-  reference: Uint8Array,
-  depth: number,
-): Subtrie {
-  const node = open(reference, depth);
-  if (node.kind !== "branch") return node;
-  return { kind: "extension", path: EMPTY_BYTES, payload: reference };
+  keccakMessage.set(reference);
+  return sink.add(path, 0, keccakMessage, reference.length);
 }
 
 function prefixed(nibbles: Uint8Array, subtrie: Subtrie): Subtrie {

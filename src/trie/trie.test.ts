@@ -7,7 +7,8 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { createNodeCache } from "./node-cache.ts";
+import { NodeBatch } from "./node-batch.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { MissingTrieNodeError } from "./node-source.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
@@ -18,16 +19,15 @@ type Entry = readonly [key: Uint8Array, value: Uint8Array | undefined];
 /** A trie that keeps what it makes. The smallest cache there is, so that most nodes come from the store. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const trie = createTrie(nodes, createNodeCache(4), EMPTY_BYTES);
+  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   return {
     ...trie,
     nodes,
     put(root: Uint8Array, entries: readonly Entry[]): Uint8Array {
       const keys = entries.map(([key]) => key);
-      const { root: next, nodes: created } = trie.update(root, {
-        keys,
-        valueOf: (index) => entries[index]![1],
-      });
+      const created = new NodeBatch();
+      const changes = { keys, valueOf: (index: number) => entries[index]![1] };
+      const { root: next } = trie.update(root, changes, created);
       nodes.keep(created);
       return next;
     },
@@ -128,13 +128,14 @@ test("update tells valueOf the value each key has, once", () => {
     keys.slice(0, 25).map((key, n) => [key, Uint8Array.of(n, 1)]),
   );
   const asked: (readonly [number, Uint8Array | undefined])[] = [];
-  trie.update(root, {
+  const changes = {
     keys,
-    valueOf(index, old) {
+    valueOf(index: number, old: Uint8Array | undefined) {
       asked.push([index, old?.slice()]);
       return old;
     },
-  });
+  };
+  trie.update(root, changes, new NodeBatch());
   assert.deepEqual(
     asked.sort(([a], [b]) => a - b),
     keys.map((_, n) => [n, n < 25 ? Uint8Array.of(n, 1) : undefined]),
@@ -148,10 +149,12 @@ test("update without a difference has no nodes to keep", () => {
     EMPTY_TRIE_ROOT_BYTES,
     keys.map((key) => [key, key]),
   );
-  const again = trie.update(root, { keys, valueOf: (index) => keys[index] });
-  assert.deepEqual(again, { root, nodes: [] });
+  const batch = new NodeBatch();
+  const again = trie.update(root, { keys, valueOf: (index) => keys[index] }, batch);
+  assert.deepEqual(again, { root, isSame: true });
   const absent = keccak256(Uint8Array.of(99));
-  assert.deepEqual(trie.update(root, { keys: [absent], valueOf: () => undefined }).root, root);
+  const absence = trie.update(root, { keys: [absent], valueOf: () => undefined }, batch);
+  assert.deepEqual(absence, { root, isSame: true });
 });
 
 test("an older root keeps its values and proofs after updates on top of it", () => {
@@ -176,10 +179,13 @@ test("an older root keeps its values and proofs after updates on top of it", () 
 });
 
 test("a pruned node is a MissingTrieNodeError", () => {
-  const trie = createTrie(createMemoryNodes(), createNodeCache(4), EMPTY_BYTES);
+  const trie = createTrie(createMemoryNodes(), createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   assert.throws(() => trie.get(keccak256(EMPTY_BYTES), Uint8Array.of(1)), MissingTrieNodeError);
   const changes = { keys: [Uint8Array.of(1)], valueOf: () => undefined };
-  assert.throws(() => trie.update(keccak256(EMPTY_BYTES), changes), MissingTrieNodeError);
+  assert.throws(
+    () => trie.update(keccak256(EMPTY_BYTES), changes, new NodeBatch()),
+    MissingTrieNodeError,
+  );
 });
 
 test("update takes keys of up to 64 bytes, also when only their last nibble differs", async () => {
@@ -197,7 +203,7 @@ test("update takes keys of up to 64 bytes, also when only their last nibble diff
 
 test("update refuses keys that are the same", () => {
   const changes = { keys: [Uint8Array.of(1), Uint8Array.of(1)], valueOf: () => Uint8Array.of(1) };
-  assert.throws(() => keepingTrie().update(EMPTY_TRIE_ROOT_BYTES, changes), {
+  assert.throws(() => keepingTrie().update(EMPTY_TRIE_ROOT_BYTES, changes, new NodeBatch()), {
     name: "InvariantError",
   });
 });

@@ -92,7 +92,7 @@ function faultOf(vector: Vector, evm: Evm): string | undefined {
   const config = configOfNetwork(vector.network);
   if (!config) return `unknown network ${vector.network}`;
   const nodes = createMemoryNodes();
-  const stateTrie = createStateTrie(nodes, { cachedNodesMax: 1024 });
+  const stateTrie = createStateTrie(nodes, { cacheBytes: 200_000 });
   const rootOf = (alloc: GenesisAlloc) => {
     const update = stateTrie.update(EMPTY_TRIE_ROOT, changesOfAlloc(alloc));
     nodes.keep(update.nodes);

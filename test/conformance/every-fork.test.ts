@@ -30,7 +30,7 @@ for (const engine of ["ethereumjs", "evmint"]) {
     const { config } = genesis;
     const evm = await createEngine(engine);
     const nodes = createMemoryNodes();
-    const stateTrie = createStateTrie(nodes, { cachedNodesMax: 4096 });
+    const stateTrie = createStateTrie(nodes, { cacheBytes: 1 << 20 });
     const state = createMemoryState(genesis.alloc);
     const first = genesisBlock(genesis, stateTrie);
     nodes.keep(first.nodes);

@@ -187,7 +187,7 @@ function touchCoinbase(state: WorldState, { coinbase, hardfork }: BlockContext):
 
 function stateRoot(alloc: ReturnType<typeof allocFromJson>, state: WorldState): Hash {
   const nodes = createMemoryNodes();
-  const trie = createStateTrie(nodes, { cachedNodesMax: 256 });
+  const trie = createStateTrie(nodes, { cacheBytes: 1 << 16 });
   const before = trie.update(EMPTY_TRIE_ROOT, changesOfAlloc(alloc));
   nodes.keep(before.nodes);
   return trie.update(before.root, state.changes()).root;

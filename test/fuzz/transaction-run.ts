@@ -27,7 +27,7 @@ import { type TransactionCase, transactionBlockOf, transactionOf } from "./trans
 import { ruleOfCode, ruleOfText } from "./transaction-rules.ts";
 
 /** For the roots in receipts before EIP-658, which are not looked at: they build on nothing. */
-const stateTrie = createStateTrie(createMemoryNodes(), { cachedNodesMax: 256 });
+const stateTrie = createStateTrie(createMemoryNodes(), { cacheBytes: 1 << 16 });
 
 /** The outcome of a transaction, and what its gas limit had to cover; 0 where it was rejected. */
 export type TransactionOutcome = Outcome & { readonly maxUsedGas: bigint };

@@ -80,14 +80,38 @@ export class LogIndex implements LogSource {
     this.#kv = kv;
     this.#missingRow = missingRow;
     this.#limits = limits;
-    const mark = kv.get(MARK_KEY);
-    this.#mergedBlocks = mark === undefined ? 0 : new ByteReader(mark).varint();
+    this.#mergedBlocks = this.#readMark();
     this.#knownBlocks = this.#mergedBlocks;
   }
 
   /** Blocks from genesis that need not be remembered again after a restart. */
   get mergedBlocks(): number {
     return this.#mergedBlocks;
+  }
+
+  /** Blocks from genesis that are in rows or were remembered. */
+  get knownBlocks(): number {
+    return this.#knownBlocks;
+  }
+
+  /** For a reader beside the process that writes: forgets what that one has merged into rows since. */
+  forgetMerged(): void {
+    const merged = this.#readMark();
+    if (merged <= this.#mergedBlocks) return;
+    this.#mergedBlocks = merged;
+    this.#knownBlocks = Math.max(this.#knownBlocks, merged);
+    const { postings, logs } = this.#recent;
+    for (const number of logs.keys()) if (number < merged) logs.delete(number);
+    for (const [term, numbers] of postings) {
+      const left = numbers.slice(indexOf(numbers, merged));
+      if (left.length === 0) postings.delete(term);
+      else if (left.length < numbers.length) postings.set(term, left);
+    }
+  }
+
+  #readMark(): number {
+    const mark = this.#kv.get(MARK_KEY);
+    return mark === undefined ? 0 : new ByteReader(mark).varint();
   }
 
   /** Takes the next block; one that is known already is passed over. */

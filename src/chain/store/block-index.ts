@@ -2,6 +2,7 @@ import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
 import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 import {
   type Kv,
@@ -15,14 +16,14 @@ import {
   assertKnownFormat,
   INDEX_FORMAT,
   META,
-  NUMBER_MAX,
   numberFromKey,
   numberKey,
   TABLE,
   tableKey,
 } from "../../storage/schema.ts";
 import { VersionedTable } from "../../storage/versioned-table.ts";
-import type { TrieNode } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { LogIndex, type LogMergeLimits } from "../logs/log-index.ts";
 import {
@@ -33,6 +34,9 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
+import { addressesFrom, type Hashed, writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
+import { HistoricNodes } from "./historic-nodes.ts";
+import { NodeHistory } from "./node-history.ts";
 import { IndexMismatchError } from "./store-errors.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
@@ -64,20 +68,25 @@ export type MergeLimits = {
   readonly blocksMin: number;
   /** Keys merged in one transaction, during which nothing else runs. */
   readonly keysMax: number;
+  /** Milliseconds after which a transaction ends with fewer. */
+  readonly sliceMs?: number;
   /** Those of the log index, where they are not its own. */
   readonly logs?: LogMergeLimits;
 };
 
 /**
- * 50,000 versions take about 10 MB. 2,000 keys take some 10 ms. 16 MB of nodes are those of 40 blocks
- * of 200 transfers, computed again in less than a second.
+ * 20,000 versions take about 4 MB and are sorted in 5 ms. 16 MB of nodes are those of 30 blocks of 200 transfers, computed again
+ * in less than a second.
  */
 const MERGE_LIMITS: MergeLimits = {
-  versionsMin: 50_000,
+  versionsMin: 20_000,
   nodeBytesMin: 16 << 20,
   blocksMin: 1_000,
   keysMax: 2_000,
 };
+
+/** Half of the longest pause a node may have: the commit of the transaction comes on top. */
+const SLICE_MS = 8;
 
 /** Codes kept in memory: at most 24 MB, as a code has at most 24 kB. */
 const CODES_MAX = 1_000;
@@ -93,6 +102,7 @@ export class BlockIndex {
   readonly accounts: VersionedTable;
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
+  readonly nodeHistory: NodeHistory;
   /** Codes read lately. Nothing ever replaces one. */
   readonly #codes = new Map<Hash, Uint8Array>();
   readonly logs: LogIndex;
@@ -102,6 +112,10 @@ export class BlockIndex {
   #mergedBlocks: number;
   /** Blocks that will be when the merge under way ends; undefined when there is none. */
   #mergingBlocks: number | undefined;
+  /** Merges that ended since the index was made. */
+  #lastMerge: number;
+  /** Keys to be merged before the next block, should too much wait: twice as many as blocks have added since. */
+  #debt = 0;
 
   /**
    * @param missingRow given by the writer: rows that must exist are checked where that costs little
@@ -139,6 +153,7 @@ export class BlockIndex {
       keyLength: 20,
       valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
       missingRow,
+      onFirstVersion: writeHashedAddress,
     });
     this.slots = new VersionedTable({
       kv,
@@ -147,10 +162,13 @@ export class BlockIndex {
       keyLength: 52,
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
       missingRow,
+      onFirstVersion: writeHashedSlot,
     });
     this.trieNodes = new TrieNodeTable(kv);
+    this.nodeHistory = new NodeHistory(kv);
     this.logs = new LogIndex(kv, limits.logs, missingRow);
-    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
+    this.#mergedBlocks = this.checkpoint();
+    this.#lastMerge = readVarint(kv.get(metaKey(META.lastMerge))) ?? 0;
   }
 
   /** undefined: no block yet */
@@ -163,16 +181,18 @@ export class BlockIndex {
     return this.#mergedBlocks;
   }
 
-  /** The last checkpoint of at most `blocks` blocks: the trie nodes of its state are all in rows. */
-  checkpointUpTo(blocks: number): number {
-    const range = {
-      from: tableKey(TABLE.checkpoint),
-      to: tableKey(TABLE.checkpoint, numberKey(blocks + 1)),
-    };
-    for (const [key] of this.#kv.range({ ...range, reverse: true, limit: 1 })) {
-      return numberFromKey(key, 1);
-    }
-    return 0;
+  /** Blocks from genesis at the last checkpoint, whose state all rows of trie nodes together are; 0 before the first. */
+  checkpoint(): number {
+    return readVarint(this.#kv.get(metaKey(META.checkpoint))) ?? 0;
+  }
+
+  /**
+   * Where the process died in a merge: the number of blocks it was to end with. The same merge has to be made again before any other: some
+   * rows are of its end.
+   */
+  interruptedMerge(): number | undefined {
+    const blocks = readVarint(this.#kv.get(metaKey(META.mergingBlocks))) ?? 0;
+    return blocks > this.#mergedBlocks ? blocks : undefined;
   }
 
   /** Number of the first block; undefined while there is none. */
@@ -219,6 +239,16 @@ export class BlockIndex {
     return code;
   }
 
+  /** Trie nodes of the state after block `number`, at or before the last checkpoint. */
+  historicNodes(number: number): TrieNodeReader {
+    return new HistoricNodes(this.#kv, this, number);
+  }
+
+  /** Addresses that ever had an account in the order of their hashes, from hash `start` on; without those that wait for a merge. */
+  addressesFrom(start: Uint8Array): Iterable<Hashed> {
+    return addressesFrom(this.#kv, start);
+  }
+
   /** The code that an account refers to. @throws KvMissingRowError */
   knownCode(codeHash: Hash): Uint8Array {
     const code = this.code(codeHash);
@@ -253,10 +283,13 @@ export class BlockIndex {
   }
 
   /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
-  remember({ executed, position, rows }: IndexedBlock, nodes: readonly TrieNode[]): void {
+  remember({ executed, position, rows }: IndexedBlock, nodes: NodeBatch): void {
     const { number } = executed.block.header;
     this.#hasFormat = true;
+    this.#debt += 2 * (rows.accounts.length + rows.slots.length + nodes.size);
     this.logs.remember(executed);
+    // First, while the table still has what is replaced.
+    this.nodeHistory.remember(number, nodes, this.trieNodes);
     this.trieNodes.remember(nodes);
     this.rememberVersions(number, position, rows);
   }
@@ -276,13 +309,17 @@ export class BlockIndex {
   }
 
   /**
-   * Makes `last` the last block; `removed` are all after it. Afterwards the trie nodes of the blocks
-   * since the last checkpoint have to be remembered again. After an exception the index must be
-   * opened again.
+   * Makes `last` the last block; `removed` are all after it. After an exception the index must be opened again.
+   * @param nodes that lead from the state of the last block to that after `last`
    */
-  rollback(last: Applied, removed: readonly IndexedBlock[]): void {
-    while (this.#mergingBlocks !== undefined) this.mergeSome(last.number);
+  rollback(last: Applied, removed: readonly IndexedBlock[], nodes: NodeBatch): void {
+    const head = last.number + removed.length;
+    this.mergeAll(head);
+    this.trieNodes.remember(nodes);
+    this.trieNodes.beginMerge(this.#lastMerge + 1);
     this.#kv.transaction((writer) => {
+      // In one transaction with all else: half of it would be rows of neither state.
+      this.trieNodes.mergeRest(writer);
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
       for (const { executed, rows } of removed) {
@@ -294,8 +331,17 @@ export class BlockIndex {
         for (const { hash } of transactions) {
           writer.remove(tableKey(TABLE.transaction, hashToBytes(hash)));
         }
-        for (const { key } of rows.accounts) accountKeys.set(bytesToHex(key), key);
-        for (const { key } of rows.slots) slotKeys.set(bytesToHex(key), key);
+        for (const { key } of rows.accounts) {
+          accountKeys.set(bytesToHex(key), key);
+          this.nodeHistory.removeVersions(writer, EMPTY_BYTES, keccak256(key), header.number);
+        }
+        for (const { key } of rows.slots) {
+          slotKeys.set(bytesToHex(key), key);
+          const owner = keccak256(key.subarray(0, 20));
+          const slot = keccak256(key.subarray(20));
+          this.nodeHistory.removeVersions(writer, EMPTY_BYTES, owner, header.number);
+          this.nodeHistory.removeVersions(writer, owner, slot, header.number);
+        }
       }
       this.accounts.rollback(writer, last.number, accountKeys.values());
       this.slots.rollback(writer, last.number, slotKeys.values());
@@ -305,34 +351,33 @@ export class BlockIndex {
         removed.map(({ executed }) => executed),
       );
       writeApplied(writer, last);
-      const later = {
-        from: tableKey(TABLE.checkpoint, numberKey(last.number + 2)),
-        to: tableKey(TABLE.checkpoint + 1),
-      };
-      for (const [key] of Array.from(writer.range(later))) writer.remove(key);
+      this.#writeCheckpoint(writer, last.number + 1);
     });
-    this.#mergedBlocks = this.checkpointUpTo(NUMBER_MAX);
-    this.trieNodes.reset();
+    this.#checkpointWritten(last.number + 1);
   }
 
   /** True when `mergeSome` has something to do; `number` is the last block. */
   needsMerge(number: number): boolean {
-    const { blocksMin } = this.#limits;
-    const blocks = number + 1 - this.#mergedBlocks;
+    const { versionsMin, nodeBytesMin, blocksMin } = this.#limits;
     if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
-    return this.#waits(1) || blocks >= blocksMin;
-  }
-
-  /** True when so much waits that the next block has to as well. */
-  isMergeLate(): boolean {
-    return this.#waits(2) || this.logs.isMergeLate();
-  }
-
-  /** True when what no merge has begun with is `times` the limit. */
-  #waits(times: number): boolean {
-    const { versionsMin, nodeBytesMin } = this.#limits;
+    if (number + 1 - this.#mergedBlocks >= blocksMin) return true;
     const versions = this.accounts.recentVersions + this.slots.recentVersions;
-    return versions >= times * versionsMin || this.trieNodes.recentBytes >= times * nodeBytesMin;
+    const nodeBytes = this.trieNodes.recentBytes + this.nodeHistory.recentBytes;
+    return versions >= versionsMin || nodeBytes >= nodeBytesMin;
+  }
+
+  /**
+   * True when so much waits that a part has to be merged before the next block: twice what the last ones added, so that memory is
+   * bounded and no block pays for all others.
+   */
+  isMergeLate(): boolean {
+    const { versionsMin, nodeBytesMin } = this.#limits;
+    const { accounts, slots, trieNodes } = this;
+    const versions =
+      accounts.recentVersions + slots.recentVersions + accounts.mergingKeys + slots.mergingKeys;
+    const isLate = versions >= 2 * versionsMin || trieNodes.waitingBytes >= 2 * nodeBytesMin;
+    if (!isLate) this.#debt = 0;
+    return this.#debt > 0 || this.logs.isMergeLate();
   }
 
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
@@ -341,23 +386,46 @@ export class BlockIndex {
       this.logs.mergeSome();
       return true;
     }
-    if (this.#mergingBlocks === undefined) {
-      this.accounts.beginMerge();
-      this.slots.beginMerge();
-      this.trieNodes.beginMerge();
-      this.#mergingBlocks = number + 1;
+    const { keysMax, sliceMs = SLICE_MS } = this.#limits;
+    const end = performance.now() + sliceMs;
+    const isLate = () => performance.now() >= end;
+    if (this.#mergingBlocks === undefined) this.#beginMerge(number + 1);
+    for (const table of [this.accounts, this.slots, this.nodeHistory, this.trieNodes]) {
+      const keys = table.mergeSome(keysMax, isLate);
+      this.#debt -= keys;
+      if (keys > 0) return true;
     }
-    const { keysMax } = this.#limits;
-    for (const table of [this.accounts, this.slots, this.trieNodes]) {
-      if (table.mergeSome(keysMax)) return true;
-    }
-    const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) =>
-      writer.put(tableKey(TABLE.checkpoint, numberKey(blocks)), EMPTY_BYTES),
-    );
+    const blocks = this.#mergingBlocks!;
+    this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks));
+    this.#checkpointWritten(blocks);
+    return false;
+  }
+
+  /** Merges everything up to block `number`, the last one. */
+  mergeAll(number: number): void {
+    while (this.#mergedBlocks <= number) this.mergeSome(number);
+  }
+
+  #beginMerge(blocks: number): void {
+    this.accounts.beginMerge();
+    this.slots.beginMerge();
+    this.nodeHistory.beginMerge();
+    this.trieNodes.beginMerge(this.#lastMerge + 1);
+    this.#mergingBlocks = blocks;
+    this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), varints(blocks)));
+  }
+
+  #writeCheckpoint(writer: KvWriter, blocks: number): void {
+    writer.put(metaKey(META.checkpoint), varints(blocks));
+    writer.put(metaKey(META.lastMerge), varints(this.#lastMerge + 1));
+    writer.put(metaKey(META.mergingBlocks), varints(0));
+  }
+
+  #checkpointWritten(blocks: number): void {
+    this.#lastMerge++;
     this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
-    return false;
+    this.trieNodes.endMerge();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { RecordItem } from "../records/record-item.ts";
@@ -33,7 +34,7 @@ export interface BlockStore {
    * Returns when the block is on disk to stay.
    * @param nodes trie nodes of its state root
    */
-  append(record: BlockRecord, nodes: readonly TrieNode[]): void;
+  append(record: BlockRecord, nodes: NodeBatch): void;
   block(number: number): ExecutedBlock | undefined;
   /** The header alone, without decoding the block; likewise its hash. */
   headerAt(number: number): Header | undefined;

@@ -15,6 +15,7 @@ import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts";
 import type { ChangeRow } from "../records/changes-record.ts";
 import type { BlockIndex } from "./block-index.ts";
+import { nodesInRow } from "./trie-node-table.ts";
 
 export type StoreFault = {
   /** Of the log nothing can be made again; the index can. */
@@ -37,8 +38,6 @@ export type StoreReport = {
 
 /** Faults listed one by one; one cause can give thousands. */
 const FAULTS_TOLD_MAX = 20;
-/** Bytes of a node's hash at the end of its key. */
-const NODE_HASH_LENGTH = 16;
 
 /**
  * Reads everything: the checksum of every record, hash and parent of every header, what the index
@@ -126,7 +125,7 @@ export function checkStore(
         return isWhole || number === addresses.indexedBlocks;
       });
     }
-    if (index.checkpointUpTo(number + 1) === number + 1) {
+    if (index.checkpoint() === number + 1) {
       faults.unless("index", number, "root node of a checkpoint", () => hasRoot(index, header));
     }
   });
@@ -236,8 +235,10 @@ function hasRoot(index: BlockIndex, { stateRoot }: Header): boolean {
   return index.trieNodes.node(EMPTY_BYTES, EMPTY_BYTES, hashToBytes(stateRoot)) !== undefined;
 }
 
-function isNode(key: Uint8Array, rlp: Uint8Array): boolean {
-  return equalBytes(keccak256(rlp).subarray(0, NODE_HASH_LENGTH), key.slice(-NODE_HASH_LENGTH));
+function isNode(_key: Uint8Array, row: Uint8Array): boolean {
+  return nodesInRow(row).every(({ hashPart, rlp }) =>
+    equalBytes(keccak256(rlp).subarray(0, hashPart.length), hashPart),
+  );
 }
 
 function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {

@@ -1,7 +1,10 @@
 import { invariant } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { StateReader } from "../../state/reader.ts";
+import { reverseChanges } from "../../state/reverse-changes.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { BlockRecord } from "./block-store.ts";
 import { StateRootMismatchError } from "./store-errors.ts";
@@ -10,18 +13,39 @@ import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 /** The trie that computes nodes again, over those that are there. */
 export type CreateTrie = (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
 
-/** Trie nodes of states between two checkpoints, which no row holds: made again from what the blocks changed. */
+/** Trie nodes of states after the last checkpoint, which no row holds: made again from what the blocks changed. */
 export class ComputedTrieNodes {
   readonly #createTrie: CreateTrie;
   readonly #recordOf: (number: number) => BlockRecord | undefined;
+  readonly #stateAt: (number: number) => StateReader;
   /** The nodes of blocks `first` to `last`, which has this hash. */
   #computed:
     | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
     | undefined;
 
-  constructor(createTrie: CreateTrie, recordOf: (number: number) => BlockRecord | undefined) {
+  constructor(
+    createTrie: CreateTrie,
+    recordOf: (number: number) => BlockRecord | undefined,
+    stateAt: (number: number) => StateReader,
+  ) {
     this.#createTrie = createTrie;
     this.#recordOf = recordOf;
+    this.#stateAt = stateAt;
+  }
+
+  /**
+   * The nodes that lead from the state after block `last`, which `known` has, back to that after `number`.
+   * @throws StateRootMismatchError
+   */
+  nodesBack(known: TrieNodeReader, last: number, number: number): NodeBatch {
+    const recordOf = (block: number) => this.#known(block);
+    function* changes() {
+      for (let block = number + 1; block <= last; block++) yield recordOf(block).changes;
+    }
+    const before = reverseChanges(changes(), this.#stateAt(number));
+    const { stateRoot } = this.#known(last).block.header;
+    const record = { block: this.#known(number).block, changes: before };
+    return trieNodesOf(record, this.#createTrie(known), stateRoot);
   }
 
   /**
@@ -47,7 +71,7 @@ export class ComputedTrieNodes {
     first: number,
     last: number,
     known: TrieNodeReader,
-    keep: (nodes: readonly TrieNode[]) => void,
+    keep: (nodes: NodeBatch) => void,
   ): void {
     const trie = this.#createTrie(known);
     let root = this.#recordOf(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
@@ -73,7 +97,7 @@ export function trieNodesOf(
   { block, changes }: Pick<BlockRecord, "block" | "changes">,
   trie: Pick<StateTrie, "update">,
   parentRoot: Hash,
-): readonly TrieNode[] {
+): NodeBatch {
   const { number, stateRoot } = block.header;
   const { root, nodes } = trie.update(parentRoot, changes);
   if (root === stateRoot) return nodes;

@@ -31,7 +31,7 @@ import {
   openLogBlockStore,
 } from "./log-block-store.ts";
 
-const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
 
 /** A memory whose contents outlive the store, as a disk's do. */
 function createDisk() {

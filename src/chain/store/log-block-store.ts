@@ -9,7 +9,8 @@ import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -125,8 +126,10 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint = failPoint;
     this.#defer = defer;
     this.#createTrie = options.createTrie;
-    this.#computed = new ComputedTrieNodes(options.createTrie, (number) =>
-      number < (this.#base ?? 0) ? undefined : this.#record(number),
+    this.#computed = new ComputedTrieNodes(
+      options.createTrie,
+      (number) => (number < (this.#base ?? 0) ? undefined : this.#record(number)),
+      (number) => this.stateAt(number),
     );
     this.#freeBytes = options.freeBytes ?? (() => Infinity);
     this.#onClosed = options.onClosed ?? (() => {});
@@ -184,11 +187,13 @@ export class LogBlockStore implements BlockStore {
     return this.#index.logs;
   }
 
-  /** Costs the trie updates of the blocks since the last checkpoint, at most a second; the last result is cached. */
+  /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
-    const first = Math.max(this.#base ?? 0, this.#index.checkpointUpTo(number + 1));
-    if (number === this.head() || first === number + 1) return this.trieNodes;
+    if (number === this.head()) return this.trieNodes;
+    const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return this.#index.historicNodes(number);
     return this.#computed.over(this.trieNodes, first, number);
   }
 
@@ -204,7 +209,7 @@ export class LogBlockStore implements BlockStore {
    * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
    * StateRootMismatchError for a base without all of its state
    */
-  append(record: BlockRecord, nodes: readonly TrieNode[]): void {
+  append(record: BlockRecord, nodes: NodeBatch): void {
     this.#assertUsable();
     this.#assertSpace();
     const { number, parentHash } = record.block.header;
@@ -327,10 +332,11 @@ export class LogBlockStore implements BlockStore {
       removed.push(indexedBlock(record, logRecord));
     }
     const last = lastBlock(number, kept);
+    const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
     this.#orPoison(() => {
       this.addressIndex.rollback(number, records);
-      this.#index.rollback(last, removed);
+      this.#index.rollback(last, removed, nodes);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });
@@ -338,11 +344,6 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
-    const { trieNodes, mergedBlocks } = this.#index;
-    const first = Math.max(this.#base ?? 0, mergedBlocks);
-    this.#orPoison(() =>
-      this.#computed.compute(first, number, trieNodes, (nodes) => trieNodes.remember(nodes)),
-    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -358,9 +359,10 @@ export class LogBlockStore implements BlockStore {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
       const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
-      while (canMerge && this.#index.mergedBlocks <= head) this.#index.mergeSome(head);
+      if (canMerge) this.#index.mergeAll(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
+      this.#closeHeadFile();
       this.#log.close();
       this.#kv.close();
       this.#onClosed();
@@ -409,6 +411,7 @@ export class LogBlockStore implements BlockStore {
     const applied = this.#head?.number ?? base - 1;
     const first = Math.max(base, this.#index.mergedBlocks);
     this.#replayLogs(first);
+    let interrupted = this.#index.interruptedMerge();
     const before = first === base ? undefined : this.#log.record(this.#position(first - 1));
     const records = this.#log.records(before?.end ?? 0);
     let trie: Pick<StateTrie, "update"> | undefined;
@@ -417,6 +420,7 @@ export class LogBlockStore implements BlockStore {
     for (let next = records.next(); !next.done; ) {
       this.#kv.transaction((writer) => {
         for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
+          if (this.#head !== undefined && this.#head.number + 1 === interrupted) break;
           const { position, payload } = next.value;
           const record = decodeBlockRecord(payload);
           const { block } = record;
@@ -432,7 +436,15 @@ export class LogBlockStore implements BlockStore {
           bytes += payload.length;
         }
       });
-      while (this.#index.needsMerge(this.head()!)) this.#index.mergeSome(this.head()!);
+      const head = this.head()!;
+      if (head + 1 === interrupted) {
+        interrupted = undefined;
+        this.#index.mergeAll(head);
+      }
+      // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
+      if (interrupted === undefined) {
+        while (this.#index.needsMerge(head)) this.#index.mergeSome(head);
+      }
       if (!next.done) onReplay?.({ done: next.value.position, total: this.#log.end });
     }
     return (this.head() ?? applied) - applied;

@@ -7,13 +7,14 @@ import fc from "../../../test/support/fast-check.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
+import { LogFilter } from "../logs/log-filter.ts";
 import { plain } from "../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 import { StoreFollower } from "./store-follower.ts";
 
-const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cachedNodesMax: 1024 });
+const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
 
 /** Everything that a follower says of block `number` and the state after it is what the store says. */
 function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: number): void {
@@ -53,6 +54,25 @@ function assertTrieAt(follower: StoreFollower, store: LogBlockStore, next: Rando
   assert.equal(root, block.header.stateRoot);
 }
 
+/** Both find the same logs up to the follower's head, of everything and of each address and first topic. */
+function assertLogs(follower: StoreFollower, store: LogBlockStore): void {
+  const head = follower.head();
+  const filters = [new LogFilter({})];
+  for (let number = 0; number <= head; number++) {
+    for (const { address, topics } of store.block(number)!.receipts.flatMap(({ logs }) => logs)) {
+      filters.push(new LogFilter({ addresses: [address] }));
+      if (topics[0]) filters.push(new LogFilter({ topics: [[topics[0]]] }));
+    }
+  }
+  for (const filter of filters.slice(0, 20)) {
+    const found = follower.logs.candidates(filter, 0, head);
+    assert.deepEqual([...found], [...store.logs.candidates(filter, 0, head)]);
+    for (const number of found) {
+      assert.deepEqual(plain(follower.logs.logsOf(number)), plain(store.logs.logsOf(number)));
+    }
+  }
+}
+
 describe("StoreFollower", () => {
   const operation = fc.oneof(
     { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },
@@ -83,7 +103,10 @@ describe("StoreFollower", () => {
           next = chain.next();
         };
         append();
-        const open = () => new StoreFollower({ ...store.followable!, createTrie });
+        // As a process follows, and as a thread does.
+        const head = seed % 2 === 0 ? join(directory, "head") : store.followable!.head;
+        if (typeof head === "string") store.publishToFile(head, assert.ifError);
+        const open = () => new StoreFollower({ directory, head, createTrie });
         let follower = open();
         let isStale = false;
         try {
@@ -115,6 +138,7 @@ describe("StoreFollower", () => {
             // Until it hears of a rollback it may read blocks that are gone; of everything else it reads the truth.
             if (isStale) continue;
             for (let n = 0; n <= follower.head(); n++) assertEqualAt(follower, store, n);
+            assertLogs(follower, store);
             assert.equal(follower.block(follower.head() + 1), undefined);
           }
         } finally {

@@ -8,6 +8,8 @@ import { LogFollower } from "../../storage/log-follower.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
+import type { LogIndex } from "../logs/log-index.ts";
+import type { LogSource } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockReader } from "./block-reader.ts";
@@ -136,6 +138,23 @@ export class StoreFollower implements ReadableBlockStore {
     return { ...state, storageEntries };
   }
 
+  /** The logs of all blocks up to the head. The first search reads the blocks whose logs are not in rows yet, some hundreds. */
+  get logs(): LogSource {
+    return {
+      candidates: (filter, from, to) => this.#logIndex().candidates(filter, from, to),
+      logsOf: (number) => this.#view.index.logs.logsOf(number),
+    };
+  }
+
+  #logIndex(): LogIndex {
+    const { index, base, head } = this.#view;
+    index.logs.forgetMerged();
+    for (let number = Math.max(base, index.logs.knownBlocks); number <= head; number++) {
+      index.logs.remember(this.#view.blocks.block(number));
+    }
+    return index.logs;
+  }
+
   get trieNodes(): TrieNodeReader {
     return this.#view.index.trieNodes;
   }
@@ -143,8 +162,10 @@ export class StoreFollower implements ReadableBlockStore {
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     const { index, base, computed } = this.#view;
-    const first = Math.max(base, index.checkpointUpTo(number + 1));
-    return first === number + 1 ? this.trieNodes : computed.over(this.trieNodes, first, number);
+    const first = Math.max(base, index.checkpoint());
+    if (number + 1 === first) return this.trieNodes;
+    if (number < first) return index.historicNodes(number);
+    return computed.over(this.trieNodes, first, number);
   }
 
   close(): void {
@@ -187,8 +208,10 @@ export class StoreFollower implements ReadableBlockStore {
         accounts: { latest: (key) => index.accounts.at(key, view.head) },
         slots: { latest: (key) => index.slots.at(key, view.head) },
       }),
-      computed: new ComputedTrieNodes(this.#options.createTrie, (number) =>
-        this.#isStored(number) ? blocks.block(number) : undefined,
+      computed: new ComputedTrieNodes(
+        this.#options.createTrie,
+        (number) => (this.#isStored(number) ? blocks.block(number) : undefined),
+        (number) => this.stateAt(number),
       ),
       head: merged - 1,
       end: merged === base ? 0 : log.record(positionOf(merged - 1)).end,

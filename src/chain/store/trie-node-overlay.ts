@@ -1,4 +1,5 @@
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
 
 /** Trie nodes in memory in front of others. */
 export class TrieNodeOverlay implements TrieNodeReader {
@@ -14,7 +15,7 @@ export class TrieNodeOverlay implements TrieNodeReader {
     return this.#nodes.get(nameOf(owner, path, hash)) ?? this.#below.node(owner, path, hash);
   }
 
-  add(nodes: readonly TrieNode[]): void {
+  add(nodes: NodeBatch): void {
     for (const { owner, path, hash, rlp } of nodes) this.#nodes.set(nameOf(owner, path, hash), rlp);
   }
 }

@@ -1,90 +1,184 @@
 import { invariant } from "../../errors.ts";
-import type { Kv } from "../../storage/kv.ts";
-import { TABLE, tableKey } from "../../storage/schema.ts";
-import type { TrieNode, TrieNodeReader } from "../../trie/node-store.ts";
+import type { Kv, KvWriter } from "../../storage/kv.ts";
+import { numberFromKey, numberKey, TABLE } from "../../storage/schema.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { PendingNodes } from "./pending-nodes.ts";
 
 /** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
-const PATH_END = Uint8Array.of(0x10);
-const HASH_LENGTH = 16;
+const PATH_END = 0x10;
+/** So much of its hash names a version of a node. */
+const HASH_PART = 16;
+/** Number of the merge, then length of the newest version. */
+const LENGTH_OFFSET = 6;
+const VERSIONS_OFFSET = 8;
 
 /**
- * Trie nodes: in rows, those of the state at every checkpoint, and in memory those of the blocks since.
+ * Trie nodes: in rows, those of the state at the last checkpoint, and in memory those of the blocks since.
  *
- * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction
- * at all; and most of them, near the roots, last until the next block. So they wait in memory for a
- * checkpoint, which writes the newest one of each path and drops the others: a tenth of the rows for
- * a chain of empty blocks. What lies between checkpoints is computed from the block log when somebody
- * asks for it.
+ * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction at all; and most of them, near the
+ * roots, last until the next block. So they wait in memory for a merge, which writes the newest node of each place and ends in a
+ * checkpoint. A row also has the version before, so at every moment, for every reader and after every crash, the rows hold the
+ * whole state of the last checkpoint. Rows are rewritten in place and never removed: LMDB with a writable map can abort the process when a
+ * transaction empties a page (kriszyp/lmdb-js#212).
+ *
+ *     row      number of the merge u48 big-endian ‖ length of the newest version u16 little-endian ‖ newest ‖ version before
+ *     version  first 16 bytes of the hash ‖ RLP; no bytes where there is no node
  */
 export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
-  /** RLP by key as latin-1 text, oldest first: nodes no merge has begun with, and those of one. */
-  #recent = new Map<string, Uint8Array>();
-  #merging = new Map<string, Uint8Array>();
-  /** Keys of `#merging`, descending so that the next one is at the end. */
-  #mergeQueue: string[] = [];
-  #recentBytes = 0;
+  #recent = new PendingNodes();
+  #merging: PendingNodes | undefined;
+  /** Places of `#merging` in the order of their rows, and how many are written. */
+  #order: Float64Array = new Float64Array(0);
+  #written = 0;
+  /** Number of the merge under way. */
+  #mergeNumber = 0;
 
   constructor(kv: Kv) {
     this.#kv = kv;
   }
 
-  /** Size of the nodes that no merge has begun with. */
+  /** Memory of the nodes that no merge has begun with. */
   get recentBytes(): number {
-    return this.#recentBytes;
+    return this.#recent.nodes.bytes;
+  }
+
+  /** Memory of all nodes that have still to be written. */
+  get waitingBytes(): number {
+    const left = 1 - this.#written / Math.max(1, this.#order.length);
+    return this.recentBytes + left * (this.#merging?.nodes.bytes ?? 0);
   }
 
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
-    const key = nodeKey(owner, path, hash);
-    const text = Buffer.from(key.buffer).toString("latin1");
-    return this.#recent.get(text) ?? this.#merging.get(text) ?? this.#kv.get(key);
+    const pending = this.#recent.find(hash) ?? this.#merging?.find(hash);
+    if (pending !== undefined) return pending;
+    const row = this.#kv.view(nodeKey(owner, path));
+    if (row === undefined) return undefined;
+    const [newest, before] = versionsOf(row);
+    if (isVersion(newest, hash)) return newest.slice(HASH_PART);
+    return isVersion(before, hash) ? before.slice(HASH_PART) : undefined;
   }
 
-  remember(nodes: readonly TrieNode[]): void {
-    for (const { owner, path, hash, rlp } of nodes) {
-      const text = Buffer.from(nodeKey(owner, path, hash).buffer).toString("latin1");
-      // A node that comes back is the newest of its path again.
-      this.#recent.delete(text);
-      this.#recent.set(text, rlp);
-      this.#recentBytes += rlp.length;
-    }
+  remember(batch: NodeBatch): void {
+    this.#recent.add(batch);
   }
 
   /** Forgets what waits in memory. */
   reset(): void {
-    this.#recent.clear();
-    this.#merging.clear();
-    this.#mergeQueue = [];
-    this.#recentBytes = 0;
+    this.#recent = new PendingNodes();
+    this.endMerge();
   }
 
-  /** Turns to merging the newest nodes of what was remembered; the merge before must be through. */
-  beginMerge(): void {
-    invariant(this.#merging.size === 0, "one merge must end before the next begins");
-    const newestOfPlace = new Map<string, string>();
-    for (const key of this.#recent.keys()) newestOfPlace.set(key.slice(0, -HASH_LENGTH), key);
-    this.#mergeQueue = Array.from(newestOfPlace.values()).sort().reverse();
-    for (const key of this.#mergeQueue) this.#merging.set(key, this.#recent.get(key)!);
-    this.#recent = new Map();
-    this.#recentBytes = 0;
+  /**
+   * Turns to merging what was remembered.
+   * @param number of this merge, above that of every one that has ended; the same again after a crash in the middle
+   */
+  beginMerge(number: number): void {
+    invariant(this.#merging === undefined, "one merge must end before the next begins");
+    this.#merging = this.#recent;
+    this.#recent = new PendingNodes();
+    this.#order = this.#merging.sortedPlaces();
+    this.#written = 0;
+    this.#mergeNumber = number;
   }
 
-  /** Writes up to `keysMax` nodes in one transaction; true while some are left. */
-  mergeSome(keysMax: number): boolean {
-    const left = Math.max(0, this.#mergeQueue.length - keysMax);
-    const keys = this.#mergeQueue.slice(left).reverse();
-    if (keys.length > 0) {
-      this.#kv.transaction((writer) => {
-        for (const text of keys) writer.put(Buffer.from(text, "latin1"), this.#merging.get(text)!);
-      });
-    }
-    for (const text of keys) this.#merging.delete(text);
-    this.#mergeQueue.length = left;
-    return left > 0;
+  /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
+  mergeSome(keysMax: number, isLate: () => boolean): number {
+    const first = this.#written;
+    const end = Math.min(first + keysMax, this.#order.length);
+    if (first === end) return 0;
+    let at = first;
+    this.#kv.transaction((writer) => {
+      do this.#write(writer, this.#order[at++]!);
+      while (at < end && !isLate());
+    });
+    this.#written = at;
+    return at - first;
+  }
+
+  /** Writes all that is left in a transaction that goes on. */
+  mergeRest(writer: KvWriter): void {
+    for (const place of this.#order.subarray(this.#written)) this.#write(writer, place);
+  }
+
+  #write(writer: KvWriter, place: number): void {
+    const merging = this.#merging!;
+    const entry = merging.entry(place);
+    const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
+    const row = this.#mergedRow(merging, place, writer.view(key));
+    if (row !== undefined) writer.put(key, row);
+  }
+
+  /** After the transaction that wrote the checkpoint of the merge under way. */
+  endMerge(): void {
+    this.#merging = undefined;
+    this.#order = new Float64Array(0);
+    this.#written = 0;
+  }
+
+  /** What to write over `row`; undefined where nothing differs from the last checkpoint. */
+  #mergedRow(
+    merging: PendingNodes,
+    place: number,
+    row: Uint8Array | undefined,
+  ): Uint8Array | undefined {
+    // Of a row that a crashed try of this merge has written, the last checkpoint has the version before.
+    const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
+    const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
+    const newest = merging.newest(place);
+    if (newest < 0)
+      return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
+    const hash = merging.nodes.hash(newest);
+    if (!isWritten && isVersion(before, hash)) return undefined;
+    return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
+  }
+
+  #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
+    const length = hash.length + rlp.length;
+    const row = new Uint8Array(VERSIONS_OFFSET + length + before.length);
+    row.set(numberKey(this.#mergeNumber));
+    row[LENGTH_OFFSET] = length & 255;
+    row[LENGTH_OFFSET + 1] = length >> 8;
+    row.set(hash, VERSIONS_OFFSET);
+    row.set(rlp, VERSIONS_OFFSET + hash.length);
+    row.set(before, VERSIONS_OFFSET + length);
+    return row;
   }
 }
 
-function nodeKey(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array<ArrayBuffer> {
-  const table = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
-  return tableKey(table, owner, path, PATH_END, hash.subarray(0, HASH_LENGTH));
+/** The nodes in a row, each with the part of its hash that names it. */
+export function nodesInRow(
+  row: Uint8Array,
+): readonly { readonly hashPart: Uint8Array; readonly rlp: Uint8Array }[] {
+  return versionsOf(row)
+    .filter((version) => version.length > 0)
+    .map((version) => ({
+      hashPart: version.subarray(0, HASH_PART),
+      rlp: version.subarray(HASH_PART),
+    }));
+}
+
+const NO_VERSION = new Uint8Array(0);
+
+/** The newest version and the one before, views. */
+function versionsOf(row: Uint8Array): readonly [newest: Uint8Array, before: Uint8Array] {
+  const end = VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+  return [row.subarray(VERSIONS_OFFSET, end), row.subarray(end)];
+}
+
+function isVersion(version: Uint8Array, hash: Uint8Array): boolean {
+  if (version.length === 0) return false;
+  for (let i = 0; i < HASH_PART; i++) if (version[i] !== hash[i]) return false;
+  return true;
+}
+
+function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {
+  const key = new Uint8Array(2 + owner.length + path.length);
+  key[0] = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
+  let at = 1;
+  for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
+  for (let i = 0; i < path.length; i++) key[at++] = path[i]!;
+  key[at] = PATH_END;
+  return key;
 }

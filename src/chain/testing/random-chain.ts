@@ -7,7 +7,7 @@ import { createMemoryState, type MemoryState } from "../../state/memory-state.ts
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { AccountChange } from "../../state/reader.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
-import type { TrieNode } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { logsBloom, mergeBloom } from "../../types/bloom.ts";
 import {
@@ -23,7 +23,7 @@ import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 
-export type RandomBlock = { readonly record: BlockRecord; readonly nodes: readonly TrieNode[] };
+export type RandomBlock = { readonly record: BlockRecord; readonly nodes: NodeBatch };
 
 export type RandomChainOptions = {
   readonly accounts?: number;
@@ -40,7 +40,7 @@ export class RandomChain {
   readonly #transactionsMax: number;
   readonly #state: MemoryState = createMemoryState();
   readonly #trie: StateTrie;
-  readonly #keepNodes: (nodes: readonly TrieNode[]) => void;
+  readonly #keepNodes: (nodes: NodeBatch) => void;
   #parent: Header | undefined;
   #parentHash: Hash = ZERO_HASH;
 
@@ -49,7 +49,7 @@ export class RandomChain {
     this.#accounts = accounts;
     this.#transactionsMax = transactionsMax;
     const nodes = createMemoryNodes();
-    this.#trie = createStateTrie(nodes, { cachedNodesMax: 4096 });
+    this.#trie = createStateTrie(nodes, { cacheBytes: 1 << 20 });
     this.#keepNodes = (created) => nodes.keep(created);
   }
 

@@ -8,7 +8,7 @@ import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import type { TrieNode } from "../../trie/node-store.ts";
+import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
 import { BLOOM_LENGTH } from "../../types/bloom.ts";
 import {
@@ -58,7 +58,7 @@ export type SealedBlock = {
   readonly executed: ExecutedBlock;
   readonly changes: StateChanges;
   /** New nodes of the state trie. */
-  readonly nodes: readonly TrieNode[];
+  readonly nodes: NodeBatch;
   /** The state after the block. Stays valid as long as the parent's. */
   readonly state: StateReader;
   /** EIP-7685, each with its type byte. */

@@ -182,7 +182,7 @@ export function testChain(alloc: GenesisAlloc = allocWith(), chainConfig = confi
     ...alloc,
   ]);
   const nodes = createMemoryNodes();
-  const stateTrie = createStateTrie(nodes, { cachedNodesMax: 256 });
+  const stateTrie = createStateTrie(nodes, { cacheBytes: 1 << 16 });
   const { root, nodes: created } = stateTrie.update(EMPTY_TRIE_ROOT, changesOfAlloc(full));
   nodes.keep(created);
   const header = headerOf({ stateRoot: root });

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { concatBytes } from "../../primitives/bytes.ts";
+import { concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256, keccak256Hash } from "../../primitives/keccak.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
+import { NodeBatch } from "../../trie/node-batch.ts";
 import { InvalidProofError } from "../../trie/proof.ts";
 import { updateTrie } from "../../trie/trie-update.ts";
 import { BLOOM_BITS } from "./bloom-bits.ts";
@@ -34,7 +35,12 @@ function bloomOf(...bits: readonly number[]): Uint8Array {
 
 function rootOf(keys: readonly Uint8Array[], values: readonly Uint8Array[]): Hash {
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, () => {}));
+  const batch = new NodeBatch();
+  const root = updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, {
+    add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
+    replace() {},
+  });
+  return hashFromBytes(root);
 }
 
 /** The root of the canonical hash trie of `blocks`, from the definition. */

@@ -2,6 +2,7 @@ import { concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../../primitives/hash.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
+import { NodeBatch } from "../../trie/node-batch.ts";
 import { BLOOM_BITS, BloomBits } from "./bloom-bits.ts";
 import { canonicalHashKey, encodeCanonicalBlock } from "./canonical-hash-trie.ts";
 import { type Checkpoint, uint64Bytes } from "./checkpoint.ts";
@@ -266,9 +267,10 @@ export class CheckpointIndexer {
     keys: readonly Uint8Array[],
     values: readonly Uint8Array[],
   ): Uint8Array {
-    const { root: next, nodes } = trie.update(root, { keys, valueOf: (index) => values[index] });
-    this.#kv.transaction((writer) => write(writer, nodes));
-    return next;
+    const nodes = new NodeBatch();
+    const update = trie.update(root, { keys, valueOf: (index) => values[index] }, nodes);
+    if (!update.isSame) this.#kv.transaction((writer) => write(writer, nodes));
+    return update.root;
   }
 }
 

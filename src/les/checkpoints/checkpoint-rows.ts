@@ -47,7 +47,7 @@ export type SectionLayout = {
 };
 
 /** Nodes of the two tries in memory: the upper levels, and what the last blocks touched. */
-const CACHED_NODES = 4096;
+const CACHE_BYTES = 1 << 20;
 const END_OF_PATH = Uint8Array.of(0x10);
 const HASH_PART_LENGTH = 16;
 
@@ -177,7 +177,7 @@ export function bitKey(bit: number): Uint8Array {
 /** A trie of the store, and how its new nodes are written. */
 export type StoredTrie = {
   readonly trie: Trie;
-  write(writer: KvWriter, nodes: readonly TrieNode[]): void;
+  write(writer: KvWriter, nodes: Iterable<TrieNode>): void;
 };
 
 export const openHashTrie = (kv: Kv): StoredTrie => openStoredTrie(kv, TABLE.hashTrieNode);
@@ -190,7 +190,7 @@ function openStoredTrie(kv: Kv, table: number): StoredTrie {
     node: (_owner: Uint8Array, path: Uint8Array, hash: Uint8Array) => kv.get(keyOf(path, hash)),
   };
   return {
-    trie: createTrie(nodes, createNodeCache(CACHED_NODES), new Uint8Array(0)),
+    trie: createTrie(nodes, createNodeCache(CACHE_BYTES), new Uint8Array(0)),
     write(writer, created) {
       for (const { path, hash, rlp } of created) writer.put(keyOf(path, hash), rlp);
     },

@@ -31,8 +31,19 @@ export type NodeAdminModules = {
   readonly known: readonly string[];
   /** Accounts that a caller without passphrase could use are unlocked. */
   readonly hasUnlockedAccounts: () => boolean;
+  readonly whisper: () => WhisperNetwork;
   /** False once the node begins to stop. */
   readonly isRunning: () => boolean;
+};
+
+/** Whisper's own peers. */
+export type WhisperNetwork = {
+  /** Where they reach this node; none when it does not listen. */
+  addresses(): readonly string[];
+  /** Ids of those that are connected. */
+  peers(): readonly string[];
+  /** @throws PeerAddressError */
+  addPeer(address: string): Promise<void>;
 };
 
 /** CometBFT's consensus protocol, as devp2p names capabilities. */
@@ -42,7 +53,7 @@ const NAME: Readonly<Record<TcpKind, string>> = { http: "HTTP", ws: "WebSocket" 
 
 /** Administration of a node. */
 export function createNodeAdmin(
-  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft">,
+  config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
   const { core, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
@@ -65,6 +76,13 @@ export function createNodeAdmin(
     peers: () => (engine.network?.peers() ?? []).map(peerObject),
 
     async addPeer(address) {
+      if (address.startsWith("/")) {
+        await modules.whisper().addPeer(address);
+        if (!config.shh.peers.includes(address)) {
+          editAppToml(config.home, "shh.peers", [...config.shh.peers, address]);
+        }
+        return;
+      }
       if (engine.network === undefined) {
         throw new AdminError("the solo engine has no network: this node is its only validator");
       }
@@ -76,7 +94,7 @@ export function createNodeAdmin(
       }
     },
 
-    adminInfo: () => describeNode(config, core, server()),
+    adminInfo: () => describeNode(config, core, server(), modules.whisper()),
 
     async startListener(kind, request) {
       const open = server();
@@ -169,6 +187,7 @@ function describeNode(
   { home }: Pick<Config, "home">,
   { chain, engine: { network } }: ChainCore,
   server: RpcServer | undefined,
+  whisper: WhisperNetwork,
 ) {
   const peerPort = Number(/:(\d+)$/.exec(network?.status().listenAddress ?? "")?.[1] ?? 0);
   const head = chain.head().block;
@@ -200,6 +219,7 @@ function describeNode(
         },
         head: head.hash,
       },
+      shh: { version: 2, addresses: whisper.addresses(), peers: whisper.peers() },
     },
   };
 }

@@ -57,7 +57,7 @@ export function startRpcProcesses(
       },
       callQueueMax: config.rpcLimits.callQueueMax,
     },
-    modules,
+    { ...modules, epoch: () => store.epoch },
   );
   return processes;
 }

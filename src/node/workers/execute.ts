@@ -21,7 +21,7 @@ import type {
 import { movableTexts } from "./movable-texts.ts";
 
 /** Trie nodes are read by eth_simulateV1 alone. */
-const TRIE_OPTIONS = { cachedNodesMax: 4_096 };
+const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
 /** Executions on the chain of a store that another thread writes. */
 class FollowingExecution {

@@ -11,7 +11,7 @@ const ID_DIGITS = 40;
 
 /**
  * `admin_addPeer`: connects to a validator or follower of the network, and again after every restart. Takes the URL that
- * `admin_nodeInfo` of the other node shows, or `id@host:port`.
+ * `admin_nodeInfo` of the other node shows, or `id@host:port`; or the address of a whisper peer (`/ip4/HOST/tcp/PORT/p2p/ID`).
  *
  * @throws AdminError: the solo engine has no network
  */
@@ -21,7 +21,7 @@ export const addPeer = defineMethod({
   result: boolean,
   private: true,
   async handle({ url }, { node }: Modules) {
-    await node.addPeer(peerAddress(url));
+    await node.addPeer(url.startsWith("/") ? url : peerAddress(url));
     return true;
   },
 });

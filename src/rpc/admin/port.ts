@@ -20,7 +20,7 @@ export interface NodeAdmin {
   peers(): MaybePromise<readonly unknown[]>;
   /**
    * Connects to a peer and stays connected, over restarts too.
-   * @param address `id@host:port` as CometBFT writes it
+   * @param address `id@host:port` as CometBFT writes it, or the multiaddr of a whisper peer
    * @throws AdminError where the engine has no network
    */
   addPeer(address: string): Promise<void>;

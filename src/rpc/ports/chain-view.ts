@@ -31,10 +31,11 @@ export interface ChainView
     FeeReads,
     ChainEvents {
   /**
-   * Adds a transaction in network form to the pool; its hash once it is accepted.
+   * Adds a transaction to the pool; its hash once it is accepted.
+   * @param transaction in network form, or decoded with the sender that its signature names
    * @throws the decoder's, the pool's and the submission rules' rejections
    */
-  submit(raw: Uint8Array): MaybePromise<Hash>;
+  submit(transaction: Uint8Array | PooledTransaction): MaybePromise<Hash>;
 }
 
 /** What never changes while the node runs. */

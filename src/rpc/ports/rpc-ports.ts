@@ -5,6 +5,7 @@ import type { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import type { Filters } from "../filters/filters.ts";
 import type { BlockJsonCache } from "../json/block-json-cache.ts";
 import type { LesPort } from "../les/port.ts";
+import type { ShhPort } from "../shh/port.ts";
 import type { EthFeeds } from "../subscriptions/eth-feeds.ts";
 import type { Subscriptions } from "../subscriptions/subscriptions.ts";
 import type { ChainView, LogLimits } from "./chain-view.ts";
@@ -39,6 +40,8 @@ export type RemotePorts = {
   readonly dev: DevPort;
   /** Apart from `node`, because it has stores of its own. */
   readonly les: LesPort;
+  /** Apart from `node`, because it needs neither chain nor node. */
+  readonly shh: ShhPort;
   /** Apart from `node`, because it is about the process and needs no chain. */
   readonly runtime: RuntimePort;
   /** Apart from `chain`, because it needs no chain. */

@@ -17,6 +17,8 @@ export type SubscriptionsOptions = {
 
 /** The subscriptions of every connection, in all namespaces. An id means something to its own connection only. */
 export class Subscriptions {
+  /** Called before a subscription begins: events of what has occurred by then are not for it. */
+  onOpen: () => void = () => {};
   readonly #options: SubscriptionsOptions;
   readonly #byConnection = new Map<Connection, Map<string, Entry>>();
   #size = 0;
@@ -50,6 +52,7 @@ export class Subscriptions {
     if (this.#size >= max) {
       throw new TooManyError(`too many subscriptions of all connections: ${max}`);
     }
+    this.onOpen();
     const subscriber = new Subscriber(namespace, randomId(), connection);
     const entry = { subscriber, stop: start(subscriber) };
     // The caller was gone before its call was run.

@@ -173,6 +173,7 @@ export function createTestModules(
     dev: {},
     node: { info: () => info },
     les: {},
+    shh: {},
     runtime: {},
     tools: TEST_TOOLS,
   });

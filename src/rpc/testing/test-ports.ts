@@ -7,6 +7,7 @@ import type { KeysPort } from "../ports/keys.ts";
 import type { NodePort } from "../ports/node.ts";
 import type { RuntimePort } from "../ports/runtime.ts";
 import type { ToolsPort } from "../ports/tools.ts";
+import type { ShhPort } from "../shh/port.ts";
 
 /** The ports of test modules. */
 export type TestPorts = {
@@ -20,6 +21,7 @@ export type TestPorts = {
   readonly dev: Partial<DevPort>;
   readonly node: Pick<NodePort, "info">;
   readonly les: Partial<LesPort>;
+  readonly shh: Partial<ShhPort>;
   readonly runtime: Partial<RuntimePort>;
   readonly tools: ToolsPort;
 };

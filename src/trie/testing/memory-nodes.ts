@@ -4,7 +4,7 @@ import type { TrieNode, TrieNodeReader } from "../node-store.ts";
 /** Nodes in a Map, under the key a store would use. */
 export function createMemoryNodes(): TrieNodeReader & {
   readonly size: number;
-  keep(nodes: readonly TrieNode[]): void;
+  keep(nodes: Iterable<TrieNode>): void;
 } {
   const kept = new Map<string, Uint8Array>();
   const keyOf = (owner: Uint8Array, path: Uint8Array, hash: Uint8Array) =>
@@ -15,7 +15,8 @@ export function createMemoryNodes(): TrieNodeReader & {
     },
     node: (owner, path, hash) => kept.get(keyOf(owner, path, hash)),
     keep(nodes) {
-      for (const { owner, path, hash, rlp } of nodes) kept.set(keyOf(owner, path, hash), rlp);
+      for (const { owner, path, hash, rlp } of nodes)
+        kept.set(keyOf(owner, path, hash), rlp.slice());
     },
   };
 }

@@ -71,6 +71,7 @@ export async function composeRpcWorker(
   const ofConnections = createConnectionSessions(sharedConfig(config, index, count), log, ports);
   const sessions = Object.assign(Object.create(SESSIONS_OF_THE_CHAIN), ofConnections) as Sessions;
   const { subscriptions, feeds } = ofConnections;
+  subscriptions.onOpen = () => chain.emitCommitted();
   metrics.gaugeOf(
     { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
     () => subscriptions.size,
@@ -136,7 +137,7 @@ export async function composeRpcWorker(
           chain.emitHead(message.number, message.hash);
           break;
         case "removed":
-          chain.emitRemoved(message.blocks);
+          chain.emitRemoved(message.blocks, message.epoch);
           break;
         case "port":
           port.receive(message.message);

@@ -2,12 +2,14 @@ import { createChainReader, knownBlock } from "../../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../../chain/fees/gas-price-oracle.ts";
+import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { StoreFollower } from "../../../chain/store/store-follower.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
 import type { ExecutionModules } from "../../../execution/block/block-execution.ts";
+import type { PooledTransaction } from "../../../mempool/pool.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { SharedSlices } from "../../../rpc/dispatch/shared-slices.ts";
 import type {
@@ -17,12 +19,15 @@ import type {
   StateReads,
 } from "../../../rpc/ports/chain-view.ts";
 import { createStoredReads } from "../../../rpc/ports/local/chain-view.ts";
+import { findLogs } from "../../../rpc/ports/local/log-search.ts";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
+import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
+import { recoverSender } from "../../../types/transaction/sender.ts";
 import type { RpcWorkerData } from "./rpc-protocol.ts";
 
 /** As many trie nodes as a proof of a thousand slots reads. */
-const TRIE_OPTIONS = { cachedNodesMax: 16_384 };
+const TRIE_OPTIONS = { cacheBytes: 4 << 20 };
 
 type Reads = BlockReads & StateReads;
 type AnyMethod = (...args: readonly unknown[]) => unknown;
@@ -57,6 +62,11 @@ export class FollowedChain {
   readonly #listeners = new Set<ChainListener>();
   /** Blocks that were gone before their event arrived: their removal is no event either. */
   readonly #skipped = new Set<Hash>();
+  /** Blocks that were emitted before the message that they became the head. */
+  readonly #early = new Set<Hash>();
+  /** Number of the last block emitted, and the rollbacks that were emitted. */
+  #emitted: number;
+  #emittedEpoch: number;
   readonly #onListenerError: (error: unknown) => void;
 
   constructor(
@@ -68,6 +78,8 @@ export class FollowedChain {
       ...store,
       createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
     });
+    this.#emitted = this.#store.head();
+    this.#emittedEpoch = this.#store.epoch;
     const stateTrie = createChainStateTrie(this.#store, TRIE_OPTIONS);
     this.reader = {
       ...createChainReader({
@@ -107,9 +119,16 @@ export class FollowedChain {
   /** The whole port. @param remote answers in the chain's process what only it knows */
   view(remote: ChainView, { feeHistoryBlocksMax }: Config["jsonRpc"]): ChainView {
     const feeHistory = createFeeHistory(this.reader);
+    const slices = new SharedSlices();
+    const { logs } = this.#store;
     return {
       ...remote,
-      ...this.#reads(remote),
+      ...this.#reads(remote, slices),
+      logs: ({ terms, from, to }, limits, cancel) =>
+        this.read(() => {
+          const range = { from, to: Math.min(to, this.#store.head()) };
+          return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
+        }),
       suggestTip: () => this.read(this.suggestTip),
       feeHistory: (blockCount, newest, percentiles) =>
         newest === "pending"
@@ -117,30 +136,53 @@ export class FollowedChain {
           : this.read(() =>
               feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
             ),
+      submit: (transaction) => remote.submit(decoded(transaction)),
       subscribe: (listener) => this.#subscribe(listener, remote),
     };
   }
 
   /** Emits the block, which became the head of the chain's process. */
   emitHead(number: number, hash: Hash): void {
+    if (this.#early.delete(hash)) return;
     const executed = this.read(() =>
       this.reader.hashAt(number) === hash ? this.reader.blockByNumber(number) : undefined,
     );
+    this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);
-    else this.#emit((listener) => listener.onBlock?.(executed));
+    else this.#emitBlock(executed);
   }
 
-  emitRemoved(removed: readonly ExecutedBlock[]): void {
+  emitRemoved(removed: readonly ExecutedBlock[], epoch: number): void {
+    this.#emittedEpoch = epoch;
+    this.#emitted = (removed[0]?.block.header.number ?? this.#emitted + 1) - 1;
+    for (const { block } of removed) this.#early.delete(block.hash);
     const known = removed.filter(({ block }) => !this.#skipped.delete(block.hash));
     if (known.length > 0) this.#emit((listener) => listener.onRemoved?.(known));
+  }
+
+  /** Emits the blocks that are committed and whose messages are on their way. After a rollback nothing, until its message is there. */
+  emitCommitted(): void {
+    const blocks = this.read(() => {
+      if (this.#store.epoch !== this.#emittedEpoch) return [];
+      const found: ExecutedBlock[] = [];
+      for (let number = this.#emitted + 1; number <= this.#store.head(); number++) {
+        found.push(knownBlock(this.#store, number));
+      }
+      return found;
+    });
+    for (const executed of blocks) {
+      this.#emitted = executed.block.header.number;
+      this.#early.add(executed.block.hash);
+      this.#emitBlock(executed);
+    }
   }
 
   close(): void {
     this.#store.close();
   }
 
-  #reads(remote: Reads): Reads {
-    const local = createStoredReads(this.reader, new SharedSlices());
+  #reads(remote: Reads, slices: SharedSlices): Reads {
+    const local = createStoredReads(this.reader, slices);
     const methods = Object.entries(SELECTOR_AT).map(([name, selectorAt]) => {
       const here = local[name as keyof Reads] as AnyMethod;
       const there = remote[name as keyof Reads] as AnyMethod;
@@ -164,6 +206,10 @@ export class FollowedChain {
     };
   }
 
+  #emitBlock(executed: ExecutedBlock): void {
+    this.#emit((listener) => listener.onBlock?.(executed));
+  }
+
   #emit(send: (listener: ChainListener) => void): void {
     for (const listener of [...this.#listeners]) {
       try {
@@ -172,5 +218,16 @@ export class FollowedChain {
         this.#onListenerError(error);
       }
     }
+  }
+}
+
+/** With its sender, both the costliest parts of admission. What is not valid is left to the chain's process, and the order of its checks. */
+function decoded(transaction: Uint8Array | PooledTransaction): Uint8Array | PooledTransaction {
+  if (!(transaction instanceof Uint8Array)) return transaction;
+  try {
+    const { tx, sidecar } = decodePooledTransaction(transaction);
+    return { tx, sender: recoverSender(tx), ...(sidecar && { sidecar }) };
+  } catch {
+    return transaction;
   }
 }

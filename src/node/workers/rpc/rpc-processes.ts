@@ -29,6 +29,8 @@ export type RpcProcessesModules = {
   readonly ports: RpcPorts;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Rollbacks of the store so far. */
+  readonly epoch: () => number;
   /** A process counted a bad token of `source`. */
   readonly onBadToken: (source: string) => void;
 };
@@ -66,7 +68,11 @@ export class RpcProcesses implements ConnectionWorkers {
       onBlock: ({ block }) =>
         this.#post({ kind: "head", number: block.header.number, hash: block.hash }),
       onRemoved: (removed) =>
-        this.#post({ kind: "removed", blocks: plainData(removed) as readonly ExecutedBlock[] }),
+        this.#post({
+          kind: "removed",
+          blocks: plainData(removed) as readonly ExecutedBlock[],
+          epoch: modules.epoch(),
+        }),
     });
     const { metrics } = modules;
     metrics.gaugeOf(

@@ -2,9 +2,10 @@ import type { FeeHistory } from "../../../chain/fees/fee-history.ts";
 import { InvalidValueError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { quantityText } from "../../json/write.ts";
-import { blockNumberOrTag } from "../../params/block-selector.ts";
+import { type BlockNumberOrTag, blockNumberOrTag } from "../../params/block-selector.ts";
 import { jsonKind, nullAs, type ParamCodec, rawJson, typeFault } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
+import { andThen, type MaybePromise } from "../../ports/maybe-promise.ts";
 
 const NO_BLOCKS = '{"oldestBlock":"0x0","gasUsedRatio":null}';
 
@@ -42,21 +43,26 @@ export const feeHistory = defineMethod({
   params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
   result: rawJson,
   heavy: true,
-  async handle(
+  handle(
     { count, newest, percentiles },
     { chain }: { chain: Pick<ChainView, "head" | "feeHistory"> },
   ) {
     if (count === 0) return NO_BLOCKS;
-    const number =
-      typeof newest === "number" || newest === "pending"
-        ? newest
-        : newest === "earliest"
-          ? 0
-          : (await chain.head()).header.number;
-    const history = await chain.feeHistory(count, number, percentiles);
-    return history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history);
+    return andThen(numberOf(newest, chain), (number) =>
+      andThen(chain.feeHistory(count, number, percentiles), (history) =>
+        history.gasUsedRatio.length === 0 ? NO_BLOCKS : feeHistoryText(history),
+      ),
+    );
   },
 });
+
+function numberOf(
+  newest: BlockNumberOrTag,
+  chain: Pick<ChainView, "head">,
+): MaybePromise<number | "pending"> {
+  if (typeof newest === "number" || newest === "pending") return newest;
+  return newest === "earliest" ? 0 : andThen(chain.head(), ({ header }) => header.number);
+}
 
 function feeHistoryText(history: FeeHistory): string {
   const { oldestBlock, reward } = history;

@@ -50,6 +50,7 @@ overBothTransports((createTestModules) => {
     const modules = createTestModules({
       pool: { nonceOf: () => next },
       async submit(raw) {
+        assert.ok(raw instanceof Uint8Array);
         submitted.push(raw);
         const hash = await submit(raw);
         await setImmediate();

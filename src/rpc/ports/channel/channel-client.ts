@@ -75,6 +75,7 @@ class ChannelClient {
       node: this.#methodsOf("node"),
       dev: this.#methodsOf("dev"),
       les: this.#methodsOf("les"),
+      shh: this.#methodsOf("shh"),
       runtime: this.#methodsOf("runtime"),
       tools: this.#methodsOf("tools"),
     };

@@ -28,6 +28,7 @@ async function connected(
     node: direct.node,
     dev: {},
     les: {},
+    shh: {},
     runtime: {},
     tools: direct.tools,
   };

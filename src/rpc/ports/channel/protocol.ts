@@ -186,6 +186,17 @@ export const REMOTE_METHODS = {
     setConnectedBias: CALL,
     freeze: CALL,
   },
+  shh: {
+    newIdentity: CALL,
+    hasIdentity: CALL,
+    post: CALL,
+    newGroup: CALL,
+    addToGroup: CALL,
+    newMessageFilter: CALL,
+    uninstallMessageFilter: CALL,
+    messageFilterChanges: CALL,
+    messages: CALL,
+  },
   runtime: {
     memoryStats: CALL,
     gcStats: CALL,

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { inProcessContext } from "../../dispatch/context.ts";
 import { blockNumber } from "../../eth/block/block-number.ts";
 import { call } from "../../eth/execute/call.ts";
+import { feeHistory } from "../../eth/fee-market/fee-history.ts";
 import { getLogs } from "../../eth/filter/get-logs.ts";
 import { getBalance } from "../../eth/state/get-balance.ts";
 import { ALICE, createTestModules } from "../../testing/test-chain.ts";
@@ -16,6 +17,7 @@ test("in the chain's thread a method answers in the turn it is called", () => {
     getBalance.run(modules, [ALICE, "latest"], context),
     call.run(modules, [{ to: ALICE }, "latest"], context),
     getLogs.run(modules, [{}], context),
+    feeHistory.run(modules, ["0x2", "latest", [50]], context),
   ]) {
     assert.ok(!(answer instanceof Promise));
   }

@@ -75,7 +75,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
     suggestTip: () => modules.suggestTip(),
     feeHistory: (blockCount, newest, percentiles) =>
       modules.feeHistory(blockCount, newest, percentiles),
-    submit: (raw) => modules.submit(raw),
+    submit: (transaction) => modules.submit(transaction),
     subscribe: (listener) => modules.subscribe(listener),
   };
 }

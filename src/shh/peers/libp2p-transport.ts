@@ -1,0 +1,168 @@
+import type { Connection, Libp2p, Stream } from "@libp2p/interface";
+import type { Failures } from "../../telemetry/failures.ts";
+import { PeerAddressError } from "../errors.ts";
+import { loadLibp2p } from "./load-libp2p.ts";
+import type { PeerSet } from "./peer-set.ts";
+
+/** The protocol of the stream; each of two peers opens one, the first one counts. */
+const PROTOCOL = "/evmint/shh/2";
+const DIAL_TIMEOUT_MS = 10_000;
+/** Dials of configured peers that are not connected. */
+const REDIAL_MS = 5_000;
+/** New envelopes of so long travel in one packet. */
+const FLUSH_MS = 50;
+const CHECK_MS = 1_000;
+
+export type TransportOptions = {
+  /** undefined: nobody can connect to this node */
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
+  /** Addresses to stay connected to. */
+  readonly peers: readonly string[];
+  readonly peersMax: number;
+  /** 32 bytes: the node's secp256k1 key. */
+  readonly privateKey: Uint8Array;
+};
+
+export type TransportModules = {
+  readonly peers: PeerSet;
+  readonly failures: Pick<Failures, "guard">;
+  readonly onDialFailed: (address: string, error: unknown) => void;
+};
+
+export type WhisperTransport = {
+  /** Where this node can be reached, with its id. */
+  addresses(): readonly string[];
+  /**
+   * Connects to a peer and stays connected.
+   * @throws PeerAddressError
+   */
+  addPeer(address: string): Promise<void>;
+  close(): Promise<void>;
+};
+
+/**
+ * Carries the streams of `peers` over libp2p: TCP, noise, yamux.
+ * @throws TransportMissingError
+ */
+export async function startTransport(
+  options: TransportOptions,
+  { peers, failures, onDialFailed }: TransportModules,
+): Promise<WhisperTransport> {
+  const { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr } = await loadLibp2p();
+  const { listen } = options;
+  const isIpv6 = listen?.host.includes(":") === true;
+  const node: Libp2p = await createLibp2p({
+    privateKey: privateKeyFromRaw(options.privateKey),
+    addresses: {
+      listen: listen ? [`/${isIpv6 ? "ip6" : "ip4"}/${listen.host}/tcp/${listen.port}`] : [],
+    },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionManager: { maxConnections: 2 * options.peersMax },
+    connectionGater: {
+      denyInboundEncryptedConnection: (id) => peers.isBanned(id.toString()),
+      denyDialMultiaddr: () => false,
+    },
+  });
+  const wanted = new Set(options.peers);
+  let isClosed = false;
+
+  function accept(stream: Stream, connection: Connection): void {
+    const id = connection.remotePeer.toString();
+    const peer = peers.connect(id, {
+      send: (bytes) => stream.send(bytes),
+      close: () => void connection.close().catch(() => connection.abort(new Error("closed"))),
+    });
+    if (peer === undefined) {
+      stream.abort(new Error("not accepted"));
+      return;
+    }
+    stream.inactivityTimeout = Number.POSITIVE_INFINITY;
+    stream.addEventListener("message", ({ data }) => {
+      failures.guard("whisper peer", () =>
+        peer.received(data instanceof Uint8Array ? data : data.subarray()),
+      )();
+    });
+    stream.addEventListener("drain", () => failures.guard("whisper peer", () => peer.drained())());
+    stream.addEventListener("close", () => peers.disconnected(id, peer));
+  }
+
+  async function dial(address: string): Promise<void> {
+    const stream = await node.dialProtocol(multiaddr(address), PROTOCOL, {
+      signal: AbortSignal.timeout(DIAL_TIMEOUT_MS),
+    });
+    const id = idOf(address);
+    const connection = node.getConnections().find(({ remotePeer }) => remotePeer.toString() === id);
+    if (connection === undefined) stream.abort(new Error("the connection is gone"));
+    else accept(stream, connection);
+  }
+
+  const dialing = new Set<string>();
+  function redial(): void {
+    for (const address of wanted) {
+      const id = idOf(address);
+      if (isClosed || dialing.has(address) || peers.has(id) || peers.isBanned(id)) continue;
+      dialing.add(address);
+      void dial(address)
+        .catch((error) => onDialFailed(address, error))
+        .finally(() => dialing.delete(address));
+    }
+  }
+
+  for (const address of options.peers) assertAddress(address, multiaddr);
+  await node.handle(PROTOCOL, accept);
+  redial();
+  const timers = [
+    setInterval(failures.guard("whisper peers", redial), REDIAL_MS),
+    setInterval(
+      failures.guard("whisper peers", () => peers.flush()),
+      FLUSH_MS,
+    ),
+    setInterval(
+      failures.guard("whisper peers", () => peers.check()),
+      CHECK_MS,
+    ),
+  ];
+  return {
+    addresses: () => node.getMultiaddrs().map(String),
+    async addPeer(address) {
+      assertAddress(address, multiaddr);
+      wanted.add(address);
+      if (!peers.has(idOf(address))) {
+        try {
+          await dial(address);
+        } catch (cause) {
+          throw new PeerAddressError(`cannot connect to ${address}`, { address }, { cause });
+        }
+      }
+    },
+    async close() {
+      isClosed = true;
+      for (const timer of timers) clearInterval(timer);
+      await node.stop();
+    },
+  };
+}
+
+/** The id of the peer's key, the last part of its address. */
+function idOf(address: string): string {
+  return address.slice(address.lastIndexOf("/") + 1);
+}
+
+/** @throws PeerAddressError */
+function assertAddress(address: string, parse: (text: string) => unknown): void {
+  const isComplete = /^\/(?:ip4|ip6|dns4|dns6|dns)\/[^/]+\/tcp\/\d+\/p2p\/[^/]+$/.test(address);
+  try {
+    if (isComplete) {
+      parse(address);
+      return;
+    }
+  } catch (cause) {
+    throw new PeerAddressError(`invalid peer address ${address}`, { address }, { cause });
+  }
+  throw new PeerAddressError(
+    `invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`,
+    { address },
+  );
+}

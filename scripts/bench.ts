@@ -5,6 +5,7 @@ const BENCHES: Readonly<
   "address-index": () => import("../bench/store/address-index.ts"),
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
+  "chain-files": () => import("../bench/throughput/chain-files.ts"),
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
@@ -22,6 +23,7 @@ const BENCHES: Readonly<
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
   trie: () => import("../bench/micro/trie.ts"),
+  whisper: () => import("../bench/les/whisper.ts"),
   "worst-case": () => import("../bench/worst-case/worst-case.ts"),
 };
 

@@ -1,4 +1,4 @@
-/** Compiles every `.sol` file of test/contracts and bench/contracts to a `.json` beside it: `{ abi, bytecode, runtime }`. */
+/** Compiles every `.sol` file of contracts, test/contracts and bench/contracts to a `.json` beside it: `{ abi, bytecode, runtime }`. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ type Artifact = {
   };
 };
 
-for (const dir of ["test/contracts", "bench/contracts"]) {
+for (const dir of ["contracts", "test/contracts", "bench/contracts"]) {
   for (const file of readdirSync(join(root, dir)).filter((name) => name.endsWith(".sol"))) {
     const output = JSON.parse(
       solc.compile(

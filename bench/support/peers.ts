@@ -84,8 +84,7 @@ export async function startAnvil(options: PeerOptions = {}): Promise<Peer | unde
  * memory; on disk when it begins with a genesis file.
  */
 export async function startGeth(options: PeerOptions = {}): Promise<Peer | undefined> {
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const binary = folders.map((folder) => join(folder, "geth")).find((file) => existsSync(file));
+  const binary = gethBinary();
   if (!binary) return undefined;
   const [port, authPort] = [await freePort(), await freePort()];
   const { genesisFile, blockTimeSeconds, extraArguments = [] } = options;
@@ -117,6 +116,12 @@ export async function startGeth(options: PeerOptions = {}): Promise<Peer | undef
   return peer("geth", port, child, () => {
     if (home) rmSync(home, { recursive: true, force: true });
   });
+}
+
+/** `geth` on PATH, or undefined where there is none. */
+export function gethBinary(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, "geth")).find((file) => existsSync(file));
 }
 
 /** The native file of a Foundry tool that npm installed for this platform. */

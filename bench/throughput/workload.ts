@@ -32,8 +32,11 @@ export function senderKeys(count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, i) => bigintToFixedBytes(BigInt(i + 1_000), 32));
 }
 
-/** A geth genesis file in which every sender has ether and tokens, all forks active. */
-export function genesisText(keys: readonly Uint8Array[]): string {
+/**
+ * A geth genesis file in which every sender has ether and tokens, all forks active.
+ * @param others accounts with a balance besides
+ */
+export function genesisText(keys: readonly Uint8Array[], others = 0): string {
   const senders = keys.map(addressFromPrivateKey);
   const contracts = SYSTEM_CONTRACTS.map(({ address, code }) => [
     address,
@@ -56,6 +59,7 @@ export function genesisText(keys: readonly Uint8Array[]): string {
     alloc: Object.fromEntries([
       ...contracts,
       [TOKEN_ADDRESS, { balance: "0x0", nonce: "0x1", code: hexPrefixed(token.runtime), storage }],
+      ...Array.from({ length: others }, (_, i) => [accountAt(i), { balance: "0xde0b6b3a7640000" }]),
       ...senders.map((sender) => [sender, { balance: `0x${(10_000n * ETHER).toString(16)}` }]),
     ]),
   };

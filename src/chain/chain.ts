@@ -10,18 +10,18 @@ import type { BlockCommitted, ChainReader } from "./reader.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 
-/** The canonical chain with its one writer. What it holds of the pending block is somebody else's. */
+/** The canonical chain with its one writer. The pending block is not part of it. */
 export type Chain = Omit<ChainReader, "pending"> & {
   readonly stateTrie: StateTrie;
   /** What the consensus engine stored with a known block. */
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
   commit(record: BlockRecord, nodes: NodeBatch): void;
-  /** Makes block `number` the head again and forgets what came after it. */
+  /** Makes block `number` the head again and removes the blocks after it. */
   rollbackTo(number: number): void;
   /** Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged. */
   subscribe(listener: (event: BlockCommitted) => void): () => void;
-  /** Calls `listener` with the blocks a rollback took away, ascending, after they are gone. */
+  /** Calls `listener` with the blocks that a rollback removed, ascending, after their removal. */
   onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
 };
 
@@ -48,7 +48,7 @@ export function createChain(modules: {
   }
 
   /** The block is on disk: a listener that throws must not stop the others, or the caller of `commit`. */
-  function tell<Event>(listeners: ReadonlySet<(event: Event) => void>, event: Event): void {
+  function emit<Event>(listeners: ReadonlySet<(event: Event) => void>, event: Event): void {
     for (const listener of [...listeners]) {
       try {
         listener(event);
@@ -69,17 +69,17 @@ export function createChain(modules: {
       );
       store.append(record, nodes);
       head = record;
-      tell(listeners, { executed: record, changes: record.changes });
+      emit(listeners, { executed: record, changes: record.changes });
     },
     rollbackTo(number) {
       const removed: ExecutedBlock[] = [];
-      // Read only for those who want to know: there may be many.
+      // Read only where somebody listens: there may be many.
       const last = rollbackListeners.size > 0 ? head.block.header.number : number;
       for (let gone = number + 1; gone <= last; gone++) removed.push(known(gone));
       store.rollbackTo(number);
       patches?.dropAfter(number);
       head = known(number);
-      tell(rollbackListeners, removed);
+      emit(rollbackListeners, removed);
     },
     subscribe(listener) {
       listeners.add(listener);

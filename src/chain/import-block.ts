@@ -3,22 +3,25 @@ import { executeBlock } from "../execution/block/execute-block.ts";
 import { InvalidBlockError } from "../execution/errors.ts";
 import { validateBody } from "../execution/validation/validate-body.ts";
 import { validateHeader } from "../execution/validation/validate-header.ts";
+import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Block } from "../types/block.ts";
 import type { Chain } from "./chain.ts";
 
 /**
  * Validates and executes `block`, which must follow the head, and makes it the head.
- * @param consensus what the engine stored with the block, and what it changed in the state
+ * @param known what the engine stored with the block, what it changed in the state, and the senders of the first transactions
  * @throws InvalidBlockError, and what a malformed transaction throws; the chain is then as before
  */
 export function importBlock(
   chain: Chain,
   block: Block,
   execution: ExecutionModules,
-  consensus: { readonly data: Uint8Array; readonly systemUpdate?: SystemUpdate } = {
-    data: EMPTY_BYTES,
-  },
+  known: {
+    readonly data: Uint8Array;
+    readonly systemUpdate?: SystemUpdate;
+    readonly senders?: readonly Address[];
+  } = { data: EMPTY_BYTES },
 ): void {
   const { block: parent } = chain.head();
   if (block.header.parentHash !== parent.hash) {
@@ -39,8 +42,8 @@ export function importBlock(
       blockHash: (number) => chain.hashAt(number),
     },
     execution,
-    consensus,
+    known,
   );
   const { senders, receipts, changes, trie } = outcome;
-  chain.commit({ block, senders, receipts, changes, consensusData: consensus.data }, trie.nodes);
+  chain.commit({ block, senders, receipts, changes, consensusData: known.data }, trie.nodes);
 }

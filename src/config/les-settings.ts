@@ -21,4 +21,8 @@ export const LES_SETTINGS = {
   checkpointOracle: option("les.checkpoint-oracle", unset(address), null, {
     description: "Address of the checkpoint oracle contract; empty: there is none.",
   }),
+  checkpointSigner: option("les.checkpoint-signer", unset(address), null, {
+    description:
+      "Unlocked account that votes for new checkpoints in the oracle contract, one of its admins; empty: none does.",
+  }),
 } as const;

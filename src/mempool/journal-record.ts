@@ -86,7 +86,7 @@ function decodeBody(body: Uint8Array): JournalRecord | undefined {
   return {
     kind: "added",
     sender: addressFromBytes(body.subarray(1, 1 + ADDRESS_LENGTH)),
-    // A copy: the pool would keep the whole file in memory otherwise.
+    // A copy: a view would hold the whole file in memory.
     transaction: Uint8Array.from(body.subarray(1 + ADDRESS_LENGTH)),
   };
 }

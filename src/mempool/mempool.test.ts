@@ -798,7 +798,7 @@ describe("blob transactions", () => {
     assert.throws(() => pool.add(blobSubmission(0, { key: 1 })), reserved);
   });
 
-  test("a nonce gap is refused for a new account and waits a minute for one with a history", () => {
+  test("a nonce gap is rejected for a new account and waits a minute for one with a history", () => {
     const { pool, state, clock } = blobPool();
     assert.throws(
       () => pool.add(blobSubmission(1)),

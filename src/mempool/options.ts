@@ -33,7 +33,7 @@ export const MEMPOOL_DEFAULTS: MempoolOptions = {
 export const TX_SIZE_MAX = 131_072;
 /** The same for a blob transaction with its sidecar. */
 export const BLOB_TX_SIZE_MAX = 1_048_576;
-/** Blob transactions an account may keep: they are never queued, so it is also how far its nonces may run ahead. */
+/** Blob transactions of one account: they are never queued, so this is also how far its nonces may run ahead. */
 export const BLOB_ACCOUNT_SLOTS = 16;
 /** Percentage as `priceBump`, for blob transactions: replacing one costs the network far more. */
 export const BLOB_PRICE_BUMP = 100;

@@ -1,6 +1,6 @@
 import { NodeError } from "../errors.ts";
 
-/** Every reason for which the pool refuses a transaction, named as execution-spec-tests name the rules. */
+/** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
 export type PoolRejectionCode =
   | "POOL_ALREADY_KNOWN"
   | "TX_TYPE_NOT_SUPPORTED"
@@ -35,7 +35,7 @@ export type PoolRejectionCode =
   | "POOL_REPLACEMENT_UNDERPRICED";
 
 /**
- * The pool does not take a transaction. The message is geth's, word for word: ethers and viem tell the reasons apart by it.
+ * The pool rejects a transaction. The message is geth's, word for word: ethers and viem distinguish the reasons by it.
  */
 export class TransactionRejectedError extends NodeError {
   readonly code: PoolRejectionCode;

@@ -14,7 +14,7 @@ const CELL_PROOFS_PER_BLOB = 128;
  */
 export type VerifySidecar = (sidecar: BlobSidecar) => string | undefined;
 
-/** The form of sidecars that the rules of `hardfork` want: 1 (cell proofs) since Osaka. */
+/** The version of sidecars that the rules of `hardfork` require: 1 (cell proofs) since Osaka. */
 export function wrapperVersionAt(hardfork: Hardfork): 0 | 1 {
   return isAtLeast(hardfork, "osaka") ? 1 : 0;
 }

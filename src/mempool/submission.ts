@@ -20,7 +20,7 @@ export type SubmissionRules = {
   readonly allowUnprotected: boolean;
 };
 
-/** gas × price is more than this node lets a caller spend by one transaction. */
+/** gas × price is more than this node allows for one transaction. */
 export class FeeCapExceededError extends NodeError {
   readonly code = "RPC_FEE_CAP_EXCEEDED";
 }

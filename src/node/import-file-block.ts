@@ -3,18 +3,28 @@ import { importBlock } from "../chain/import-block.ts";
 import { voteEffect } from "../consensus/clique/vote-effect.ts";
 import { decodeConsensusData } from "../consensus/consensus-data.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { encodeFileBlock, type FileBlock, InvalidChainFileError } from "./chain-file.ts";
 
-/** Executes a block of a chain file with the vote it carries, and makes it the head. @throws as `importBlock`, InvalidChainFileError */
+/**
+ * Executes a block of a chain file with the vote it carries, and makes it the head.
+ * @param fileBlock.senders those of the first transactions, where they have been recovered
+ * @throws as `importBlock`, InvalidChainFileError
+ */
 export function importFileBlock(
   chain: Chain,
-  { block, consensusData }: Pick<FileBlock, "block" | "consensusData">,
+  {
+    block,
+    consensusData,
+    senders,
+  }: Pick<FileBlock, "block" | "consensusData"> & { readonly senders?: readonly Address[] },
   execution: ExecutionModules,
 ): void {
   const data = decode(consensusData, block.header.number);
+  const known = senders === undefined ? {} : { senders };
   if (data?.cast === undefined) {
-    importBlock(chain, block, execution);
+    importBlock(chain, block, execution, { data: EMPTY_BYTES, ...known });
     return;
   }
   const { header } = chain.head().block;
@@ -23,7 +33,7 @@ export function importFileBlock(
     ...{ proposer, ...cast },
     height: header.number + 1,
   });
-  importBlock(chain, block, execution, { data: consensusData, systemUpdate });
+  importBlock(chain, block, execution, { data: consensusData, systemUpdate, ...known });
 }
 
 /** Block `number` as a chain file holds it. */

@@ -11,8 +11,11 @@ import { dataPath, genesisPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
+import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
+import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
 
 /** The chain of a home, held by this process until the store is closed. */
 export type OpenChain = {
@@ -75,13 +78,13 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       cacheBytes: config.state.cacheBytes,
     });
     const resumed = store.head() !== undefined;
-    const genesis = genesisOf(config, store);
-    const { record, nodes } = genesisBlock(genesis, stateTrie);
-    if (!resumed) store.append(record, nodes);
-    const stored = store.base() === 0 ? store.hashAt(0)! : record.block.hash;
-    if (stored !== record.block.hash) {
-      throw new GenesisMismatchError({ stored, configured: record.block.hash });
+    const { genesis, digest } = genesisOf(config, store);
+    const genesisHash = (resumed && digest?.hash()) || makeGenesis(genesis, stateTrie, store);
+    const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
+    if (stored !== genesisHash) {
+      throw new GenesisMismatchError({ stored, configured: genesisHash });
     }
+    if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
     // Processes that follow the store would not see them.
     const canPatch = config.dev && config.jsonRpc.processes === 0;
     const patches = canPatch ? new StatePatches() : undefined;
@@ -90,7 +93,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       store,
       stateTrie,
       log: log.child("chain"),
-      genesisHash: record.block.hash,
+      genesisHash,
       ...(patches && { patches }),
     });
     const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
@@ -101,11 +104,27 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   }
 }
 
-/** The genesis file of the home, or that of its dev chain. */
-function genesisOf(config: Config, store: LogBlockStore): Genesis {
-  if (config.dev) return openDevGenesis(config, store.block(0)?.block.header.timestamp);
+/** Hash of block 0, which an empty store gets. */
+function makeGenesis(genesis: Genesis, stateTrie: StateTrie, store: LogBlockStore): Hash {
+  const { record, nodes } = genesisBlock(genesis, stateTrie);
+  if (store.head() === undefined) store.append(record, nodes);
+  return record.block.hash;
+}
+
+/** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
+function genesisOf(
+  config: Config,
+  store: LogBlockStore,
+): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
+  if (config.dev) {
+    return { genesis: openDevGenesis(config, store.block(0)?.block.header.timestamp) };
+  }
   try {
-    return parseGenesis(readFileSync(genesisPath(config.home), "utf8"));
+    const text = readFileSync(genesisPath(config.home), "utf8");
+    return {
+      genesis: parseGenesis(text),
+      digest: openGenesisDigest(dataPath(config.home), text),
+    };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     throw new HomeNotInitialisedError({ home: config.home });

@@ -1,32 +1,18 @@
-import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { findIndexFault } from "../chain/store/index-files.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Block } from "../types/block.ts";
-import { chainFileSize, type FileBlock, readChainFile, writeChainFile } from "./chain-file.ts";
+import { chainFileSize, type FileBlock } from "./chain-file.ts";
 import { executionModules } from "./execution-modules.ts";
-import { exportFileBlock, importFileBlock } from "./import-file-block.ts";
+import { importFileBlock } from "./import-file-block.ts";
 import { openChain } from "./open-chain.ts";
 import { startNode } from "./start-node.ts";
+import { exportChainFile, importChainFile } from "./transfer-chain-file.ts";
 import type { NodeOperations } from "./types.ts";
-
-/** A block of the file has a number we hold another block for. */
-export class ForkedImportError extends NodeError {
-  readonly code = "IMPORT_FORKS";
-  constructor(details: {
-    readonly number: number;
-    readonly ours: string;
-    readonly theirs: string;
-  }) {
-    super(
-      `block ${details.number} is ${details.ours} here and ${details.theirs} in the file: another chain`,
-      details,
-    );
-  }
-}
 
 /** A block of the file is invalid on this chain or could not be stored; the blocks before it are imported. */
 export class BlockRejectedError extends NodeError {
@@ -54,28 +40,20 @@ export const nodeOperations: NodeOperations = {
     const { chain, store } = openChain(config, log);
     const execution = executionModules(chain);
     const total = chainFileSize(file);
-    let imported = 0;
-    let skipped = 0;
     try {
-      for await (const fileBlock of readChainFile(file)) {
-        const { block, bytesRead } = fileBlock;
-        if (signal.aborted) break;
-        const { number } = block.header;
-        const known = chain.blockByNumber(number);
-        if (known === undefined) {
-          assertContinues(chain, block);
-          importOrReject(chain, fileBlock, execution);
-          imported++;
-        } else if (known.block.hash === block.hash) {
-          skipped++;
-        } else {
-          throw new ForkedImportError({ number, ours: known.block.hash, theirs: block.hash });
-        }
-        onProgress({ done: bytesRead, total, unit: "bytes" });
-        // Lets signals be handled.
-        await setImmediate();
-      }
-      return { imported, skipped, head: chain.head().block.header.number };
+      const counts = await importChainFile(
+        file,
+        { chain, log },
+        {
+          mayContinue: () => !signal.aborted,
+          importBlock(fileBlock, senders) {
+            assertContinues(chain, fileBlock.block);
+            importOrReject(chain, fileBlock, senders, execution);
+          },
+          onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
+        },
+      );
+      return { ...counts, head: chain.head().block.header.number };
     } finally {
       store.close();
     }
@@ -91,16 +69,16 @@ export const nodeOperations: NodeOperations = {
       if (to > head || from > to) {
         throw new UnknownRangeError(`blocks ${from} to ${to} do not all exist: head is ${head}`);
       }
-      let exported = 0;
-      async function* blocks() {
-        for (let number = from; number <= to && !signal.aborted; number++) {
-          yield exportFileBlock(chain, number);
-          exported++;
-          onProgress({ done: exported, total: to - from + 1, unit: "blocks" });
-          await setImmediate();
-        }
-      }
-      await writeChainFile(file, head === 0 && first === undefined ? [] : blocks());
+      let done = 0;
+      const exported = await exportChainFile(
+        file,
+        chain,
+        { first: head === 0 && first === undefined ? 1 : from, last: to },
+        {
+          mayContinue: () => !signal.aborted,
+          onBlock: () => onProgress({ done: ++done, total: to - from + 1, unit: "blocks" }),
+        },
+      );
       return { exported };
     } finally {
       store.close();
@@ -170,10 +148,15 @@ function assertContinues(chain: Chain, { header }: Block): void {
 }
 
 /** @throws BlockRejectedError with the rejection as its cause */
-function importOrReject(chain: Chain, fileBlock: FileBlock, execution: ExecutionModules): void {
+function importOrReject(
+  chain: Chain,
+  fileBlock: FileBlock,
+  senders: readonly Address[],
+  execution: ExecutionModules,
+): void {
   const { block } = fileBlock;
   try {
-    importFileBlock(chain, fileBlock, execution);
+    importFileBlock(chain, { ...fileBlock, senders }, execution);
   } catch (error) {
     if (!(error instanceof NodeError)) throw error;
     throw new BlockRejectedError({ number: block.header.number, hash: block.hash }, error);

@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
@@ -18,6 +19,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createCheckpointService } from "./adapters/checkpoint-service.ts";
+import { voteForCheckpoint } from "./adapters/checkpoint-signer.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createMinerSettings } from "./adapters/miner-settings.ts";
@@ -88,6 +90,7 @@ export async function startListeners(
   const runtime = createRuntimePort({ log, files });
   const admin = createNodeAdmin(config, {
     core,
+    log,
     files,
     server: () => server,
     endpoints,
@@ -96,10 +99,19 @@ export async function startListeners(
     whisper: () => whisper,
     hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
   });
+  const lesLog = log.child("les");
+  let provider: InProcessProvider | undefined;
   const lightClients = createLightClientService(config, { failures, metrics });
   const checkpoints = createCheckpointService(
     config,
-    { core, log: log.child("les"), failures, metrics },
+    {
+      ...{ core, log: lesLog, failures, metrics },
+      onCheckpoint: failures.guard(
+        "checkpoint vote",
+        (checkpoint: Checkpoint) =>
+          provider && voteForCheckpoint(config, checkpoint, { core, keys, provider, log: lesLog }),
+      ),
+    },
     namespacesOf(jsonRpc.api, known).includes("les"),
   );
   const whisper = await startWhisperService(
@@ -187,9 +199,10 @@ export async function startListeners(
     throw error;
   });
   isListening = true;
-  const provider = new InProcessProvider(registry, modules);
+  const inProcess = new InProcessProvider(registry, modules);
+  provider = inProcess;
   return {
-    provider,
+    provider: inProcess,
     processes,
     execution: modules.execution,
     listeners: describeListeners(server, config, known),
@@ -197,7 +210,7 @@ export async function startListeners(
       isListening = false;
       try {
         await server?.close(STOP_GRACE_MS);
-        provider.close();
+        inProcess.close();
         await runtime.close();
       } finally {
         await closeModules();

@@ -14,10 +14,16 @@ export function changesOfAlloc(alloc: GenesisAlloc): StateChanges {
       codeHash = keccak256Hash(code);
       codes.set(codeHash, code);
     }
-    const slots = new Map<Hash, bigint>();
-    for (const [slot, value] of storage ?? []) if (value !== 0n) slots.set(slot, value);
     const account = { nonce, balance, codeHash };
-    accounts.push({ address, account, storage: slots, storageCleared: false });
+    accounts.push({ address, account, storage: slotsOf(storage), storageCleared: false });
   }
   return { accounts, codes };
+}
+
+/** Shared by all accounts without storage. */
+const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
+
+function slotsOf(storage: ReadonlyMap<Hash, bigint> = NO_SLOTS): ReadonlyMap<Hash, bigint> {
+  if (storage.size === 0) return NO_SLOTS;
+  return new Map([...storage].filter(([, value]) => value !== 0n));
 }

@@ -3,16 +3,16 @@ import type { ExecutedBlock } from "../../types/block.ts";
 import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { ChainReader } from "../reader.ts";
 
-/** geth's settings; prices in wei. */
+/** As in geth; prices in wei. */
 export type GasPriceOracleOptions = {
-  /** Blocks looked at. */
+  /** Blocks that are sampled. */
   readonly blocks: number;
   /** Which of the sorted tips is suggested, 0 to 100. */
   readonly percentile: number;
   readonly maxPrice: bigint;
-  /** Tips below this are not looked at. */
+  /** Tips below this are left out. */
   readonly ignorePrice: bigint;
-  /** Suggested as long as there is nothing to learn from: the least tip the miner takes. */
+  /** Suggested until a block has a transaction: the least tip that block building includes. */
   readonly startPrice: bigint;
 };
 
@@ -55,7 +55,7 @@ export function createGasPriceOracle(
   };
 }
 
-/** Tips of the newest blocks; for each block with no more than one of them an older one is asked too, up to twice as many. */
+/** Tips of the newest blocks; for each block with at most one, an older block is sampled too, up to twice as many. */
 function collectTips(
   head: ExecutedBlock,
   chain: Pick<ChainReader, "blockByNumber">,
@@ -65,7 +65,7 @@ function collectTips(
   const tips: bigint[] = [];
   let number = head.block.header.number;
   let waiting = Math.min(blocks, number);
-  /** The next block to ask beyond those that are asked anyway. */
+  /** Older blocks left beyond those that are sampled anyway. */
   let beyond = number - waiting;
   for (; waiting > 0; number--) {
     waiting--;

@@ -258,7 +258,7 @@ describe("block record", () => {
     );
   });
 
-  test("gives each change as a row, whose value stands at its offset under its key alone", () => {
+  test("gives each change as a row, whose value is at its offset under its key alone", () => {
     fc.assert(
       fc.property(record, fc.nat(), (record, turned) => {
         const payload = encodeBlockRecord(record, NONE);
@@ -298,7 +298,7 @@ describe("block record", () => {
     );
   });
 
-  test("an entry with any bit turned over is refused", () => {
+  test("an entry with any bit flipped is rejected", () => {
     const change = {
       address: "0x00000000000000000000000000000000000000aa" as Address,
       account: { nonce: 3n, balance: 10n ** 18n, codeHash: EMPTY_CODE_HASH },
@@ -342,7 +342,7 @@ describe("block record", () => {
     assert.deepEqual(encodeAccount(null), EMPTY_BYTES);
   });
 
-  test("bytes that end early are refused", () => {
+  test("bytes that end early are rejected", () => {
     const payload = encodeBlockRecord(new RandomChain(5).next().record, NONE);
     for (let length = 0; length < payload.length; length += 7) {
       assert.throws(() => decodeBlockRecord(payload.subarray(0, length)));

@@ -9,7 +9,7 @@ import type { AccountChange, StateChanges } from "../../state/reader.ts";
 import { ByteReader, type ByteWriter } from "../../storage/byte-io.ts";
 
 /**
- * State changes in the block log. An entry is read alone when the state of its block is asked for,
+ * State changes in the block log. An entry is read alone when the state after its block is read,
  * so each carries its key and a checksum of its own.
  *
  *     changes   count ‖ account* ‖ count ‖ (code hash 32 ‖ length ‖ code)*
@@ -18,7 +18,7 @@ import { ByteReader, type ByteWriter } from "../../storage/byte-io.ts";
  *     account entry   crc32 of the rest ‖ value length ‖ address 20 ‖ account value
  *     slot entry      crc32 of address and the rest ‖ slot length ‖ value length ‖ slot ‖ value
  *
- * Slots and their values have no leading zeros. An empty value says: the account is gone, the slot is 0.
+ * Slots and their values have no leading zeros. An empty value means that the account was deleted, or that the slot is 0.
  */
 const CLEARED = 1;
 const UNCHANGED = 2;
@@ -31,11 +31,11 @@ export const ACCOUNT_ENTRY_BYTES_MAX = 98;
 /** No slot entry is longer. */
 export const SLOT_ENTRY_BYTES_MAX = 70;
 
-/** One entry as the rows of the index want it. */
+/** One entry in the form of the rows of the index. */
 export type ChangeRow = {
   /** address, or address ‖ slot */
   readonly key: Uint8Array;
-  /** undefined: gone */
+  /** undefined: deleted */
   readonly value: Uint8Array | undefined;
   /** of the entry, from the front of the payload */
   readonly offset: number;
@@ -120,7 +120,7 @@ export function readChangeRows(reader: ByteReader): ChangeRows {
 }
 
 /**
- * The value in the account entry at the front of `bytes`, undefined when the account is gone;
+ * The value in the account entry that `bytes` begin with, undefined when the account was deleted;
  * null when these bytes are not an undamaged entry of `address`.
  */
 export function accountEntryValue(

@@ -12,6 +12,8 @@ const DATA_FILE = "data.mdb";
 const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";
 const SUMS_FILE = "index.sums";
+/** Present from the removal of an index until a new one has every block of the log. */
+const REBUILDING_FILE = "index.rebuilding";
 
 /**
  * What is known of the index while nobody has it open, in the file `index.state`:
@@ -62,6 +64,21 @@ export class IndexFiles {
     if (state === "damaged") return "the last process met damage in it";
     if (state === "clean" && this.#matchesSums(data)) return undefined;
     return findIndexFault(this.#directory, onProgress);
+  }
+
+  /** True when an earlier process began to rebuild the index and did not get to the end of the log. */
+  isRebuilding(): boolean {
+    return existsSync(join(this.#directory, REBUILDING_FILE));
+  }
+
+  /** After an index was opened and has every block of the log. */
+  rebuilt(): void {
+    rmSync(join(this.#directory, REBUILDING_FILE), { force: true });
+  }
+
+  /** Before a new index is begun. A marker that a power cut loses costs a rebuild from the front. */
+  beginRebuilding(): void {
+    writeFileSync(join(this.#directory, REBUILDING_FILE), "");
   }
 
   remove(): void {

@@ -43,7 +43,6 @@ import {
 } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 
-/** A replay commits its rows whenever it has read this much of the log. */
 const REPLAY_BYTES_MAX = 8 << 20;
 
 /**
@@ -64,6 +63,8 @@ export type LogBlockStoreOptions = {
   /** Runs work once nothing else is to be done; setImmediate if not given. */
   readonly defer?: (work: () => void) => void;
   readonly segmentBytesMax?: number;
+  /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
+  readonly replayBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
@@ -155,7 +156,7 @@ export class LogBlockStore implements BlockStore {
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
       this.#head = applied;
-      this.replayedBlocks = this.#replay(options.onReplay ?? (() => {}));
+      this.replayedBlocks = this.#replay(options);
       this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
         kv: options.index,
         source: {
@@ -405,7 +406,7 @@ export class LogBlockStore implements BlockStore {
    * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
    * memory again what waited there for a merge. How many blocks had to be indexed.
    */
-  #replay(onReplay: NonNullable<LogBlockStoreOptions["onReplay"]>): number {
+  #replay({ onReplay, replayBytesMax = REPLAY_BYTES_MAX }: LogBlockStoreOptions): number {
     const base = this.#base ?? 0;
     const applied = this.#head?.number ?? base - 1;
     const first = Math.max(base, this.#index.mergedBlocks);
@@ -418,7 +419,7 @@ export class LogBlockStore implements BlockStore {
     let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
     for (let next = records.next(); !next.done; ) {
       this.#kv.transaction((writer) => {
-        for (let bytes = 0; !next.done && bytes < REPLAY_BYTES_MAX; next = records.next()) {
+        for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
           if (this.#head !== undefined && this.#head.number + 1 === interrupted) break;
           const { position, payload } = next.value;
           const record = decodeBlockRecord(payload);
@@ -444,7 +445,7 @@ export class LogBlockStore implements BlockStore {
       if (interrupted === undefined) {
         while (this.#index.needsMerge(head)) this.#index.mergeSome(head);
       }
-      if (!next.done) onReplay({ done: next.value.position, total: this.#log.end });
+      if (!next.done) onReplay?.({ done: next.value.position, total: this.#log.end });
     }
     return (this.head() ?? applied) - applied;
   }

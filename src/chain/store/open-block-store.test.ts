@@ -66,6 +66,32 @@ function assertOpens(directory: string, replayed: number, reindex = false): void
 }
 
 describe("openDiskBlockStore", () => {
+  test("goes on with a reindex that was interrupted", () =>
+    withStore((directory) => {
+      class Interrupted extends Error {}
+      let commits = 0;
+      assert.throws(
+        () =>
+          openDiskBlockStore({
+            directory,
+            reindex: true,
+            createTrie: createStateTrie,
+            segmentBytesMax: 10_000,
+            replayBytesMax: 5_000,
+            onReplay() {
+              if (++commits === 3) throw new Interrupted();
+            },
+          }),
+        Interrupted,
+      );
+      const store = open(directory, true);
+      assert.ok(store.replayedBlocks > 0 && store.replayedBlocks < BLOCKS, "not from the front");
+      assert.deepEqual(store.check().faults, []);
+      store.close();
+      // It is complete now: the next one begins from the front.
+      assertOpens(directory, BLOCKS, true);
+    }));
+
   test("keeps a store over close and open, without reading the log again", () =>
     withStore((directory, chain) => {
       assertOpens(directory, 0);

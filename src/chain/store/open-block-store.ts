@@ -64,6 +64,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
   const rebuild = (reason: string) => {
     if (existsSync(files.folder)) logger.warn("index is made anew from the block log", { reason });
     files.remove();
+    writesOnFullDisk(() => files.beginRebuilding());
   };
   try {
     const isMigrated = migrateLog(directory, {
@@ -74,11 +75,13 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     if (isMigrated) {
       logger.info("block log was rewritten in a new format", { backup: BACKUP_FOLDER });
     }
-    const fault = reindex
-      ? "asked for"
-      : isMigrated
-        ? "the block log was rewritten"
-        : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
+    // A rebuild that was interrupted goes on where it was.
+    const fault =
+      reindex && !files.isRebuilding()
+        ? "asked for"
+        : isMigrated
+          ? "the block log was rewritten"
+          : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
     if (fault !== undefined) rebuild(fault);
     if (fault !== undefined && diskOptions(options).freeBytes() < FREE_BYTES_MIN) {
       logger.warn("disk is full: index is held in memory until a restart", { reason: fault });
@@ -145,7 +148,7 @@ function openWithLock(
   try {
     readApplied(index);
     if (isWritable) files.opened();
-    return openLogBlockStore({
+    const store = openLogBlockStore({
       ...diskOptions(options),
       ...(!isWritable && { freeBytes: () => 0 }),
       index,
@@ -156,6 +159,8 @@ function openWithLock(
         lock.release();
       },
     });
+    if (isWritable) writesOnFullDisk(() => files.rebuilt());
+    return store;
   } catch (error) {
     index.close();
     throw error;

@@ -55,7 +55,7 @@ test("a sealed block is valid after its parent, with and without transactions", 
   assert.ok(changes.accounts.some(({ address }) => address === bob));
 });
 
-test("a transaction that is refused leaves no trace in the block", () => {
+test("a transaction that is rejected leaves no trace in the block", () => {
   const chain = testChain();
   const builder = createBlockBuilder(chain.genesis, attributes, chain.modules);
   builder.add(transactionOf());
@@ -105,7 +105,7 @@ test("the protocol's own calls see beacon root and parent hash (EIP-4788, EIP-29
   assert.equal(executed.block.header.gasUsed, 0n);
 });
 
-test("executeBlock refuses a header that lies about the execution", () => {
+test("executeBlock rejects a header that lies about the execution", () => {
   const chain = testChain();
   const builder = createBlockBuilder(chain.genesis, attributes, chain.modules);
   builder.add(transactionOf());

@@ -1,12 +1,12 @@
 import { InvalidTransactionError } from "../errors.ts";
 
-/** Gas and blob gas still to be had in a block. */
+/** Gas and blob gas left in a block. */
 export type GasPool = {
   gas: bigint;
   blobGas: bigint;
 };
 
-/** @throws InvalidTransactionError when the block has not as much left. */
+/** @throws InvalidTransactionError when the block has less left. */
 export function assertGasLeft(pool: GasPool, gas: bigint, blobGas: bigint): void {
   if (pool.gas < gas) {
     throw new InvalidTransactionError("TX_GAS_ALLOWANCE_EXCEEDED", "gas limit reached", {

@@ -14,7 +14,7 @@ export type ReceiptContext = {
   /** Price the sender paid. */
   readonly effectiveGasPrice: bigint;
   readonly blobBaseFee: bigint;
-  /** State root after the transaction; asked for before Byzantium only. */
+  /** State root after the transaction; called before Byzantium only. */
   stateRoot(): Hash;
 };
 

@@ -38,7 +38,7 @@ test("depositsOf looks at no other contract and no other event", () => {
   assert.deepEqual(depositsOf([receipt(event)], undefined), EMPTY_BYTES);
 });
 
-test("depositsOf refuses an event of another shape", () => {
+test("depositsOf rejects an event of another shape", () => {
   assert.throws(() => depositsOf([receipt(event.subarray(1))], contract), {
     code: "BLOCK_INVALID_DEPOSIT_EVENT_LAYOUT",
     message: "deposit wrong length: want 576, have 575",

@@ -4,7 +4,7 @@ import type { Withdrawal } from "../../types/block.ts";
 
 const WEI_PER_GWEI = 1_000_000_000n;
 
-/** EIP-4895: credits each withdrawal; an account that is empty afterwards does not come to be. */
+/** EIP-4895: credits each withdrawal; an account that is empty afterwards is not created. */
 export function applyWithdrawals(withdrawals: readonly Withdrawal[], state: WorldState): void {
   for (const { address, amount } of withdrawals) {
     const account = state.account(address) ?? EMPTY_ACCOUNT;

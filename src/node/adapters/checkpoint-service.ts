@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { dataPath } from "../../config/home.ts";
+import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer } from "../../les/checkpoints/checkpoint-indexer.ts";
 import { CheckpointLayoutError, NoCheckpointError } from "../../les/checkpoints/errors.ts";
 import type { CheckpointReads } from "../../rpc/les/port.ts";
@@ -36,6 +37,8 @@ export function createCheckpointService(
     readonly log: Logger;
     readonly failures: Failures;
     readonly metrics: Metrics;
+    /** Called with every new checkpoint. */
+    readonly onCheckpoint: (checkpoint: Checkpoint) => void;
   },
   isOn: boolean,
 ): CheckpointService {
@@ -89,8 +92,10 @@ export function createCheckpointService(
       let isMore = true;
       while (isMore && performance.now() < end) isMore = current.step();
       if (current.sections > before) {
-        const { sectionIndex, chtRoot, bloomRoot } = current.latest();
+        const latest = current.latest();
+        const { sectionIndex, chtRoot, bloomRoot } = latest;
         log.info("checkpoint computed", { section: sectionIndex, chtRoot, bloomRoot });
+        modules.onCheckpoint(latest);
       }
       if (isMore) schedule(PAUSE_MS);
     } catch (error) {

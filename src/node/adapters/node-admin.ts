@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { Config } from "../../config/config.ts";
 import { isLoopback } from "../../config/dangers.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
@@ -6,19 +5,23 @@ import { nodeKey } from "../../config/secrets.ts";
 import { clientVersion } from "../../config/version.ts";
 import type { NetworkPeer } from "../../consensus/engine.ts";
 import { InvalidBlockError } from "../../execution/errors.ts";
+import type { Address } from "../../primitives/address.ts";
 import { AdminError } from "../../rpc/admin/errors.ts";
 import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
 import type { EndpointOptions, TcpKind } from "../../rpc/server/endpoint.ts";
 import type { RpcServer } from "../../rpc/server/server.ts";
-import { type FileBlock, readChainFile, writeChainFile } from "../chain-file.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { FileBlock } from "../chain-file.ts";
 import type { ChainCore } from "../compose-chain.ts";
-import { exportFileBlock, importFileBlock } from "../import-file-block.ts";
+import { importFileBlock } from "../import-file-block.ts";
 import { namespacesOf } from "../rpc-endpoints.ts";
+import { exportChainFile, importChainFile } from "../transfer-chain-file.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import { nodeIdentity } from "./node-identity.ts";
 
 export type NodeAdminModules = {
   readonly core: ChainCore;
+  readonly log: Logger;
   readonly files: CallerFiles;
   /** Undefined until the first listeners are open. */
   readonly server: () => RpcServer | undefined;
@@ -53,11 +56,11 @@ export function createNodeAdmin(
   config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
-  const { core, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
+  const { core, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
   const { chain, engine, execution } = core;
 
   /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
-  function importOrKeep(fileBlock: FileBlock): void {
+  function importOrKeep(fileBlock: FileBlock & { readonly senders: readonly Address[] }): void {
     const { block } = fileBlock;
     try {
       importFileBlock(chain, fileBlock, execution);
@@ -138,32 +141,28 @@ export function createNodeAdmin(
       if (from > to)
         throw new AdminError(`export failed: first (${from}) is greater than last (${to})`);
       if (to > head) throw new AdminError(`export failed on #${head + 1}: not found`);
-      async function* blocks() {
-        for (let number = from; number <= to; number++) {
-          yield exportFileBlock(chain, number);
-          // Other calls have their turn between two blocks.
-          await setImmediate();
-        }
-      }
-      await writeChainFile(files.forWriting(file), blocks());
+      await exportChainFile(
+        files.forWriting(file),
+        chain,
+        { first: from, last: to },
+        { mayContinue: () => true },
+      );
     },
 
     async importChain(file) {
       const path = files.forReading(file);
       await core.withoutEngine("an import", async () => {
-        for await (const fileBlock of readChainFile(path)) {
-          const { block } = fileBlock;
-          if (!isRunning()) throw new AdminError("the node stops");
-          const { number } = block.header;
-          const known = chain.blockByNumber(number);
-          if (known === undefined) importOrKeep(fileBlock);
-          else if (known.block.hash !== block.hash) {
-            throw new AdminError(
-              `block ${number} is another one here: the file is of another chain`,
-            );
-          }
-          await setImmediate();
-        }
+        await importChainFile(
+          path,
+          { chain, log },
+          {
+            mayContinue() {
+              if (!isRunning()) throw new AdminError("the node stops");
+              return true;
+            },
+            importBlock: (fileBlock, senders) => importOrKeep({ ...fileBlock, senders }),
+          },
+        );
       });
     },
   };

@@ -8,6 +8,7 @@ export type WorkerEntry =
   | "execute"
   | "find-whisper-work"
   | "prove-blobs"
+  | "recover-senders"
   | "rpc-worker"
   | "verify-sidecar";
 

@@ -6,6 +6,7 @@ const WORKER_ENTRIES: Readonly<Record<WorkerEntry, () => Promise<unknown>>> = {
   "compile-solidity": () => import("./compile-solidity.ts"),
   "find-whisper-work": () => import("./find-whisper-work.ts"),
   execute: () => import("./execute.ts"),
+  "recover-senders": () => import("./recover-senders.ts"),
   "prove-blobs": () => import("./prove-blobs.ts"),
   "rpc-worker": () => import("./rpc-worker.ts"),
   "verify-sidecar": () => import("./verify-sidecar.ts"),

@@ -1,6 +1,7 @@
 import type { Connection, Libp2p, Stream } from "@libp2p/interface";
 import type { Failures } from "../../telemetry/failures.ts";
-import { PeerAddressError, TransportMissingError } from "../errors.ts";
+import { PeerAddressError } from "../errors.ts";
+import { loadLibp2p } from "./load-libp2p.ts";
 import type { PeerSet } from "./peer-set.ts";
 
 /** The protocol of the stream; each of two peers opens one, the first one counts. */
@@ -164,42 +165,4 @@ function assertAddress(address: string, parse: (text: string) => unknown): void 
     `invalid peer address ${address}: /ip4/HOST/tcp/PORT/p2p/ID is needed`,
     { address },
   );
-}
-
-/** Loaded when it is needed: it takes a fifth of a second and 30 MB. @throws TransportMissingError */
-async function loadLibp2p() {
-  defineWithResolvers();
-  try {
-    const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { privateKeyFromRaw }, { multiaddr }] =
-      await Promise.all([
-        import("libp2p"),
-        import("@libp2p/tcp"),
-        import("@chainsafe/libp2p-noise"),
-        import("@libp2p/yamux"),
-        import("@libp2p/crypto/keys"),
-        import("@multiformats/multiaddr"),
-      ]);
-    return { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr };
-  } catch (cause) {
-    const name = /package '([^']+)'/.exec(cause instanceof Error ? cause.message : "")?.[1];
-    throw new TransportMissingError(
-      `package ${name ?? "libp2p"} is needed for shh.address and shh.peers and was left out: install with optional packages`,
-      { name },
-      { cause },
-    );
-  }
-}
-
-/** ECMAScript 2024's `Promise.withResolvers`, which libp2p uses and Node 20 lacks. */
-function defineWithResolvers(): void {
-  const target = Promise as { withResolvers?: unknown };
-  target.withResolvers ??= function withResolvers<T>(this: PromiseConstructor) {
-    let resolve!: (value: T | PromiseLike<T>) => void;
-    let reject!: (reason?: unknown) => void;
-    const promise = new this<T>((onResolve, onReject) => {
-      resolve = onResolve;
-      reject = onReject;
-    });
-    return { promise, resolve, reject };
-  };
 }

@@ -1,0 +1,202 @@
+/**
+ * Whole-chain work: `npm run bench -- chain-files [TRANSFERS] [ERC20_TRANSFERS] [GENESIS_ACCOUNTS]`.
+ *
+ * - import: the same chain file, every block validated and executed, by `evmintd import` and `geth import`.
+ * - reindex: the index of the imported chain built anew from the block log.
+ * - genesis: the first start on a genesis file of many accounts, here by an import of no blocks.
+ */
+import { spawn } from "node:child_process";
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createChain } from "../../src/chain/chain.ts";
+import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { createBlockFactory } from "../../src/consensus/block-factory.ts";
+import { createEvm } from "../../src/evm/engine.ts";
+import { parseGenesis } from "../../src/params/genesis.ts";
+import type { Address } from "../../src/primitives/address.ts";
+import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { encodeBlock } from "../../src/types/block-codec.ts";
+import { decodeTransaction } from "../../src/types/transaction/decode.ts";
+import { gethBinary } from "../support/peers.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import {
+  BLOCK_GAS_LIMIT,
+  genesisText,
+  type Kind,
+  type SignedTransaction,
+  senderKeys,
+  signAll,
+} from "./workload.ts";
+
+const EVMINTD = fileURLToPath(new URL("../../bin/evmintd.js", import.meta.url));
+const TRANSACTIONS_PER_BLOCK = 2_000;
+const SENDERS = 500;
+/** Recipients that do not exist before, so that the state grows as on a chain in use. */
+const RECIPIENTS = 100_000;
+const POLL_MS = 50;
+
+type Row = {
+  readonly work: string;
+  readonly node: string;
+  readonly seconds: number;
+  readonly "tx/s": number | string;
+  readonly "CPU us/tx": number | string;
+  readonly "peak MB": number;
+};
+
+export async function run([
+  transfers = "40000",
+  tokens = "20000",
+  accounts = "1000000",
+]: readonly string[]): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  try {
+    const rows: Row[] = [];
+    for (const [kind, count] of [
+      ["transfer", Number(transfers)],
+      ["erc20", Number(tokens)],
+    ] as const) {
+      if (count > 0) rows.push(...(await importRows(directory, kind, count)));
+    }
+    if (Number(accounts) > 0) rows.push(await genesisRow(directory, Number(accounts)));
+    printTable(rows);
+    writeResult("chain-files", rows);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function importRows(directory: string, kind: Kind, count: number): Promise<readonly Row[]> {
+  const keys = senderKeys(SENDERS);
+  const genesis = genesisText(keys);
+  const genesisFile = join(directory, `${kind}-genesis.json`);
+  const chainFile = join(directory, `${kind}.rlp`);
+  writeFileSync(genesisFile, genesis);
+  writeChain(chainFile, genesis, signAll(kind, keys, count, RECIPIENTS));
+  const rows: Row[] = [];
+  const measured = async (work: string, node: string, command: readonly string[]) => {
+    rows.push(rowOf(`${work}, ${count} ${kind}`, node, count, await timed(command)));
+    console.log(JSON.stringify(rows.at(-1)));
+  };
+  const home = join(directory, `${kind}-evmint`);
+  const evmintd = [process.execPath, EVMINTD];
+  await timed([...evmintd, "init", "--home", home, "--genesis", genesisFile]);
+  await measured("import", "evmint", [...evmintd, "import", chainFile, "--home", home]);
+  await measured("reindex", "evmint", [...evmintd, "reindex", "--home", home]);
+  const geth = gethBinary();
+  if (geth === undefined) return rows;
+  for (const mode of ["full", "archive"]) {
+    const data = ["--datadir", join(directory, `${kind}-geth-${mode}`), "--verbosity", "1"];
+    await timed([geth, ...data, "init", genesisFile]);
+    await measured("import", `geth ${mode}`, [
+      geth,
+      ...data,
+      "--gcmode",
+      mode,
+      "import",
+      chainFile,
+    ]);
+  }
+  return rows;
+}
+
+async function genesisRow(directory: string, accounts: number): Promise<Row> {
+  const home = join(directory, "genesis-home");
+  const genesisFile = join(directory, "genesis.json");
+  const emptyFile = join(directory, "empty.rlp");
+  writeFileSync(genesisFile, genesisText(senderKeys(1), accounts));
+  writeFileSync(emptyFile, "");
+  const evmintd = [process.execPath, EVMINTD];
+  await timed([...evmintd, "init", "--home", home, "--genesis", genesisFile]);
+  const result = await timed([...evmintd, "import", emptyFile, "--home", home]);
+  return rowOf(`genesis of ${accounts} accounts`, "evmint", accounts, result);
+}
+
+/** Blocks of the transactions on the genesis, as a chain file. */
+function writeChain(
+  path: string,
+  genesisJson: string,
+  transactions: readonly SignedTransaction[],
+): void {
+  const genesis = parseGenesis(genesisJson);
+  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const stateTrie = createStateTrie(store.trieNodes);
+  const { record, nodes } = genesisBlock(genesis, stateTrie);
+  store.append(record, nodes);
+  const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
+  const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
+  const file = openSync(path, "w");
+  for (let at = 0; at < transactions.length; at += TRANSACTIONS_PER_BLOCK) {
+    const builder = begin({
+      timestamp: chain.head().block.header.timestamp + 1,
+      feeRecipient: `0x${"aa".repeat(20)}` as Address,
+      gasLimit: BigInt(BLOCK_GAS_LIMIT),
+    });
+    for (const { raw } of transactions.slice(at, at + TRANSACTIONS_PER_BLOCK)) {
+      builder.add(decodeTransaction(hexToBytes(raw)));
+    }
+    const { executed, changes, nodes } = builder.seal();
+    chain.commit({ ...executed, changes, consensusData: EMPTY_BYTES }, nodes);
+    writeSync(file, encodeBlock(executed.block));
+  }
+  closeSync(file);
+  store.close();
+}
+
+type Timed = { readonly seconds: number; readonly cpuSeconds: number; readonly peakBytes: number };
+
+/** Runs a command to its end. @throws when it fails */
+async function timed(command: readonly string[]): Promise<Timed> {
+  const script = 'TIMEFORMAT="%R %U %S"; time "$@"';
+  const shell = spawn("bash", ["-c", script, "bash", ...command], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let text = "";
+  shell.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+  });
+  let peakBytes = 0;
+  const poll = setInterval(() => {
+    peakBytes = Math.max(peakBytes, peakOfChild(shell.pid!));
+  }, POLL_MS);
+  const code = await new Promise((resolve) => shell.once("close", resolve));
+  clearInterval(poll);
+  if (code !== 0) throw new Error(`${command.join(" ")}: ${text}`);
+  const [seconds, user, system] = text.trim().split("\n").at(-1)!.split(" ").map(Number);
+  return { seconds: seconds!, cpuSeconds: user! + system!, peakBytes };
+}
+
+/** Greatest resident memory so far of the process that the shell runs; 0 where it has none. */
+function peakOfChild(shell: number): number {
+  try {
+    const [child] = readFileSync(`/proc/${shell}/task/${shell}/children`, "latin1").split(" ");
+    const status = readFileSync(`/proc/${child}/status`, "latin1");
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
+function rowOf(work: string, node: string, count: number, result: Timed): Row {
+  const { seconds, cpuSeconds, peakBytes } = result;
+  return {
+    ...{ work, node, seconds },
+    "tx/s": Math.round(count / seconds),
+    "CPU us/tx": Math.round((cpuSeconds * 1e6) / count),
+    "peak MB": Math.round(peakBytes / 2 ** 20),
+  };
+}

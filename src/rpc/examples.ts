@@ -158,8 +158,6 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   erigon_getLogsByHash: [HASH],
   erigon_getLatestLogs: [{ address: BOB }, { logCount: 10 }],
   erigon_getBalanceChangesInBlock: ["latest"],
-  erigon_forks: [],
-  erigon_cacheCheck: [],
   erigon_getBlockByTimestamp: [1_700_000_000, false],
   txpool_contentFrom: [ALICE],
   db_getString: ["notes", "greeting"],

@@ -10,7 +10,6 @@ import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
 import { mergeChanges } from "../state/patched-state.ts";
-import type { Logger } from "../telemetry/logger.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
@@ -39,7 +38,6 @@ export type DevChainModules = {
   readonly rewind: (number: number) => Promise<void>;
   /** Milliseconds of the system's clock. */
   readonly now: () => number;
-  readonly log: Logger;
 };
 
 export type MineRequest = {

@@ -269,7 +269,7 @@ export function composeChain(
   }
   if (opened.patches !== undefined && solo !== undefined) {
     devChain = new DevChain({
-      ...{ chain, patches: opened.patches, mempool, rewind, log: log.child("dev") },
+      ...{ chain, patches: opened.patches, mempool, rewind },
       engine: {
         ...solo,
         produceBlock() {

@@ -69,7 +69,7 @@ const PRIORITY_MS_MAX = 10_000;
 /** Invitations to groups travel on this topic of the wire, which no program's topic is likely to have. */
 const INVITATION_TOPIC = Uint8Array.of(0x80, 0, 0, 0);
 const INVITATION_DIGITS = hexDigits(INVITATION_TOPIC);
-/** Whoever is offline for a day has to be invited again. */
+/** Members that are offline for a day have to be invited again. */
 const INVITATION = { ttl: 86_400, priority: 50 } as const;
 
 /**

@@ -30,7 +30,7 @@ test("trust is given and taken once", () => {
   assert.deepEqual(lists.settings, EMPTY);
 });
 
-test("CometBFT is told not to connect to a removed peer, and to all others", async () => {
+test("CometBFT connects to every peer but a removed one", async () => {
   const peers = new PeerLists({ ...EMPTY, rejected: [A] });
   const { application } = openTestApplication();
   const { query } = createAbciHandlers({ version: "1", initialHeight: 1, peers }, application);

@@ -8,7 +8,7 @@ import { createTrie, type Trie } from "../../trie/trie.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
 /**
- * The on-disk format of the store of checkpoints, which can be computed again from the blocks. Tables are told apart by the first byte.
+ * The on-disk format of the store of checkpoints, which can be computed again from the blocks. The first byte names the table.
  * Numbers in keys are six bytes big-endian.
  */
 const TABLE = {

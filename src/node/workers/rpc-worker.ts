@@ -36,7 +36,7 @@ function crash(error: unknown): void {
 
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);
-// Whoever stops the node stops the chain's process, which lets running calls end.
+// Stopping the node stops the chain's process, which lets running calls end.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("disconnect", () => process.exit(0));

@@ -31,7 +31,7 @@ export interface DevPort {
   ): Promise<void>;
   reset(): Promise<void>;
   impersonate(address: Address, isOn: boolean): MaybePromise<void>;
-  /** Submits a transaction that carries `impersonatingSignature`, whoever its sender is. */
+  /** Submits a transaction that carries `impersonatingSignature`, for any sender. */
   submitUnsigned(raw: Uint8Array): MaybePromise<Hash>;
   /** @returns false when it is not pooled */
   drop(hash: Hash): MaybePromise<boolean>;

@@ -282,7 +282,7 @@ describe("PeerSet", () => {
     assert.equal(node.peers.isBanned("deaf"), false);
   });
 
-  test("a silent peer is dropped; an idle one is told that this node is there", () => {
+  test("a silent peer is dropped; an idle one gets a sign of life", () => {
     const node = openNode();
     const { end } = connect(node, "x");
     node.clock.ms += 30_001;

@@ -144,6 +144,14 @@ function addNodeCommands(
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
     });
 
+  withSettings(withHome(program.command("doctor")), invocation)
+    .option("--dev", "the dev chain's home")
+    .description("look at disk, memory, limits, clock, ports, secrets and versions")
+    .action(async (flags: Flags) => {
+      const { doctor } = await import("./commands/doctor.ts");
+      doctor(load(flags).config, context);
+    });
+
   const config = program.command("config").description("settings");
   withSettings(withHome(config.command("show")), invocation)
     .option("--dev", "as `start --dev` would have them")

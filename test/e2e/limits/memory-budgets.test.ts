@@ -172,7 +172,8 @@ test("subscriptions of all connections together are limited, and so are the term
   const beyond = await ask(["newHeads"]);
   assert.match(beyond.text, /-32005/);
   first.socket.destroy();
-  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS) await new Promise(setImmediate);
+  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS)
+    await new Promise(setImmediate);
   const next = await ask(["newHeads"]);
   assert.match(next.text, /"result"/);
   for (const { socket } of [...open, beyond, next, ...others]) socket.destroy();

@@ -34,6 +34,7 @@ import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 /** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
 const COMETBFT_VERSION = "v0.40.0";
@@ -55,6 +56,7 @@ export type NetworkEngineModules = {
   readonly chain: Chain;
   readonly voting: Voting;
   readonly failures: Failures;
+  readonly metrics: Metrics;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   /** CometBFT as state sync left it, if there was one. */

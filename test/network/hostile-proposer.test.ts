@@ -14,8 +14,7 @@ const EDITS: Readonly<Record<string, EditProposal>> = {
   ],
   "another gas limit": ([first = NOTHING, ...rest]) => [otherGasLimit(first), ...rest],
   "a transaction that does not decode": (txs) => [...txs, Uint8Array.of(2, 0xc0)],
-  "proposer data last": ([first = NOTHING, ...rest]) =>
-    rest.length === 0 ? [] : [...rest, first],
+  "proposer data last": ([first = NOTHING, ...rest]) => (rest.length === 0 ? [] : [...rest, first]),
   "a transaction twice": (txs) => [...txs, txs.at(-1) ?? NOTHING],
   "more bytes than a block may have": (txs) => [...txs, new Uint8Array(9 << 20)],
 };

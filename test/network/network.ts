@@ -244,7 +244,7 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
     pids: () => [running!.child.pid!, ...childrenOf(running)],
     /** Settles when the node has ended by itself. */
     ended: async () => void (await running?.exited),
-    log: () => running?.output.stdout ?? "",
+    log: () => running?.output.stderr ?? "",
   };
 }
 

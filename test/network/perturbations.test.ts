@@ -102,11 +102,7 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
         );
         assert.ok(Math.min(...made.slice(1)) > 0, "the others go on");
         undo();
-        const lines = node
-          .log()
-          .split("\n")
-          .filter((line) => /clock/i.test(line));
-        t.diagnostic(`log lines about the clock: ${lines.length}, ${lines[0]}`);
+        assert.match(node.log(), /clock differs from the network's/);
       },
     }),
   };

@@ -1,7 +1,7 @@
 import { freePort } from "./free-port.ts";
 
-/** Pace of CometBFT in tests: its fastest. */
-const BLOCK_TIME = "100ms";
+/** web3.js gives a transaction up after 50 blocks, which at a faster pace is less than a loaded machine needs. */
+const BLOCK_TIME = "500ms";
 
 /**
  * Settings of a test node under the engine that `EVMINT_TEST_ENGINE` names: `EVMINT_TEST_ENGINE=cometbft npm test -- test/e2e/viem.test.ts` runs

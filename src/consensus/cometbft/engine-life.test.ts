@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { compressPublicKey } from "../../crypto/compressed-public-key.ts";
 import { publicKeyFromPrivate } from "../../crypto/secp256k1.ts";
+import { ZERO_HASH } from "../../primitives/hash.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
 import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
 import type { ChainStart, Validator } from "../application.ts";
@@ -196,9 +197,9 @@ test("initChain may be repeated until the first block, and rejects another genes
   await node.engine.kill();
   const other = {
     ...node.genesis,
-    appState: Buffer.from(JSON.stringify(appStateOf(ACCOUNTS[0]!))),
+    appState: Buffer.from(JSON.stringify(appStateOf(ZERO_HASH))),
   };
-  await assert.rejects(node.startEngine(other as ChainStart));
+  await assert.rejects(node.startEngine(other));
   await node.startEngine();
   await node.decideUntil(1);
 });
@@ -292,6 +293,9 @@ test("a validator that is voted in decides from the second block after, and prop
     assert.equal(decidedAt, undefined);
     decidedAt = height;
   }
+  const { voting } = node.application;
+  assert.deepEqual([...voting.activeFrom(decidedAt!)], [[candidate.address, decidedAt! + 2]]);
+  assert.equal(voting.activeFrom(decidedAt! - 1).size + voting.activeFrom(decidedAt! + 1).size, 0);
   assert.equal(isIn(decidedAt! + 1), false);
   assert.equal(isIn(decidedAt! + 2), true);
   const proposers = node.engineDisk.blocks.slice(decidedAt! + 1).map(({ proposer }) => proposer);

@@ -50,7 +50,9 @@ async function answered(batch: SessionBatch, own: string, geth: string): Promise
     if (NOT_OF_GETH.test(request.method)) return { ...request, by: "evmint", answer };
     const at = firstDifference(answer, other);
     if (at === undefined) return { ...request, by: "geth", answer };
-    console.log(`${request.method} ${JSON.stringify(request.params).slice(0, 120)}: differs at ${at}`);
+    console.log(
+      `${request.method} ${JSON.stringify(request.params).slice(0, 120)}: differs at ${at}`,
+    );
     return { ...request, by: "evmint", answer };
   });
 }

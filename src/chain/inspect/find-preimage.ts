@@ -19,7 +19,10 @@ export async function findPreimage(
 ): Promise<Uint8Array | undefined> {
   const hash = hashToBytes(wanted);
   let count = 0;
-  const find = async <Key>(all: Iterable<Key>, preimageOf: (key: Key) => Uint8Array | undefined) => {
+  const find = async <Key>(
+    all: Iterable<Key>,
+    preimageOf: (key: Key) => Uint8Array | undefined,
+  ) => {
     for (const key of all) {
       if (++count % SLICE === 0) {
         await setImmediate();

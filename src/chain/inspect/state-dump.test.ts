@@ -10,16 +10,21 @@ import { EMPTY_ACCOUNT } from "../../state/account.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { addressesFrom, addressWithHash, type HashedKeys, slotWithHash, writeHashedAddress, writeHashedSlot } from "../store/hashed-keys.ts";
+import {
+  addressesFrom,
+  addressWithHash,
+  type HashedKeys,
+  slotWithHash,
+  writeHashedAddress,
+  writeHashedSlot,
+} from "../store/hashed-keys.ts";
 import { findPreimage } from "./find-preimage.ts";
 import { dumpState } from "./state-dump.ts";
 
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, "0")}` as Address;
 const hashOf = (key: Uint8Array) => hashFromBytes(keccak256(key));
 const inOrder = (addresses: readonly Address[]) =>
-  [...addresses].sort((a, b) =>
-    hashOf(addressToBytes(a)) < hashOf(addressToBytes(b)) ? -1 : 1,
-  );
+  [...addresses].sort((a, b) => (hashOf(addressToBytes(a)) < hashOf(addressToBytes(b)) ? -1 : 1));
 
 /** The keys of a store in which `merged` are in the tables and `unmerged` in memory, some maybe in both. */
 function keysOf(

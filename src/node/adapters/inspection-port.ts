@@ -84,8 +84,7 @@ export function createInspectionPort(
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
-    preimage: (hash) =>
-      findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
+    preimage: (hash) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
     modifiedAccounts: (first, last) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },

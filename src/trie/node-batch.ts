@@ -1,6 +1,7 @@
 import { invariant } from "../errors.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { HASH_LENGTH } from "./node.ts";
+import type { NodeCache } from "./node-cache.ts";
 import type { TrieNode } from "./node-store.ts";
 
 const CHUNK_MIN = 4_096;
@@ -54,6 +55,13 @@ export class NodeBatch implements Iterable<TrieNode> {
     if (rlp === keccakMessage) keccak256Message(length, chunk, hashStart);
     else chunk.set(keccak256(bytes), hashStart);
     return chunk.subarray(hashStart, hashStart + HASH_LENGTH);
+  }
+
+  /** Adds the node of the last entry to `cache`. */
+  cacheLast(cache: NodeCache): void {
+    const index = this.size - 1;
+    const start = this.#starts[index]! + this.#pathLengths[index]!;
+    cache.add(this.#chunks[index]!, start, start + HASH_LENGTH + this.#lengths[index]!);
   }
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */

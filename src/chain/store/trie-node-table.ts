@@ -1,4 +1,5 @@
 import { invariant } from "../../errors.ts";
+import { copyShared } from "../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
 import { numberFromKey, numberKey, TABLE } from "../../storage/schema.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -55,9 +56,10 @@ export class TrieNodeTable implements TrieNodeReader {
     if (pending !== undefined) return pending;
     const row = this.#kv.view(nodeKey(owner, path));
     if (row === undefined) return undefined;
-    const [newest, before] = versionsOf(row);
-    if (isVersion(newest, hash)) return newest.slice(HASH_PART);
-    return isVersion(before, hash) ? before.slice(HASH_PART) : undefined;
+    const end = newestEnd(row);
+    if (isVersion(row, VERSIONS_OFFSET, end, hash)) return rlpAt(row, VERSIONS_OFFSET, end);
+    if (isVersion(row, end, row.length, hash)) return rlpAt(row, end, row.length);
+    return undefined;
   }
 
   remember(batch: NodeBatch): void {
@@ -130,7 +132,7 @@ export class TrieNodeTable implements TrieNodeReader {
     if (newest < 0)
       return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
     const hash = merging.nodes.hash(newest);
-    if (!isWritten && isVersion(before, hash)) return undefined;
+    if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
     return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
   }
 
@@ -163,14 +165,24 @@ const NO_VERSION = new Uint8Array(0);
 
 /** The newest version and the one before, views. */
 function versionsOf(row: Uint8Array): readonly [newest: Uint8Array, before: Uint8Array] {
-  const end = VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+  const end = newestEnd(row);
   return [row.subarray(VERSIONS_OFFSET, end), row.subarray(end)];
 }
 
-function isVersion(version: Uint8Array, hash: Uint8Array): boolean {
-  if (version.length === 0) return false;
-  for (let i = 0; i < HASH_PART; i++) if (version[i] !== hash[i]) return false;
+/** Where the newest version ends. */
+function newestEnd(row: Uint8Array): number {
+  return VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+}
+
+function isVersion(row: Uint8Array, start: number, end: number, hash: Uint8Array): boolean {
+  if (start === end) return false;
+  for (let i = 0; i < HASH_PART; i++) if (row[start + i] !== hash[i]) return false;
   return true;
+}
+
+/** A copy of the RLP in the version `row[start..end)`. */
+function rlpAt(row: Uint8Array, start: number, end: number): Uint8Array {
+  return copyShared(row, start + HASH_PART, end);
 }
 
 function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {

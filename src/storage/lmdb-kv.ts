@@ -68,6 +68,13 @@ function loadLmdb(): typeof import("lmdb") {
 
 const CHECKSUM_LENGTH = 4;
 
+/**
+ * Free pages that LMDB reads ahead of their use, and those that it keeps from one transaction to the next. Each is inserted into a sorted
+ * list, which moves half of the list: with LMDB's defaults (50,000 and 75,000) that took a seventh of all time on a million accounts, and
+ * 12 seconds in the transaction after a merge that had freed 100,000 pages. A slice of a merge uses about a thousand.
+ */
+const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
+
 class LmdbKv implements Kv, KvWriter {
   readonly #db: Database<Buffer, Uint8Array>;
   readonly #dataFile: string;
@@ -95,6 +102,7 @@ class LmdbKv implements Kv, KvWriter {
         path: directory,
         noSubdir: false,
         ...durability,
+        ...FREE_LIST,
         keyEncoding: "binary",
         encoding: "binary",
       }),

@@ -65,8 +65,8 @@ export class VersionedTable {
   #recent = new Map<string, PostingList>();
   /** Versions being merged into rows, a slice at a time; a key leaves when its rows are committed. */
   #merging = new Map<string, PostingList>();
-  /** Keys of `#merging` in the order of their rows, and how many are merged. */
-  #mergeQueue: readonly string[] = [];
+  /** Keys of `#merging` in the order of their rows, once the first is to be merged, and how many are. */
+  #mergeQueue: readonly string[] | undefined;
   #merged = 0;
   #recentVersions = 0;
 
@@ -82,7 +82,7 @@ export class VersionedTable {
 
   /** Keys that a merge under way has still to write. */
   get mergingKeys(): number {
-    return this.#mergeQueue.length - this.#merged;
+    return this.#merging.size;
   }
 
   /** @throws KvMissingRowError */
@@ -165,7 +165,7 @@ export class VersionedTable {
   beginMerge(): void {
     invariant(this.#merging.size === 0, "one merge must end before the next begins");
     this.#merging = this.#recent;
-    this.#mergeQueue = inRowOrder(Array.from(this.#merging.keys()));
+    this.#mergeQueue = undefined;
     this.#merged = 0;
     this.#recent = new Map();
     this.#recentVersions = 0;
@@ -173,18 +173,21 @@ export class VersionedTable {
 
   /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
   mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
+    if (this.#merging.size === 0) return 0;
+    this.#mergeQueue ??= inRowOrder(Array.from(this.#merging.keys()));
+    const queue = this.#mergeQueue;
     const first = this.#merged;
-    const end = Math.min(first + keysMax, this.#mergeQueue.length);
+    const end = Math.min(first + keysMax, queue.length);
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
       do {
-        const text = this.#mergeQueue[at++]!;
+        const text = queue[at++]!;
         const newer = this.#merging.get(text);
         if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
       } while (at < end && !isLate());
     });
-    for (let i = first; i < at; i++) this.#merging.delete(this.#mergeQueue[i]!);
+    for (let i = first; i < at; i++) this.#merging.delete(queue[i]!);
     this.#merged = at;
     return at - first;
   }

@@ -164,6 +164,20 @@ export class NodeBatch implements Iterable<TrieNode> {
     return mixed ^ (mixed >>> 15);
   }
 
+  /** 29 bits that order places as far as their first nibbles say, storage tries after the account trie. */
+  placePrefix(index: number): number {
+    const owner = this.#owners[index]!;
+    if (owner.length > 0) {
+      return 2 ** 28 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
+    }
+    const chunk = this.#chunks[index]!;
+    const start = this.#starts[index]!;
+    const length = this.#pathLengths[index]!;
+    let prefix = 0;
+    for (let i = 0; i < 7; i++) prefix = prefix * 16 + (i < length ? chunk[start + i]! : 0);
+    return prefix;
+  }
+
   /** The nodes that were added. */
   *[Symbol.iterator](): Generator<TrieNode> {
     for (let i = 0; i < this.size; i++) {

@@ -30,8 +30,8 @@ export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
   #recent = new PendingNodes();
   #merging: PendingNodes | undefined;
-  /** Places of `#merging` in the order of their rows, and how many are written. */
-  #order: Float64Array = new Float64Array(0);
+  /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
+  #order: Float64Array | undefined;
   #written = 0;
   /** Number of the merge under way. */
   #mergeNumber = 0;
@@ -45,10 +45,9 @@ export class TrieNodeTable implements TrieNodeReader {
     return this.#recent.nodes.bytes;
   }
 
-  /** Memory of all nodes that have still to be written. */
-  get waitingBytes(): number {
-    const left = 1 - this.#written / Math.max(1, this.#order.length);
-    return this.recentBytes + left * (this.#merging?.nodes.bytes ?? 0);
+  /** Places that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return (this.#merging?.places ?? 0) - this.#written;
   }
 
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -80,19 +79,20 @@ export class TrieNodeTable implements TrieNodeReader {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
     this.#merging = this.#recent;
     this.#recent = new PendingNodes();
-    this.#order = this.#merging.sortedPlaces();
+    this.#order = undefined;
     this.#written = 0;
     this.#mergeNumber = number;
   }
 
   /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
   mergeSome(keysMax: number, isLate: () => boolean): number {
+    const order = this.#sorted();
     const first = this.#written;
-    const end = Math.min(first + keysMax, this.#order.length);
+    const end = Math.min(first + keysMax, order.length);
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
-      do this.#write(writer, this.#order[at++]!);
+      do this.#write(writer, order[at++]!);
       while (at < end && !isLate());
     });
     this.#written = at;
@@ -101,7 +101,12 @@ export class TrieNodeTable implements TrieNodeReader {
 
   /** Writes all that is left in a transaction that goes on. */
   mergeRest(writer: KvWriter): void {
-    for (const place of this.#order.subarray(this.#written)) this.#write(writer, place);
+    for (const place of this.#sorted().subarray(this.#written)) this.#write(writer, place);
+  }
+
+  #sorted(): Float64Array {
+    this.#order ??= this.#merging?.sortedPlaces() ?? new Float64Array(0);
+    return this.#order;
   }
 
   #write(writer: KvWriter, place: number): void {
@@ -115,7 +120,7 @@ export class TrieNodeTable implements TrieNodeReader {
   /** After the transaction that wrote the checkpoint of the merge under way. */
   endMerge(): void {
     this.#merging = undefined;
-    this.#order = new Float64Array(0);
+    this.#order = undefined;
     this.#written = 0;
   }
 

@@ -81,6 +81,13 @@ function buildProgram(
   addEngineCommands(program, context, load, invocation);
   addConsoleCommands(program, context, load, invocation);
   program
+    .command("completion <shell>")
+    .description("print the script that completes commands in bash, zsh or fish")
+    .action(async (shell: string) => {
+      const { printCompletion } = await import("./commands/completion.ts");
+      printCompletion(shell, program, context);
+    });
+  program
     .command("version")
     .description("print the version")
     .action(() => {

@@ -168,7 +168,7 @@ export function updateTrie(
     const branchDepth = depth + shared.length;
     path.set(shared, depth);
     groupByNibble(keys, order, from, to, branchDepth);
-    const children: (Subtrie | undefined)[] = new Array(16);
+    const references: (Uint8Array | undefined)[] = new Array(16);
     let changed = 0;
     let value: Uint8Array | undefined;
     let start = from;
@@ -178,12 +178,20 @@ export function updateTrie(
       const nibble = nibbleAt(keys[order[start]!]!, branchDepth);
       const end = groupEnd(keys, order, start, to, branchDepth);
       path[branchDepth] = nibble;
-      children[nibble] = build(order, start, end, branchDepth + 1);
+      references[nibble] = buildReference(order, start, end, branchDepth + 1);
       changed |= 1 << nibble;
       start = end;
     }
-    const branch = closeBranch(undefined, changed, children, value, branchDepth);
-    return branch && prefixed(shared, branch);
+    const branch = encodeBranch({ old: undefined, changed, references, value });
+    const payload = referenceOf(branch, branchDepth);
+    return prefixed(shared, { kind: "extension", path: EMPTY_BYTES, payload });
+  };
+
+  /** How a branch refers to the subtrie of these keys: none of them goes, so a leaf of it is encoded at once. */
+  const buildReference = (order: Int32Array, from: number, to: number, depth: number) => {
+    const index = order[from]!;
+    if (to - from > 1) return refer(build(order, from, to, depth)!, depth);
+    return referenceOf(encodeLeaf(keys[index]!, depth, values[index]!), depth);
   };
 
   /** The keys that get a value where nothing stands but, perhaps, `leaf`. */

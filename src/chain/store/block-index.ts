@@ -12,6 +12,7 @@ import {
   type MissingRow,
 } from "../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
+import { byPrefix, keyPrefix } from "../../storage/row-order.ts";
 import {
   assertKnownFormat,
   INDEX_FORMAT,
@@ -268,10 +269,13 @@ export class BlockIndex {
     const rootKey = stateRootKey(header.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
-    for (const [index, tx] of transactions.entries()) {
-      writer.put(tableKey(TABLE.transaction, hashToBytes(tx.hash)), varints(number, index));
+    const hashes = transactions.map(({ hash }) => hashToBytes(hash));
+    for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
+      writer.put(tableKey(TABLE.transaction, hashes[index]!), varints(number, index));
     }
-    for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
+    for (const row of inKeyOrder(rows.accounts)) {
+      this.accounts.write(writer, number, placed(row, position));
+    }
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
@@ -446,6 +450,12 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
   row.hex(hash);
   row.varint(end);
   writer.put(metaKey(META.applied), row.finish());
+}
+
+/** A B-tree takes neighbours one after the other in less time than rows in any order. */
+function inKeyOrder(rows: readonly ChangeRow[]): readonly ChangeRow[] {
+  const order = byPrefix(rows.length, (i) => keyPrefix(rows[i]!.key));
+  return Array.from(order, (index) => rows[index]!);
 }
 
 function placed({ key, value, offset }: ChangeRow, position: number) {

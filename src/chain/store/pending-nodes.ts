@@ -1,7 +1,6 @@
+import { byPrefix } from "../../storage/row-order.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
 
-/** Places of which the order is exact: what a double holds beside 29 bits of the place itself. */
-const SORTED_PLACES_MAX = 2 ** 24;
 const TABLE_MIN = 1_024;
 
 /**
@@ -60,16 +59,7 @@ export class PendingNodes {
 
   /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
   sortedPlaces(): Float64Array {
-    const places = new Float64Array(this.places);
-    const isExact = places.length <= SORTED_PLACES_MAX;
-    for (let place = 0; place < places.length; place++) {
-      const prefix = isExact ? this.nodes.placePrefix(this.#anyOf[place]!) : 0;
-      places[place] = prefix * SORTED_PLACES_MAX + place;
-    }
-    if (!isExact) return places;
-    places.sort();
-    for (let i = 0; i < places.length; i++) places[i] = places[i]! % SORTED_PLACES_MAX;
-    return places;
+    return byPrefix(this.places, (place) => this.nodes.placePrefix(this.#anyOf[place]!));
   }
 
   /** Number of the place of `entry`, a new one if need be. */

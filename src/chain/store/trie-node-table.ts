@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import { copyShared } from "../../primitives/slab.ts";
+import { allocateShared, copyShared } from "../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
 import { numberFromKey, numberKey, TABLE } from "../../storage/schema.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -113,7 +113,9 @@ export class TrieNodeTable implements TrieNodeReader {
     const merging = this.#merging!;
     const entry = merging.entry(place);
     const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
-    const row = this.#mergedRow(merging, place, writer.view(key));
+    // The first merge finds rows only where an earlier try of it wrote them.
+    const stored = this.#mergeNumber === 1 ? undefined : writer.view(key);
+    const row = this.#mergedRow(merging, place, stored);
     if (row !== undefined) writer.put(key, row);
   }
 
@@ -143,7 +145,7 @@ export class TrieNodeTable implements TrieNodeReader {
 
   #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
     const length = hash.length + rlp.length;
-    const row = new Uint8Array(VERSIONS_OFFSET + length + before.length);
+    const row = allocateShared(VERSIONS_OFFSET + length + before.length);
     row.set(numberKey(this.#mergeNumber));
     row[LENGTH_OFFSET] = length & 255;
     row[LENGTH_OFFSET + 1] = length >> 8;

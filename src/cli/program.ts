@@ -81,6 +81,13 @@ function buildProgram(
   addEngineCommands(program, context, load, invocation);
   addConsoleCommands(program, context, load, invocation);
   program
+    .command("completion <shell>")
+    .description("print the script that completes commands in bash, zsh or fish")
+    .action(async (shell: string) => {
+      const { printCompletion } = await import("./commands/completion.ts");
+      printCompletion(shell, program, context);
+    });
+  program
     .command("version")
     .description("print the version")
     .action(() => {
@@ -125,6 +132,7 @@ function addNodeCommands(
     .requiredOption("--output <folder>", "empty or new folder for the homes")
     .option("--validators <number>", "nodes that decide blocks (default 4)")
     .option("--full-nodes <number>", "nodes that only follow (default 0)")
+    .option("--genesis <file>", "a geth genesis file")
     .option("--chain-id <number>", "chain id (default 9000)")
     .option("--fund <address...>", "accounts that own a million ether")
     .option("--block-time <duration>", "time between blocks (default 1s)")

@@ -75,6 +75,8 @@ export const DEFAULTS = {
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** Each keeps an execution thread and the traces of a block busy for as long as its client reads. */
+  rpcTraceChainsMax: 4,
   /** Erigon's, and what Otterscan asks for. */
   rpcOtsPageSizeMax: 25,
 
@@ -114,8 +116,8 @@ export const DEFAULTS = {
   poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
 
-  /** The paths to some 30,000 accounts; a node that is not cached costs a few microseconds of LMDB. */
-  stateCacheBytes: 64 * 2 ** 20,
+  /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
+  stateCacheBytes: 128 * 2 ** 20,
 
   /** As anvil and geth's documentation have it; Hardhat funds twenty. */
   devAccounts: 10,

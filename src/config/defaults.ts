@@ -26,8 +26,10 @@ export const DEFAULTS = {
    * memory bus with profit; each takes some 60 MB once it works.
    */
   rpcWorkers: Math.min(8, Math.max(1, availableParallelism() - 1)),
-  /** None: on two cores they compete with the chain for one, and each takes some 100 MB (ADR 53). */
-  rpcProcesses: 0,
+  /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 68). */
+  rpcProcesses: processesFor(availableParallelism()),
+  /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
+  rpcProcessesDev: 0,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
@@ -127,3 +129,8 @@ export const DEFAULTS = {
   /** Loopback: metrics show strangers the load of the node. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;
+
+/** @param cores that this process may use */
+export function processesFor(cores: number): number {
+  return cores < 4 ? 0 : Math.min(4, cores - 1);
+}

@@ -133,6 +133,7 @@ export const SCHEMA = {
         "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
     }),
     processes: option("json-rpc.processes", integer(0, 64), DEFAULTS.rpcProcesses, {
+      dev: DEFAULTS.rpcProcessesDev,
       description:
         "Processes that serve HTTP and WebSocket connections beside the chain's, each with a thread for long calls; 0 serves them in the chain's.",
     }),

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
 import { init } from "./cli/commands/init.ts";
 import { fakeContext } from "./cli/testing/fake-context.ts";
-import { createNode } from "./index.ts";
+import { createNode, type EvmintNode } from "./index.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const STRANGER = "0x00000000000000000000000000000000000beef1";
 
 test("createNode gives a dev chain without a port, which viem can use", async () => {
   const node = await createNode();
@@ -114,4 +115,51 @@ test("a home made by init is opened as the chain it is", async (context) => {
   const chainId = await node.provider.request({ method: "eth_chainId" });
   await node.stop();
   assert.equal(chainId, "0x1092");
+});
+
+test("hundreds of nodes run in one process, each with a chain of its own", async () => {
+  const nodes = await Promise.all(Array.from({ length: 200 }, () => createNode()));
+  try {
+    const balances = await Promise.all(
+      nodes.map(async ({ provider, accounts }, i) => {
+        const value = `0x${(i + 1).toString(16)}`;
+        const [from] = accounts;
+        const params = [{ from: from!.address, to: STRANGER, value }];
+        await provider.request({ method: "eth_sendTransaction", params });
+        return provider.request({ method: "eth_getBalance", params: [STRANGER, "latest"] });
+      }),
+    );
+    assert.deepEqual(
+      balances.map(Number),
+      nodes.map((_, i) => i + 1),
+    );
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+});
+
+test("a node in memory writes no chain to disk, and is stopped at the end of its scope", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-scope-"));
+  let provider: EvmintNode["provider"];
+  {
+    await using node = await createNode({
+      home: folder,
+      settings: { "dev.in-memory": "true", "ipc.enable": "true" },
+    });
+    provider = node.provider;
+    assert.deepEqual(
+      node.urls.map((url) => url.endsWith("evmint.ipc")),
+      [true],
+    );
+    node.mine();
+    assert.equal(await provider.request({ method: "eth_blockNumber" }), "0x1");
+    const first = await provider.request({ method: "hardhat_metadata" });
+    await using other = await createNode();
+    const second = await other.provider.request({ method: "hardhat_metadata" });
+    const idOf = (metadata: unknown) => (metadata as { instanceId: string }).instanceId;
+    assert.notEqual(idOf(first), idOf(second));
+  }
+  await assert.rejects(provider.request({ method: "eth_chainId" }), { code: 4200 });
+  assert.equal(existsSync(join(folder, "data")), false);
+  rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UnknownConfigKeyError } from "./config/errors.ts";
@@ -6,15 +7,17 @@ import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
 import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
+import type { DevAccount } from "./keystore/dev-accounts.ts";
 import type { InProcessProvider } from "./node/provider.ts";
 import { startNode } from "./node/start-node.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
+export type { DevAccount } from "./keystore/dev-accounts.ts";
 export { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./node/provider.ts";
 export type { Logger } from "./telemetry/logger.ts";
 
 export type CreateNodeOptions = {
-  /** Folder of the chain. Left out: a chain that is gone when the node stops. */
+  /** Folder of the chain. Left out: a dev chain in memory that is gone when the node stops. */
   readonly home?: string;
   /** The funded accounts and open namespaces of `start --dev`. Default: true unless `home` holds a chain made by `init`. */
   readonly dev?: boolean;
@@ -23,11 +26,13 @@ export type CreateNodeOptions = {
   readonly log?: Logger;
 };
 
-export type EvmintNode = {
+export type EvmintNode = AsyncDisposable & {
   /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
   readonly provider: InProcessProvider;
   /** Where it listens; nowhere unless `settings` say so. */
   readonly urls: readonly string[];
+  /** The funded accounts of a dev chain; none on other chains. Anyone knows their keys. */
+  readonly accounts: readonly DevAccount[];
   /** Makes one block now, empty or not; its hash. */
   mine(): `0x${string}`;
   stop(): Promise<void>;
@@ -56,18 +61,23 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
   assertOptions(options);
   const { settings = {}, log = SILENT_LOGGER } = options;
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
-  const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-"));
-  const flags = { ...EMBEDDED, ...settings };
+  // Made when something is written to it: most nodes in memory never do.
+  const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
+  const inMemory = { "dev.in-memory": String(options.home === undefined) };
+  const flags = { ...EMBEDDED, ...inMemory, ...settings };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
   const node = await startNode(config, log);
+  async function stop() {
+    await node.stop();
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+  }
   return {
     provider: node.provider,
     urls: node.listeners.map(({ url }) => url),
+    accounts: node.chain.devAccounts,
     mine: () => node.core.engine.produceBlock(),
-    async stop() {
-      await node.stop();
-      if (options.home === undefined) rmSync(home, { recursive: true, force: true });
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -475,7 +475,7 @@ export const SCHEMA = {
         "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken. The newest two are stored: a new node has to find and fetch one in the time of two intervals.",
     }),
   },
-  /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
+  /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {
       description: "Chain id of a new dev chain: 31337 unless set.",
@@ -488,6 +488,10 @@ export const SCHEMA = {
     }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
+    }),
+    inMemory: option("dev.in-memory", boolean, false, {
+      description:
+        "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
     }),
   },
   index: {

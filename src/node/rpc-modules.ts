@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
+import { isInMemory } from "../config/home.ts";
 import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
+import { hashFromBytes } from "../primitives/hash.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { LesPort } from "../rpc/les/port.ts";
@@ -91,12 +94,14 @@ export function createRpcPorts(
 }
 
 function createNodePort(
-  { home, consensus }: Config,
+  config: Config,
   { chain, feeRecipient, engine, devChain, voting }: ChainCore,
   view: ChainView,
   { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
+  const { consensus } = config;
   const version = clientVersion();
+  const idOfMemory = hashFromBytes(randomBytes(32));
   const startingBlock = chain.head().block.header.number;
   return {
     info: () => {
@@ -115,7 +120,7 @@ function createNodePort(
     },
     readiness,
     devChain: () => ({
-      instanceId: instanceId(home),
+      instanceId: isInMemory(config) ? idOfMemory : instanceId(config.home),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
     }),
     ...admin,

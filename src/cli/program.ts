@@ -323,7 +323,6 @@ const DEV_ALIASES = [
   ["dev.accounts", "--accounts <number>", "funded accounts of a new dev chain (default 10)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
   ["dev.predeploys", "--predeploys <list>", "contracts of a new dev chain (default all; none)"],
-  ["dev.in-memory", "--in-memory", "a dev chain that is gone when the node stops"],
 ] as const;
 
 function withDevAliases(command: Command): Command {
@@ -385,8 +384,8 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
 /** Settings given by their short flags. @throws UsageError */
 function aliasedSettings(flags: Flags): [string, string][] {
   const aliases = DEV_ALIASES.flatMap(([key, flag]): [string, string][] => {
-    const value = flags[new Option(flag).attributeName()];
-    return value === undefined ? [] : [[key, String(value)]];
+    const value = flags[new Option(flag).attributeName()] as string | undefined;
+    return value === undefined ? [] : [[key, value]];
   });
   if (aliases.length > 0 && flags["dev"] !== true) {
     throw new UsageError(

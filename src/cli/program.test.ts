@@ -384,7 +384,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     "3",
     "--predeploys",
     "none",
-    "--in-memory",
+    "--dev.in-memory",
   ];
   const node = await startDev(fakeNode(), flags);
   node.signal();

@@ -8,12 +8,17 @@ import { loadConfig } from "./config/load.ts";
 import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
 import type { DevAccount } from "./keystore/dev-accounts.ts";
+import { createDevControl, type DevControl } from "./node/dev-control.ts";
 import type { InProcessProvider } from "./node/provider.ts";
+import { createRpcClient } from "./node/rpc-client.ts";
 import { startNode } from "./node/start-node.ts";
+import type { RpcMethods } from "./rpc/method-types.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
 export type { DevAccount } from "./keystore/dev-accounts.ts";
+export type { DevControl } from "./node/dev-control.ts";
 export { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./node/provider.ts";
+export type * from "./rpc/method-types.ts";
 export type { Logger } from "./telemetry/logger.ts";
 
 export type CreateNodeOptions = {
@@ -26,17 +31,20 @@ export type CreateNodeOptions = {
   readonly log?: Logger;
 };
 
-export type EvmintNode = AsyncDisposable & {
-  /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
-  readonly provider: InProcessProvider;
-  /** Where it listens; nowhere unless `settings` say so. */
-  readonly urls: readonly string[];
-  /** The funded accounts of a dev chain; none on other chains. Anyone knows their keys. */
-  readonly accounts: readonly DevAccount[];
-  /** Makes one block now, empty or not; its hash. */
-  mine(): `0x${string}`;
-  stop(): Promise<void>;
-};
+export type EvmintNode = AsyncDisposable &
+  DevControl & {
+    /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
+    readonly provider: InProcessProvider;
+    /** Where it listens; nowhere unless `settings` say so. */
+    readonly urls: readonly string[];
+    /** The funded accounts of a dev chain; none on other chains. Anyone knows their keys. */
+    readonly accounts: readonly DevAccount[];
+    /** Every method, typed: `rpc.eth_getBalance(address, "latest")`. */
+    readonly rpc: RpcMethods;
+    /** Makes one block now, empty or not, on any chain with the solo engine; its hash. */
+    produceBlock(): `0x${string}`;
+    stop(): Promise<void>;
+  };
 
 /** No port, no socket: a program that embeds a node talks to `provider`. */
 const EMBEDDED = {
@@ -71,11 +79,14 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
     await node.stop();
     if (options.home === undefined) rmSync(home, { recursive: true, force: true });
   }
+  const rpc = createRpcClient(node.provider);
   return {
+    ...createDevControl(rpc),
     provider: node.provider,
+    rpc,
     urls: node.listeners.map(({ url }) => url),
     accounts: node.chain.devAccounts,
-    mine: () => node.core.engine.produceBlock(),
+    produceBlock: () => node.core.engine.produceBlock(),
     stop,
     [Symbol.asyncDispose]: stop,
   };

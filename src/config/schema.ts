@@ -489,6 +489,10 @@ export const SCHEMA = {
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),
+    clientVersion: option("dev.client-version", unset(text), null, {
+      description:
+        "What web3_clientVersion answers on a dev chain, for tools that look for a name: Hardhat's network helpers run where it begins with hardhat or anvil.",
+    }),
     inMemory: option("dev.in-memory", boolean, false, {
       description:
         "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",

@@ -99,8 +99,8 @@ function createNodePort(
   view: ChainView,
   { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
-  const { consensus } = config;
-  const version = clientVersion();
+  const { consensus, devChain: devSettings } = config;
+  const version = (config.dev && devSettings.clientVersion) || clientVersion();
   const idOfMemory = hashFromBytes(randomBytes(32));
   const startingBlock = chain.head().block.header.number;
   return {
@@ -114,7 +114,7 @@ function createNodePort(
         isListening: network?.isListening ?? isListening(),
         coinbase: feeRecipient.value,
         // The solo engine is the one validator and has no chain to catch up with.
-        isValidator: network?.isValidator ?? true,
+        isValidator: network?.isValidator ?? devChain?.makesBlocks ?? true,
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },

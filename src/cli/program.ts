@@ -81,6 +81,13 @@ function buildProgram(
   addEngineCommands(program, context, load, invocation);
   addConsoleCommands(program, context, load, invocation);
   program
+    .command("completion <shell>")
+    .description("print the script that completes commands in bash, zsh or fish")
+    .action(async (shell: string) => {
+      const { printCompletion } = await import("./commands/completion.ts");
+      printCompletion(shell, program, context);
+    });
+  program
     .command("version")
     .description("print the version")
     .action(() => {
@@ -142,6 +149,14 @@ function addNodeCommands(
     .action(async (flags: Flags) => {
       const { printToken } = await import("./commands/token.ts");
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
+    });
+
+  withSettings(withHome(program.command("doctor")), invocation)
+    .option("--dev", "the dev chain's home")
+    .description("look at disk, memory, limits, clock, ports, secrets and versions")
+    .action(async (flags: Flags) => {
+      const { doctor } = await import("./commands/doctor.ts");
+      doctor(load(flags).config, context);
     });
 
   const config = program.command("config").description("settings");

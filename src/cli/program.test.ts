@@ -397,7 +397,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
-    clientVersion: null,
+    ...{ clientVersion: null, loadState: null, dumpState: null, stateIntervalMs: null },
     inMemory: true,
   });
   for (const args of [

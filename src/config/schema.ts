@@ -493,6 +493,16 @@ export const SCHEMA = {
       description:
         "What web3_clientVersion answers on a dev chain, for tools that look for a name: Hardhat's network helpers run where it begins with hardhat or anvil.",
     }),
+    loadState: option("dev.load-state", unset(text), null, {
+      description: "File of anvil's format whose accounts a new dev chain has from its start.",
+    }),
+    dumpState: option("dev.dump-state", unset(text), null, {
+      description: "File that gets the dev chain's accounts in anvil's format when the node stops.",
+    }),
+    stateIntervalMs: option("dev.state-interval", unset(duration), null, {
+      description:
+        "Time after which the file of dev.dump-state is written again while the node runs.",
+    }),
     inMemory: option("dev.in-memory", boolean, false, {
       description:
         "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",

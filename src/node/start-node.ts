@@ -6,6 +6,7 @@ import { mergeExpositions } from "../telemetry/merge-expositions.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
+import { openDevStateFiles } from "./dev-state-files.ts";
 import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 import type { InProcessProvider } from "./provider.ts";
@@ -46,6 +47,7 @@ export async function startNode(
   try {
     declareChainMetrics(metrics, core);
     logBlocks(core, log.child("chain"));
+    const stateFiles = await openDevStateFiles(config, core, { log: log.child("dev"), failures });
     const { header } = core.chain.head().block;
     const readiness = () => ({
       ready: stopping === undefined && core.stalled() === undefined,
@@ -80,6 +82,7 @@ export async function startNode(
       } finally {
         // Whatever a listener's trouble is: the store must be closed.
         measured?.close();
+        await stateFiles.close();
         await core.stop();
         core.store.close();
       }

@@ -397,7 +397,13 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
-    ...{ clientVersion: null, loadState: null, dumpState: null, stateIntervalMs: null },
+    ...{
+      artifacts: null,
+      clientVersion: null,
+      loadState: null,
+      dumpState: null,
+      stateIntervalMs: null,
+    },
     inMemory: true,
   });
   for (const args of [

@@ -345,8 +345,9 @@ const DEV_ALIASES = [
   ["dev.predeploys", "--predeploys <list>", "contracts of a new dev chain (default all; none)"],
 ] as const;
 
-/** Short names that anvil has too; `--help-all` shows the settings. */
+/** Names of files, most as in anvil; `--help-all` shows the settings. */
 const DEV_FILE_ALIASES = [
+  ["dev.artifacts", "--artifacts <folder>"],
   ["dev.load-state", "--load-state <file>"],
   ["dev.dump-state", "--dump-state <file>"],
   ["dev.state-interval", "--state-interval <duration>"],

@@ -493,6 +493,10 @@ export const SCHEMA = {
       description:
         "What web3_clientVersion answers on a dev chain, for tools that look for a name: Hardhat's network helpers run where it begins with hardhat or anvil.",
     }),
+    artifacts: option("dev.artifacts", unset(text), null, {
+      description:
+        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert.",
+    }),
     loadState: option("dev.load-state", unset(text), null, {
       description: "File of anvil's format whose accounts a new dev chain has from its start.",
     }),

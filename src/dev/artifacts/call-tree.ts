@@ -84,11 +84,11 @@ function frameText(
   const failure =
     error === undefined ? "" : ` ✗ ${failureText(error, output, contract, contracts)}`;
   if (isCreation(type)) {
-    const constructor = contract?.abi.find((item) => item.type === "constructor");
+    const declared = contract?.abi.find((item) => item.type === "constructor");
     const data = hexToBytes(input).subarray(contract?.creation.bytes.length ?? 0);
     const at =
       error === undefined && to !== undefined ? ` → ${checksumAddress(to as Address)}` : "";
-    return `new ${name}(${abiText(constructor?.inputs ?? [], data) ?? ""})${paid}${at}${failure}`;
+    return `new ${name}(${abiText(declared?.inputs ?? [], data) ?? ""})${paid}${at}${failure}`;
   }
   const item = contracts.item("function", input.slice(0, 10), contract);
   const by = type === "CALL" ? "" : ` ${type.toLowerCase()}`;

@@ -601,6 +601,7 @@ export interface RpcMethods {
   debug_stopCPUProfile(): Promise<unknown>;
   debug_stopGoTrace(): Promise<unknown>;
   debug_storageRangeAt(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput, txIndex: number, address: RpcAddress, keyStart: Hex, maxResult: number): Promise<unknown>;
+  debug_subscribe(name: "traceChain", options?: unknown | null): Promise<string>;
   debug_traceBadBlock(blockHash: RpcHash, config?: RpcTraceConfigInput | null): Promise<unknown>;
   debug_traceBlock(rlp: Hex, config?: RpcTraceConfigInput | null): Promise<unknown>;
   debug_traceBlockByHash(blockHash: RpcHash, config?: RpcTraceConfigInput | null): Promise<unknown>;
@@ -609,6 +610,7 @@ export interface RpcMethods {
   debug_traceCall(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, config?: RpcTraceCallConfigInput | null): Promise<unknown>;
   debug_traceCallMany(bundles: readonly RpcBundleInput[], context?: RpcStateContextInput | null, config?: RpcTraceCallConfigInput | null): Promise<unknown>;
   debug_traceTransaction(transactionHash: RpcHash, config?: RpcTraceConfigInput | null): Promise<unknown>;
+  debug_unsubscribe(id: string): Promise<boolean>;
   debug_verbosity(level: number): Promise<unknown>;
   debug_vmodule(pattern: string): Promise<unknown>;
   debug_writeBlockProfile(file: string): Promise<unknown>;
@@ -740,6 +742,7 @@ export interface RpcMethods {
   hardhat_setStorageAt(address: RpcAddress, slot: number | string | bigint, value: number | string | bigint): Promise<boolean>;
   hardhat_stopImpersonatingAccount(address: RpcAddress): Promise<boolean>;
   les_addBalance(id: string, value: number | string, meta?: string | null): Promise<readonly number[]>;
+  les_benchmark(setups: readonly ({ readonly [key: string]: unknown })[], passCount: unknown, length: unknown): Promise<unknown>;
   les_clientInfo(ids: readonly string[]): Promise<{ readonly [key: string]: unknown }>;
   les_getCheckpoint(index: unknown): Promise<readonly string[]>;
   les_getCheckpointContractAddress(): Promise<string>;

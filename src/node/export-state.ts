@@ -1,10 +1,12 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { dumpWholeState } from "../chain/inspect/state-dump.ts";
+import { dumpState } from "../chain/inspect/state-dump.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { hashToBytes } from "../primitives/hash.ts";
 import { dumpedAccountJson } from "../rpc/debug/inspect/dump-json.ts";
 import type { OpenChain } from "./open-chain.ts";
 
-/** Characters that are written at once. */
-const CHUNK = 1 << 20;
+/** Accounts that are read and written at once. */
+const PAGE = 1_000;
 
 /**
  * Writes the state after a block as `geth dump` prints it: a line with the state root, and a JSON line for each account in the order of
@@ -12,30 +14,32 @@ const CHUNK = 1 << 20;
  * @param file must not exist
  * @returns the number of accounts
  */
-export function exportState(
+export async function exportState(
   file: string,
   number: number,
   { chain, store }: Pick<OpenChain, "chain" | "store">,
-): number {
+): Promise<number> {
   const source = {
     state: chain.stateAt(number),
-    addresses: store.addresses(),
+    keys: store.hashedKeys,
     storageRootOf: (address: Parameters<typeof chain.proofAt>[1]) =>
       chain.proofAt(number, address, []).storageRoot,
   };
+  const whole = { accountsMax: PAGE, withCode: true, withStorage: true };
+  const withoutLimit = { take() {}, assertInTime() {} };
   const descriptor = openSync(file, "wx", 0o600);
   try {
-    let accounts = 0;
-    let text = `${JSON.stringify({ root: chain.headerAt(number)!.stateRoot })}\n`;
-    for (const account of dumpWholeState(source)) {
-      accounts++;
-      text += `${JSON.stringify(dumpedAccountJson(account))}\n`;
-      if (text.length < CHUNK) continue;
-      writeSync(descriptor, text);
-      text = "";
+    writeSync(descriptor, `${JSON.stringify({ root: chain.headerAt(number)!.stateRoot })}\n`);
+    let written = 0;
+    for (let start: Uint8Array | undefined = EMPTY_BYTES; start !== undefined; ) {
+      const { accounts, next } = await dumpState(source, { ...whole, ...withoutLimit, start });
+      for (const account of accounts) {
+        writeSync(descriptor, `${JSON.stringify(dumpedAccountJson(account))}\n`);
+      }
+      written += accounts.length;
+      start = next && hashToBytes(next);
     }
-    writeSync(descriptor, text);
-    return accounts;
+    return written;
   } finally {
     closeSync(descriptor);
   }

@@ -109,7 +109,7 @@ export const nodeOperations: NodeOperations = {
       if (number > head) {
         throw new UnknownRangeError(`block ${number} does not exist: head is ${head}`);
       }
-      return { block: number, accounts: exportState(file, number, opened) };
+      return { block: number, accounts: await exportState(file, number, opened) };
     } finally {
       opened.store.close();
     }

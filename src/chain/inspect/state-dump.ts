@@ -60,51 +60,25 @@ export async function dumpState(
     { state, keys },
     assertInTime,
   );
-  const accounts = found.slice(0, accountsMax).map((each) => {
+  const accounts = found.slice(0, accountsMax).map(({ hash, address, account }) => {
     take(ACCOUNT_CHARS);
-    return dumpAccount(each, { state, storageRootOf }, { withCode, withStorage, take });
+    const code =
+      withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
+    take(2 * code.length);
+    const storage: (readonly [Hash, bigint])[] = [];
+    if (withStorage) {
+      for (const entry of state.storageEntries(address)) {
+        take(SLOT_CHARS);
+        storage.push(entry);
+      }
+    }
+    return {
+      ...account,
+      ...{ address, hash, code, storage },
+      storageRoot: storageRootOf(address) ?? EMPTY_TRIE_ROOT,
+    };
   });
   return { accounts, next: found[accountsMax]?.hash };
-}
-
-/** Every account of a state, one by one, in the order of `dumpState`. Takes some 150 bytes of memory for each. */
-export function* dumpWholeState({
-  state,
-  addresses,
-  storageRootOf,
-}: DumpSource): Generator<DumpedAccount> {
-  const hashed = Array.from(addresses, (address) => ({
-    address,
-    hash: hashFromBytes(keccak256OfHex(address)),
-  })).sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  const options = { withCode: true, withStorage: true, take() {} };
-  for (const { address, hash } of hashed) {
-    const account = state.account(address);
-    if (account === undefined) continue;
-    yield dumpAccount({ address, hash, account }, { state, storageRootOf }, options);
-  }
-}
-
-function dumpAccount(
-  { hash, address, account }: Found,
-  { state, storageRootOf }: Pick<DumpSource, "state" | "storageRootOf">,
-  { withCode, withStorage, take }: Pick<DumpOptions, "withCode" | "withStorage" | "take">,
-): DumpedAccount {
-  const code =
-    withCode && account.codeHash !== EMPTY_CODE_HASH ? state.code(account.codeHash) : EMPTY_BYTES;
-  take(2 * code.length);
-  const storage: (readonly [Hash, bigint])[] = [];
-  if (withStorage) {
-    for (const entry of state.storageEntries(address)) {
-      take(SLOT_CHARS);
-      storage.push(entry);
-    }
-  }
-  return {
-    ...account,
-    ...{ address, hash, code, storage },
-    storageRoot: storageRootOf(address) ?? EMPTY_TRIE_ROOT,
-  };
 }
 
 type Found = { readonly hash: Hash; readonly address: Address; readonly account: Account };

@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createAuthenticator } from "../../../rpc/auth/authenticator.ts";
+import { createClientAdmission } from "../../../rpc/les/client-admission.ts";
 import { createMethodRegistry } from "../../../rpc/methods.ts";
 import { createChannelPorts } from "../../../rpc/ports/channel/channel-client.ts";
 import type { ExecutionPort, ExecutionReads } from "../../../rpc/ports/execution.ts";
@@ -13,16 +14,19 @@ import { createMetrics } from "../../../telemetry/metrics.ts";
 import { callLimitsOf } from "../../adapters/call-limits.ts";
 import { createExecutionThreads } from "../../adapters/execution-workers.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
-import { createConnectionSessions } from "../../adapters/sessions.ts";
+import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
 import { answerHealth } from "../../health.ts";
 import { allowedOriginsOf } from "../../rpc-endpoints.ts";
 import { rpcSettings } from "../../rpc-modules.ts";
 import { FollowedChain } from "./followed-chain.ts";
+import { ForwardedAdmission } from "./forwarded-admission.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";
 import { MultiplexedPort } from "./multiplexed-port.ts";
 import type { FromWorker, RpcWorkerData, ToWorker } from "./rpc-protocol.ts";
 import { sharedLimits } from "./shared-limits.ts";
+
+const nowMs = () => performance.now();
 
 /** Methods that use these run in the chain's process (`runsInWorker`). */
 const SESSIONS_OF_THE_CHAIN: Pick<Sessions, "filters" | "sendLock" | "hashrates"> = {
@@ -60,6 +64,7 @@ export async function composeRpcWorker(
     { onListenerError: reportListenerError },
   );
   const forwarded = new ForwardedCalls(post);
+  const serving = new ForwardedAdmission(post, (connection) => forwarded.connectionId(connection));
   const methods = createMethodRegistry(config);
   const ports: RemotePorts = {
     ...remote,
@@ -70,19 +75,8 @@ export async function composeRpcWorker(
   const limits = sharedLimits(config.rpcLimits, index, count);
   const ofConnections = createConnectionSessions(sharedConfig(config, index, count), log, ports);
   const sessions = Object.assign(Object.create(SESSIONS_OF_THE_CHAIN), ofConnections) as Sessions;
-  const { subscriptions, feeds } = ofConnections;
-  subscriptions.onOpen = () => chain.emitCommitted();
-  metrics.gaugeOf(
-    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => subscriptions.size,
-  );
-  metrics.gaugeOf(
-    {
-      name: "rpc_notification_queue_bytes",
-      help: "Events that wait to be sent to their subscribers, each counted once.",
-    },
-    () => feeds.waitingBytes,
-  );
+  ofConnections.subscriptions.onOpen = () => chain.emitCommitted();
+  reportSessions(metrics, ofConnections);
   const authentication = createAuthenticator({
     secret: data.jwtSecret,
     badTokensMax: config.access.badTokensMax,
@@ -102,6 +96,7 @@ export async function composeRpcWorker(
       registry: forwarded.registryOf(methods),
       modules: { ...ports, sessions, settings },
       observer: createRpcObserver(log, metrics),
+      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: (request, response) =>
         answerHealth(request, response, () => remote.node.readiness()),
@@ -147,6 +142,10 @@ export async function composeRpcWorker(
           break;
         case "metrics":
           post({ kind: "metrics", id: message.id, exposition: metrics.exposition() });
+          break;
+        case "admitted":
+        case "notAdmitted":
+          serving.receive(message);
           break;
         case "start":
           break;
@@ -203,7 +202,8 @@ function createExecution(
 
 /** The limits of sessions that hold for all processes together. */
 function sharedConfig(config: Config, index: number, count: number): Config {
-  const { subscriptionTermsMax, totalSubscriptionsMax } = config.jsonRpc;
-  const shared = sharedLimits({ subscriptionTermsMax, totalSubscriptionsMax }, index, count);
+  const { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax } = config.jsonRpc;
+  const limits = { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax };
+  const shared = sharedLimits(limits, index, count);
   return { ...config, jsonRpc: { ...config.jsonRpc, ...shared } };
 }

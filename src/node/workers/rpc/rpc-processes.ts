@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
 import type { Registry } from "../../../rpc/dispatch/method.ts";
+import type { ServingPort } from "../../../rpc/les/serving-port.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
 import type { ConnectionWorkers } from "../../../rpc/server/connection-workers.ts";
@@ -27,6 +28,8 @@ export type RpcProcessesOptions = {
 export type RpcProcessesModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
+  /** undefined: callers are served alike */
+  readonly serving: ServingPort | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Rollbacks of the store so far. */
@@ -81,7 +84,7 @@ export class RpcProcesses implements ConnectionWorkers {
     );
     metrics.gaugeOf(
       { name: "rpc_process_connections", help: "Connections that RPC processes serve." },
-      () => this.#ready().reduce((sum, { connections }) => sum + connections, 0),
+      () => this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -112,10 +115,14 @@ export class RpcProcesses implements ConnectionWorkers {
     }
   }
 
+  /**
+   * To the process with the fewest connections of the listener, the first of them: while there are fewer than the limit of all processes
+   * together, that one has not reached its share (`sharedLimits`).
+   */
   handOver(kind: TcpKind, socket: Socket): boolean {
     let best: RpcProcess | undefined;
     for (const process of this.#ready()) {
-      if (best === undefined || process.connections < best.connections) best = process;
+      if (!best || process.connectionsOf(kind) < best.connectionsOf(kind)) best = process;
     }
     best?.handOver(kind, socket);
     return best !== undefined;
@@ -152,12 +159,12 @@ export class RpcProcesses implements ConnectionWorkers {
 
   #start(slot: Slot): void {
     const { data, count } = this.#options;
-    const { registry, ports, log } = this.#modules;
+    const { registry, ports, serving, log } = this.#modules;
     slot.startedMs = performance.now();
     const child = new RpcProcess(
       { ...data, index: slot.index, count },
       {
-        ...{ registry, ports, queue: this.#queue, log },
+        ...{ registry, ports, serving, queue: this.#queue, log },
         onReady: () => this.#wake(),
         onExit: (reason) => this.#ended(slot, reason),
         onBadToken: (source) => {
@@ -196,4 +203,8 @@ export class RpcProcesses implements ConnectionWorkers {
   #wake(): void {
     for (const resolve of this.#waitingForReady.splice(0)) resolve();
   }
+}
+
+function connectionsOf(process: RpcProcess): number {
+  return process.connectionsOf("http") + process.connectionsOf("ws");
 }

@@ -245,6 +245,9 @@ function reaches(node: NetworkNode, number: number): Promise<number> {
   return eventually(`block ${number}`, async () => (await heightOf(node)) >= number);
 }
 
+/** A figure, which is printed at once: the rest takes minutes. */
 function row(figure: string, value: number, unit: string): Row {
-  return { figure, value: Number(value.toPrecision(4)), unit };
+  const made = { figure, value: Number(value.toPrecision(4)), unit };
+  console.log(JSON.stringify(made));
+  return made;
 }

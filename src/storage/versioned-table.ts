@@ -221,6 +221,14 @@ export class VersionedTable {
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 
+  /** Keys with versions that no row has yet; some have older versions in rows. */
+  *unmergedKeys(): Iterable<Uint8Array> {
+    for (const text of this.#merging.keys()) yield Buffer.from(text, "latin1");
+    for (const text of this.#recent.keys()) {
+      if (!this.#merging.has(text)) yield Buffer.from(text, "latin1");
+    }
+  }
+
   /** Versions of all keys together. Reads every history row. */
   versionCount(): number {
     let count = 0;

@@ -35,7 +35,14 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
-import { writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
+import {
+  addressesFrom,
+  addressWithHash,
+  type HashedKeys,
+  slotWithHash,
+  writeHashedAddress,
+  writeHashedSlot,
+} from "./hashed-keys.ts";
 import { HistoricNodes } from "./historic-nodes.ts";
 import { NodeHistory } from "./node-history.ts";
 import { IndexMismatchError } from "./store-errors.ts";
@@ -230,6 +237,15 @@ export class BlockIndex {
   *addresses(): Iterable<Address> {
     for (const key of this.accounts.keys(EMPTY_BYTES)) yield addressFromBytes(key);
   }
+
+  /** The keys of accounts and slots by their hashes. */
+  readonly hashedKeys: HashedKeys = {
+    addressesFrom: (start) => addressesFrom(this.#kv, start),
+    unmergedAddresses: () => this.accounts.unmergedKeys(),
+    addressWithHash: (hash) => addressWithHash(this.#kv, hash),
+    slotWithHash: (address, hash) => slotWithHash(this.#kv, address, hash),
+    unmergedSlots: () => this.slots.unmergedKeys(),
+  };
 
   code(codeHash: Hash): Uint8Array | undefined {
     const known = this.#codes.get(codeHash);

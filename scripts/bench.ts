@@ -9,6 +9,7 @@ const BENCHES: Readonly<
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
   "light-serving": () => import("../bench/les/serving.ts"),
+  "hostile-scripts": () => import("../bench/rpc/hostile-scripts.ts"),
   keccak: () => import("../bench/micro/keccak.ts"),
   logs: () => import("../bench/rpc/logs.ts"),
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),

@@ -77,6 +77,10 @@ export const DEFAULTS = {
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** geth has 10; a file to import may hold many that fail for one reason. */
+  rpcBadBlocksMax: 100,
+  /** A hundred blocks of 300 KB. */
+  rpcBadBlocksBytesMax: 32 * 2 ** 20,
   /** Each keeps an execution thread and the traces of a block busy for as long as its client reads. */
   rpcTraceChainsMax: 4,
   /** Erigon's, and what Otterscan asks for. */

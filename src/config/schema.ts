@@ -177,6 +177,15 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    badBlocksMax: option("json-rpc.bad-blocks-limit", integer(1), DEFAULTS.rpcBadBlocksMax, {
+      description: "Rejected blocks stored for debug_getBadBlocks, the newest.",
+    }),
+    badBlocksBytesMax: option(
+      "json-rpc.bad-blocks-size-limit",
+      byteSize,
+      DEFAULTS.rpcBadBlocksBytesMax,
+      { description: "Bytes of all of them." },
+    ),
     traceChainsMax: option("json-rpc.trace-chains", integer(1), DEFAULTS.rpcTraceChainsMax, {
       description: "traceChain subscriptions of all connections.",
     }),

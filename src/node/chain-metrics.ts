@@ -4,7 +4,10 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  core: Pick<ChainCore, "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers">,
+  core: Pick<
+    ChainCore,
+    "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
+  >,
 ): void {
   const { chain, stalled } = core;
   declarePoolMetrics(metrics, core);
@@ -27,6 +30,10 @@ export function declareChainMetrics(
       () => core.store.addressIndex.indexedBlocks,
     );
   }
+  metrics.gaugeOf(
+    { name: "bad_blocks", help: "Rejected blocks that are stored for debug_getBadBlocks." },
+    () => core.badBlocks.size,
+  );
   const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
   const transactions = metrics.counter({
     name: "transactions_total",

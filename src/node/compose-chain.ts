@@ -304,7 +304,10 @@ export function composeChain(
       },
       shared,
     ),
-    badBlocks: new BadBlocks(),
+    badBlocks: new BadBlocks({
+      countMax: config.jsonRpc.badBlocksMax,
+      bytesMax: config.jsonRpc.badBlocksBytesMax,
+    }),
     devChain,
     rewind,
     withoutEngine,

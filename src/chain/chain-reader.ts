@@ -9,6 +9,7 @@ import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainReader } from "./reader.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { ReadableBlockStore } from "./store/block-store.ts";
+import { StatePrunedError } from "./store/store-errors.ts";
 
 /** The reads of a chain over its store. @param modules.head the newest block */
 export function createChainReader({
@@ -30,6 +31,11 @@ export function createChainReader({
     config,
     genesisHash,
     head,
+    oldest: () => ({
+      block: store.base() ?? 0,
+      state: store.stateBase(),
+      proof: store.proofBase(),
+    }),
     blockByNumber: (number) => store.block(number),
     headerAt: (number) => store.headerAt(number),
     hashAt: (number) => ancestorHash(number, store, config) ?? store.hashAt(number),
@@ -49,8 +55,12 @@ export function createChainReader({
       return patches === undefined ? state : patches.over(number, state);
     },
     patchAt: (number) => patches?.at(number),
-    proofAt: (number, address, slots) =>
-      stateTrie.prove(knownBlock(store, number).block.header.stateRoot, address, slots),
+    proofAt(number, address, slots) {
+      const { stateRoot } = knownBlock(store, number).block.header;
+      const base = store.proofBase();
+      if (number < base) throw new StatePrunedError({ number, base, root: stateRoot });
+      return stateTrie.prove(stateRoot, address, slots);
+    },
   };
 }
 

@@ -259,6 +259,24 @@ export class LogIndex implements LogSource {
     this.#mergedBlocks = blocks;
   }
 
+  /**
+   * The steps that remove the logs of a block, and the postings of its terms in chunks that are all before block `base`. A chunk that is not
+   * yet stays whole: no search asks for a block before the base.
+   */
+  *pruneSteps(
+    executed: Pick<ExecutedBlock, "block" | "receipts">,
+    base: number,
+  ): Generator<(writer: KvWriter) => void> {
+    const row = encodeBlockLogs(executed);
+    if (row === undefined) return;
+    const logs = new BlockLogs(executed.block.header.number, row);
+    yield (writer) => writer.remove(logsKey(logs.number));
+    if (chunkOf(logs.number) === chunkOf(base)) return;
+    for (const term of termsOfBlock(logs)) {
+      yield (writer) => writer.remove(termRowKey(term, chunkOf(logs.number)));
+    }
+  }
+
   /** Whether block `number` is among the candidates of each of its own terms, for checking the store. */
   holdsEveryTermOf(logs: BlockLogs): { readonly isWhole: boolean; readonly postings: number } {
     const terms = termsOfBlock(logs);

@@ -15,7 +15,7 @@ import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
-import type { LogSource } from "../logs/log-source.ts";
+import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import {
   decodeBlockRecord,
   decodeChangeRows,
@@ -35,10 +35,14 @@ import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
+import { restoreOldestState } from "./restore-oldest-state.ts";
+import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention.ts";
+import { StateFiles } from "./state-file.ts";
 import {
   BlockPrunedError,
   DiskFullError,
   IndexMismatchError,
+  StatePrunedError,
   StorePoisonedError,
 } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
@@ -70,6 +74,10 @@ export type LogBlockStoreOptions = {
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */
   readonly onAddressIndexFailure?: (error: unknown) => void;
+  /** What is removed in the background; nothing if not given. */
+  readonly retention?: RetentionOptions | undefined;
+  /** Called when removing old blocks fails; the chain goes on without it. */
+  readonly onPruningFailure?: (error: unknown) => void;
   /** Space left where the store is; without limit if not given. */
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
@@ -108,6 +116,10 @@ export class LogBlockStore implements BlockStore {
   #mergeIsDeferred = false;
   readonly #onAddressIndexFailure: (error: unknown) => void;
   #addressesAreDeferred = false;
+  readonly #retention: RetentionWork | undefined;
+  readonly #onPruningFailure: (error: unknown) => void;
+  #pruningIsDeferred = false;
+  #pruningFailed = false;
   readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
@@ -137,6 +149,7 @@ export class LogBlockStore implements BlockStore {
     this.followable =
       directory === undefined ? undefined : { directory, head: this.#published.buffer };
     this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
+    this.#onPruningFailure = options.onPruningFailure ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -155,7 +168,7 @@ export class LogBlockStore implements BlockStore {
       this.#headState = new HeadState(this.#index);
       this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
       if (applied !== undefined) this.#assertIndexIsOfLog(applied);
-      this.#head = applied;
+      this.#head = applied ?? this.#restoreOldestState(options);
       this.replayedBlocks = this.#replay(options);
       this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
         kv: options.index,
@@ -165,7 +178,17 @@ export class LogBlockStore implements BlockStore {
           block: (number) => this.#knownRecord(number),
         },
       });
+      this.#retention =
+        options.retention &&
+        new RetentionWork(options.retention, {
+          ...{ directory: options.log, log: this.#log, kv: this.#kv, index: this.#index },
+          ...{ blocks: this.#blocks, addresses: this.addressIndex },
+          stateAt: (number) => this.stateAt(number),
+          onMoved: () => this.#baseMoved(),
+        });
+      this.#baseMoved();
       this.#scheduleAddresses();
+      this.#schedulePruning();
       this.#publish();
     } catch (error) {
       this.#log.close();
@@ -184,13 +207,14 @@ export class LogBlockStore implements BlockStore {
 
   /** The logs of all blocks up to the head. */
   get logs(): LogSource {
-    return this.#index.logs;
+    return logsFrom(() => this.#base ?? 0, this.#index.logs);
   }
 
   /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     if (number === this.head()) return this.trieNodes;
+    this.#assertNotPruned(number, this.proofBase());
     const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
     if (number + 1 === first) return this.trieNodes;
     if (number < first) return this.#index.historicNodes(number);
@@ -199,6 +223,20 @@ export class LogBlockStore implements BlockStore {
 
   base(): number | undefined {
     return this.#base;
+  }
+
+  stateBase(): number {
+    return Math.max(this.#base ?? 0, this.#index.pruned.states.base);
+  }
+
+  proofBase(): number {
+    return Math.max(this.stateBase(), this.#index.pruned.proofs.base);
+  }
+
+  /** @throws StatePrunedError */
+  #assertNotPruned(number: number, base: number): void {
+    if (number >= base || !this.#isStored(number)) return;
+    throw new StatePrunedError({ number, base, root: this.#blocks.header(number).stateRoot });
   }
 
   head(): number | undefined {
@@ -243,6 +281,7 @@ export class LogBlockStore implements BlockStore {
     this.#publish();
     this.#scheduleMerge();
     this.#scheduleAddresses();
+    this.#schedulePruning();
     this.#failPoint("append:end");
   }
 
@@ -284,12 +323,17 @@ export class LogBlockStore implements BlockStore {
 
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
-    return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
+    const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
+    assertNotPruned();
+    return createStoredState(this.#index, number, this.#headState, {
+      headNumber: () => this.#head?.number,
+      assertNotPruned,
+    });
   }
 
   /** Bytes of the block log. */
   get logBytes(): number {
-    return this.#log.end;
+    return this.#log.end - this.#log.start;
   }
 
   /** Value of a row of the index. @param key 1 to 512 bytes */
@@ -310,6 +354,34 @@ export class LogBlockStore implements BlockStore {
     return true;
   }
 
+  /** What pruning would remove now; undefined while the store is empty or nothing is to be pruned. */
+  prunePlan(): PrunePlan | undefined {
+    const head = this.head();
+    return head === undefined ? undefined : this.#retention?.plan(head);
+  }
+
+  /** Removes a part of what the retention does not ask for; false when nothing is left. */
+  pruneSome(): boolean {
+    this.#assertUsable();
+    this.#assertSpace();
+    const head = this.head();
+    const retention = this.#retention;
+    if (head === undefined || !retention?.needsWork(head)) return false;
+    this.#orPoison(() => retention.workSome(head));
+    return true;
+  }
+
+  /** Blocks that the pass of pruning under way has still to look at. */
+  get blocksToPrune(): number {
+    return this.#retention?.blocksLeft ?? 0;
+  }
+
+  /** The states from block `number` on are not pruned until the returned function is called. */
+  pinState(number: number): () => void {
+    this.#assertNotPruned(number, this.stateBase());
+    return this.#retention?.pin(number) ?? (() => {});
+  }
+
   /** Every address that has or had an account, in any order. */
   addresses(): Iterable<Address> {
     return this.#index.addresses();
@@ -322,12 +394,14 @@ export class LogBlockStore implements BlockStore {
   rollbackTo(number: number): void {
     this.#assertUsable();
     invariant(this.#isStored(number), `block ${number} must be stored to go back to it`);
+    this.#assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
     const removed: IndexedBlock[] = [];
     const records: BlockRecord[] = [];
     for (const logRecord of this.#log.records(kept.end)) {
-      const record = decodeBlockRecord(logRecord.payload);
+      // Mostly decoded already: the newest blocks are.
+      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
       records.push(record);
       removed.push(indexedBlock(record, logRecord));
     }
@@ -363,6 +437,7 @@ export class LogBlockStore implements BlockStore {
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
       this.#closeHeadFile();
+      this.#retention?.close();
       this.#log.close();
       this.#kv.close();
       this.#onClosed();
@@ -503,6 +578,8 @@ export class LogBlockStore implements BlockStore {
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
       mergedBlocks: this.#index.mergedBlocks,
+      base: this.#base ?? 0,
+      stateBase: this.stateBase(),
     };
     this.#published.publish(position);
     try {
@@ -557,10 +634,50 @@ export class LogBlockStore implements BlockStore {
         const isMoreLeft = this.#index.mergeSome(this.head()!);
         this.#failPoint("merge:end");
         if (isMoreLeft) this.#scheduleMerge();
+        else this.#schedulePruning();
       } catch (error) {
         // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
+    });
+  }
+
+  /** Makes the index of the oldest blocks and their state, where the log does not begin with block 0. */
+  #restoreOldestState({ log: directory }: LogBlockStoreOptions): Applied | undefined {
+    const files = new StateFiles(directory);
+    const file = files.newest();
+    if (file === undefined || this.#base === undefined || this.#base === 0) return undefined;
+    return restoreOldestState(file, {
+      ...{ files, kv: this.#kv, log: this.#log, index: this.#index },
+      createTrie: this.#createTrie,
+    });
+  }
+
+  /** The oldest block or state that is served has moved. */
+  #baseMoved(): void {
+    if (this.#base === undefined) return;
+    this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);
+    this.#publish();
+  }
+
+  /** Old blocks are removed when nothing else is to be done. */
+  #schedulePruning(): void {
+    const head = this.head();
+    if (this.#pruningIsDeferred || this.#pruningFailed || head === undefined) return;
+    if (!this.#retention?.needsWork(head)) return;
+    this.#pruningIsDeferred = true;
+    this.#defer(() => {
+      this.#pruningIsDeferred = false;
+      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
+      try {
+        this.#failPoint("prune:begin");
+        this.#retention?.workSome(this.head()!);
+        this.#failPoint("prune:end");
+      } catch (error) {
+        this.#pruningFailed = true;
+        this.#onPruningFailure(error);
+      }
+      this.#schedulePruning();
     });
   }
 

@@ -34,9 +34,10 @@ export async function bundle(root, outdir) {
   });
   const { metafile } = await build({
     ...shared,
-    entryPoints: { evmint: "src/bundle/exports.ts" },
+    // viem is only for the console, and has nothing in common with the rest.
+    entryPoints: { evmint: "src/bundle/exports.ts", viem: "src/bundle/viem.ts" },
     outdir,
-    // A script and not modules: V8 takes a code cache for it on every version of Node.
+    // Scripts and not modules: V8 takes a code cache for them on every version of Node.
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },

@@ -28,6 +28,7 @@ const LAYERS = [
   "rpc",
   "config",
   "node",
+  "console",
   "cli",
   "index.ts",
   "bundle",

@@ -6,6 +6,7 @@ import { nearest } from "../config/nearest.ts";
 import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
+import type { AttachOptions } from "./commands/console.ts";
 import type { InitOptions } from "./commands/init.ts";
 import type { TestnetOptions } from "./commands/testnet.ts";
 import type { TokenOptions } from "./commands/token.ts";
@@ -78,6 +79,14 @@ function buildProgram(
   addChainCommands(program, context, load, invocation);
   addKeysCommands(program, context, load, invocation);
   addEngineCommands(program, context, load, invocation);
+  addConsoleCommands(program, context, load, invocation);
+  program
+    .command("completion <shell>")
+    .description("print the script that completes commands in bash, zsh or fish")
+    .action(async (shell: string) => {
+      const { printCompletion } = await import("./commands/completion.ts");
+      printCompletion(shell, program, context);
+    });
   program
     .command("version")
     .description("print the version")
@@ -142,6 +151,14 @@ function addNodeCommands(
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
     });
 
+  withSettings(withHome(program.command("doctor")), invocation)
+    .option("--dev", "the dev chain's home")
+    .description("look at disk, memory, limits, clock, ports, secrets and versions")
+    .action(async (flags: Flags) => {
+      const { doctor } = await import("./commands/doctor.ts");
+      doctor(load(flags).config, context);
+    });
+
   const config = program.command("config").description("settings");
   withSettings(withHome(config.command("show")), invocation)
     .option("--dev", "as `start --dev` would have them")
@@ -198,6 +215,33 @@ function addChainCommands(
   chainCommand(program.command("db").description("the store"), "check")
     .description("read everything once and compare checksums, hashes and roots")
     .action(async (flags: Flags) => (await commands()).checkDatabase(load(flags).config, context));
+}
+
+function addConsoleCommands(
+  program: Command,
+  context: CliContext,
+  load: Load,
+  invocation: Invocation,
+): void {
+  const command = (name: string, tables?: readonly string[]) =>
+    withSettings(withHome(program.command(name)), invocation, tables)
+      .option("--exec <code>", "run JavaScript and print its value, in place of the prompt")
+      .option("--preload <file>", "run a JavaScript file first")
+      .option("--dev", "the dev chain's home");
+  command("attach [target]", ["json-rpc", "ipc"])
+    .option("--token <token>", "bearer token for private methods of another home's node")
+    .description("open a console on a running node: of the home, or at a URL or IPC path")
+    .addHelpText("after", ATTACH_EXAMPLES)
+    .action(async (target: string | undefined, flags: Flags) => {
+      const { attach } = await import("./commands/console.ts");
+      await attach(target, load(flags).config, flags as AttachOptions, context);
+    });
+  command("console")
+    .description("run a node and open a console on it; the log is on standard error")
+    .action(async (flags: Flags) => {
+      const { startWithConsole } = await import("./commands/console.ts");
+      await startWithConsole(load(flags).config, flags as AttachOptions, context);
+    });
 }
 
 function addEngineCommands(
@@ -282,6 +326,12 @@ const START_EXAMPLES = `
 Examples:
   evmintd start --dev --port 9545 --accounts 20
   evmintd start --home /var/lib/evmint --json-rpc.api eth,net,web3,debug
+`;
+
+const ATTACH_EXAMPLES = `
+Examples:
+  evmintd attach --dev --exec 'eth.getBalance((await eth.accounts())[0])'
+  evmintd attach ws://127.0.0.1:8546
 `;
 
 /** Settings that \`--help\` shows: those that newcomers ask for. */

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
-import { delimiter, join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../chain/chain.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
 import type { Config } from "../config/config.ts";
@@ -24,31 +23,16 @@ import {
   writeEngineConfig,
 } from "../consensus/cometbft/engine-home.ts";
 import { startEngineProcess } from "../consensus/cometbft/engine-process.ts";
+import { findProgram } from "../consensus/cometbft/engine-program.ts";
 import { type SyncedEngine, syncState } from "../consensus/cometbft/state-sync-session.ts";
 import type { Engine } from "../consensus/engine.ts";
 import { createRestore } from "../consensus/state-sync/restore.ts";
 import { addressOfCompressedKey } from "../crypto/compressed-public-key.ts";
-import { NodeError } from "../errors.ts";
 import { parseGenesis } from "../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-
-/** The version of CometBFT this node is built and tested for; its socket lacks calls before it. */
-const COMETBFT_VERSION = "v0.40.0";
-
-/** `cometbft.binary` names no program. */
-export class CometBftMissingError extends NodeError {
-  readonly code = "COMETBFT_MISSING";
-  constructor(binary: string) {
-    super(
-      `consensus.engine = cometbft needs the program "${binary}" (cometbft.binary): ` +
-        `go install github.com/cometbft/cometbft/cmd/cometbft@${COMETBFT_VERSION}`,
-      { binary },
-    );
-  }
-}
 
 export type NetworkEngineModules = {
   readonly application: Application;
@@ -185,23 +169,4 @@ export function defaultFeeRecipient({ consensus, home }: Config): Address {
   const directory = cometbftPath(home);
   createEngineKeys(directory);
   return addressOfCompressedKey(validatorPublicKey(directory)) ?? ZERO_ADDRESS;
-}
-
-/** @throws CometBftMissingError */
-function findProgram(name: string): string {
-  const candidates = name.includes("/")
-    ? [resolve(name)]
-    : (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
-  const found = candidates.find(isProgram);
-  if (found === undefined) throw new CometBftMissingError(name);
-  return found;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

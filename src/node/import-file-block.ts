@@ -21,19 +21,24 @@ export function importFileBlock(
   }: Pick<FileBlock, "block" | "consensusData"> & { readonly senders?: readonly Address[] },
   execution: ExecutionModules,
 ): void {
-  const data = decode(consensusData, block.header.number);
-  const known = senders === undefined ? {} : { senders };
-  if (data?.cast === undefined) {
-    importBlock(chain, block, execution, { data: EMPTY_BYTES, ...known });
-    return;
-  }
+  importBlock(chain, block, execution, {
+    data: consensusData,
+    ...(senders && { senders }),
+    ...systemUpdateOf(chain, consensusData, block.header.number),
+  });
+}
+
+/** What the vote of a block that follows the head changes in the state, if it has one. */
+function systemUpdateOf(chain: Chain, consensusData: Uint8Array, number: number) {
+  const data = decode(consensusData, number);
+  if (data?.cast === undefined) return {};
   const { header } = chain.head().block;
   const { proposer, cast } = data;
   const { systemUpdate } = voteEffect(chain.stateAt(header.number), {
     ...{ proposer, ...cast },
     height: header.number + 1,
   });
-  importBlock(chain, block, execution, { data: consensusData, systemUpdate, ...known });
+  return { systemUpdate };
 }
 
 /** Block `number` as a chain file holds it. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
+import { adoptBackfilledLog, removeLeftovers } from "../chain/store/backfilled-log.ts";
 import { compactIndex } from "../chain/store/compact-index.ts";
 import { findIndexFault } from "../chain/store/index-files.ts";
 import type { Config } from "../config/config.ts";
@@ -7,13 +8,15 @@ import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { chainFileSize, type FileBlock } from "./chain-file.ts";
+import { backfill } from "./backfill.ts";
+import { chainFileSize, type FileBlock, readChainFile } from "./chain-file.ts";
 import { executionModules } from "./execution-modules.ts";
 import { importFileBlock } from "./import-file-block.ts";
-import { openChain } from "./open-chain.ts";
+import { type OpenChain, openChain } from "./open-chain.ts";
 import { startNode } from "./start-node.ts";
-import { exportChainFile, importChainFile } from "./transfer-chain-file.ts";
+import { exportChainFile, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 import type { NodeOperations } from "./types.ts";
 
 /** A block of the file is invalid on this chain or could not be stored; the blocks before it are imported. */
@@ -47,25 +50,37 @@ export const nodeOperations: NodeOperations = {
   startNode,
 
   async importChain(config, log, { file, onProgress, signal }) {
-    const { chain, store } = openChain(config, log);
-    const execution = executionModules(chain);
     const total = chainFileSize(file);
-    try {
-      const counts = await importChainFile(
-        file,
-        { chain, log },
-        {
-          mayContinue: () => !signal.aborted,
-          importBlock(fileBlock, senders) {
-            assertContinues(chain, fileBlock.block);
-            importOrReject(chain, fileBlock, senders, execution);
-          },
-          onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
+    const stepsOf = (chain: Chain): ImportSteps => {
+      const execution = executionModules(chain);
+      return {
+        mayContinue: () => !signal.aborted,
+        importBlock(fileBlock, senders) {
+          assertContinues(chain, fileBlock.block);
+          importOrReject(chain, fileBlock, senders, execution);
         },
-      );
-      return { ...counts, head: chain.head().block.header.number };
+        onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
+      };
+    };
+    let opened = openChain(config, log);
+    try {
+      const filled = await fillBeforeBase(opened, { config, file, steps: stepsOf }, log);
+      if (filled && !filled.isComplete) return filled.counts;
+      if (filled) {
+        opened.store.close();
+        adoptBackfilledLog(dataPath(config.home));
+        opened = openChain(config, log);
+      }
+      const { chain } = opened;
+      const { imported, skipped } = await importChainFile(file, { chain, log }, stepsOf(chain));
+      const before = filled?.counts.imported ?? 0;
+      return {
+        imported: before + imported,
+        skipped: skipped - before,
+        head: chain.head().block.header.number,
+      };
     } finally {
-      store.close();
+      opened.store.close();
     }
   },
 
@@ -177,6 +192,38 @@ export const nodeOperations: NodeOperations = {
     return { head };
   },
 };
+
+/** Imports the blocks of `file` before the base of the chain; undefined where the file begins with a later one. */
+async function fillBeforeBase(
+  opened: OpenChain,
+  {
+    config,
+    file,
+    steps,
+  }: {
+    readonly config: Config;
+    readonly file: string;
+    readonly steps: (chain: Chain) => ImportSteps;
+  },
+  log: Logger,
+) {
+  const { chain, store } = opened;
+  const directory = dataPath(config.home);
+  removeLeftovers(directory);
+  const base = store.base() ?? 0;
+  if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
+  log.info("blocks before the base are imported", { base });
+  const { cacheBytes } = config.state;
+  const result = await backfill(opened, { directory, file, cacheBytes, steps }, log);
+  const { imported, skipped, isComplete } = result;
+  return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
+}
+
+/** Number of the first block of the chain file; infinite where it has none. */
+async function firstNumberIn(file: string): Promise<number> {
+  for await (const { block } of readChainFile(file)) return block.header.number;
+  return Number.POSITIVE_INFINITY;
+}
 
 /** @throws ForeignImportError for a block that does not build on the head */
 function assertContinues(chain: Chain, { header }: Block): void {

@@ -5,16 +5,21 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { cometbftPath } from "../../src/config/home.ts";
+import { nodeIdOf } from "../../src/consensus/cometbft/engine-home.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
+import { Links } from "./links.ts";
 
-const CHAIN_ID = 9000;
+export const CHAIN_ID = 9000;
 /** Ports of the nodes begin here; CometBFT's own are its usual ones. */
 const HTTP_PORT = 19_545;
 /** CometBFT's usual RPC port. */
 const ENGINE_RPC_PORT = 26_657;
 const PORT_STEP = 10;
+/** Ports of the proxies between nodes that can be parted. */
+const LINK_PORT = 27_600;
 /** Longer than a recovery takes on a machine that does other work too: times are asserted where they matter. */
 const WAIT_MS = 120_000;
 
@@ -33,6 +38,7 @@ export class Network {
   readonly folder = mkdtempSync(join(tmpdir(), "evmint-network-"));
   readonly nodes: readonly NetworkNode[];
   readonly #joined: NetworkNode[] = [];
+  readonly #links = new Links();
   #nonce = 0;
   /** Every hash that a node answered. */
   readonly hashes: `0x${string}`[] = [];
@@ -43,7 +49,7 @@ export class Network {
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
         ENGINE_RPC_PORT + PORT_STEP * index,
-        flags,
+        [...flags],
       ),
     );
   }
@@ -75,16 +81,49 @@ export class Network {
     followers: number,
     flags: readonly string[] = [],
   ): Promise<Network> {
+    const network = await Network.create(validators, followers, flags);
+    for (const node of network.nodes) node.start();
+    return network;
+  }
+
+  /** Homes of nodes that are not started. @param funded accounts that own something */
+  static async create(
+    validators: number,
+    followers: number,
+    flags: readonly string[] = [],
+    funded: readonly string[] = [DEV_ADDRESSES[0]],
+  ): Promise<Network> {
     const network = new Network(validators, followers, flags);
     const { code, stderr } = await runEvmintd([
       ...["testnet", "--output", join(network.folder, "net")],
       ...["--validators", String(validators), "--full-nodes", String(followers)],
       ...["--block-time", "500ms", "--http-port", String(HTTP_PORT)],
-      ...["--chain-id", String(CHAIN_ID), "--fund", DEV_ADDRESSES[0]],
+      ...["--chain-id", String(CHAIN_ID)],
+      ...funded.flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
-    for (const node of network.nodes) node.start();
     return network;
+  }
+
+  /** Makes each node dial the others through proxies, for `cut`; before they are started. */
+  async linkNodes(): Promise<void> {
+    for (const [from, node] of this.nodes.entries()) {
+      const peers: string[] = [];
+      for (const [to, { home }] of this.nodes.entries()) {
+        if (to === from) continue;
+        const port = LINK_PORT + PORT_STEP * from + to;
+        await this.#links.open(from, to, port, ENGINE_RPC_PORT - 1 + PORT_STEP * to);
+        peers.push(`${nodeIdOf(cometbftPath(home))}@127.0.0.1:${port}`);
+      }
+      node.flags.push("--cometbft.persistent-peers", peers.join());
+    }
+  }
+
+  /** Parts a node from all others until the returned function is called. */
+  cut(node: NetworkNode): () => void {
+    const index = this.nodes.indexOf(node);
+    this.#links.cut(index);
+    return () => this.#links.mend(index);
   }
 
   /** Sends one transfer through `node`. */
@@ -104,6 +143,7 @@ export class Network {
 
   async stop(): Promise<void> {
     await Promise.all([...this.nodes, ...this.#joined].map((node) => node.stop()));
+    this.#links.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
@@ -123,7 +163,7 @@ type CommitAnswer = {
 /** Block id flag of a signature for the block. */
 const SIGNED = 2;
 
-function createNode(home: string, port: number, rpcPort: number, flags: readonly string[]) {
+function createNode(home: string, port: number, rpcPort: number, flags: string[]) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -131,6 +171,8 @@ function createNode(home: string, port: number, rpcPort: number, flags: readonly
     home,
     url,
     client,
+    /** Of its next start. */
+    flags,
     /** The result of a call over the socket of its user, which needs no token. */
     async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
       const { result, error } = await overIpc(join(home, "evmint.ipc"), method, params);
@@ -178,6 +220,10 @@ function createNode(home: string, port: number, rpcPort: number, flags: readonly
       running?.child.kill("SIGTERM");
       await running?.exited;
     },
+    /** The node and CometBFT. */
+    pids: () => [running!.child.pid!, ...childrenOf(running)],
+    /** Settles when the node has ended by itself. */
+    ended: async () => void (await running?.exited),
     log: () => running?.output.stdout ?? "",
   };
 }

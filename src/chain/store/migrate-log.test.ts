@@ -13,7 +13,7 @@ import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 
 const BLOCKS = 30;
-const STEPS = ["migrate:record", "migrate:written", "migrate:backup", "migrate:end"];
+const STEPS = ["migrate:record", "migrate:written", "replace:backup", "migrate:end"];
 
 /** A directory as the program of log format 1 left it. */
 function withOldHome(

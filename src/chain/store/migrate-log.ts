@@ -1,17 +1,17 @@
-import { existsSync, renameSync, rmSync, statfsSync } from "node:fs";
+import { existsSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type BlockLog, logFormat, openBlockLog } from "../../storage/block-log.ts";
-import { openLogDirectory, syncDirectory } from "../../storage/log-file.ts";
+import { openLogDirectory } from "../../storage/log-file.ts";
 import { LOG_FORMAT } from "../../storage/schema.ts";
 import { upgradeRecordV1 } from "../records/block-record-v1.ts";
+import { finishReplacement, LOG_FOLDER, replaceLog } from "./replace-log.ts";
 import { DiskFullError } from "./store-errors.ts";
 
-/** The log is here, or was until the last step of a migration. */
-export const LOG_FOLDER = "log";
 /** Is written first; complete once `LOG_FOLDER` has become a backup. */
 const NEW_FOLDER = "log.new";
 /** What a migrated log is renamed to. It may be removed by hand once the new one has proven itself. */
 export const BACKUP_FOLDER = "log.v1.backup";
+const REPLACEMENT = { source: NEW_FOLDER, backup: BACKUP_FOLDER };
 
 /** Of the old log's size, what the new one may need: offsets and checksums of small records. */
 const GROWTH = 1.5;
@@ -35,13 +35,7 @@ export function migrateLog(directory: string, options: LogMigration = {}): boole
   const { failPoint = () => {} } = options;
   const log = join(directory, LOG_FOLDER);
   const next = join(directory, NEW_FOLDER);
-  const backup = join(directory, BACKUP_FOLDER);
-  if (!existsSync(log) && existsSync(next)) {
-    // The last process died between the two renames: what it wrote is complete.
-    renameSync(next, log);
-    syncDirectory(directory);
-    return true;
-  }
+  if (finishReplacement(directory, REPLACEMENT)) return true;
   if (!existsSync(log)) return false;
   const format = logFormat(openLogDirectory(log));
   if (format === undefined || format >= LOG_FORMAT) return false;
@@ -54,11 +48,7 @@ export function migrateLog(directory: string, options: LogMigration = {}): boole
     old.close();
   }
   failPoint("migrate:written");
-  renameSync(log, backup);
-  syncDirectory(directory);
-  failPoint("migrate:backup");
-  renameSync(next, log);
-  syncDirectory(directory);
+  replaceLog(directory, REPLACEMENT, failPoint);
   failPoint("migrate:end");
   return true;
 }

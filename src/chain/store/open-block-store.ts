@@ -7,6 +7,7 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { BACKFILL } from "./backfilled-log.ts";
 import { readApplied } from "./block-index.ts";
 import { IndexFiles } from "./index-files.ts";
 import {
@@ -15,7 +16,8 @@ import {
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
-import { BACKUP_FOLDER, LOG_FOLDER, migrateLog } from "./migrate-log.ts";
+import { BACKUP_FOLDER, migrateLog } from "./migrate-log.ts";
+import { finishReplacement, LOG_FOLDER } from "./replace-log.ts";
 
 type StoreOptions = Omit<
   LogBlockStoreOptions,
@@ -67,6 +69,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     writesOnFullDisk(() => files.beginRebuilding());
   };
   try {
+    finishReplacement(directory, BACKFILL);
     const isMigrated = migrateLog(directory, {
       onProgress: ({ done, total }) =>
         logger.info("block log is rewritten in a new format", { done, total }),

@@ -17,13 +17,13 @@ import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
 import { ComputedTrieNodes, type CreateTrie } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
 import { INDEX_FOLDER } from "./index-files.ts";
-import { LOG_FOLDER } from "./migrate-log.ts";
 import {
   type FollowedStore,
   type HeadPosition,
   type HeadSource,
   openHeadSource,
 } from "./published-head.ts";
+import { LOG_FOLDER } from "./replace-log.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 

@@ -17,8 +17,15 @@ const START_GRACE_MS = 2_000;
 /** A node that has not stopped by then is stuck; what it acknowledged is on disk whatever happens to it. */
 const STOP_TIMEOUT_MS = 5000;
 
-/** Runs a node until it is told to stop. */
-export async function start(config: Config, context: CliContext): Promise<void> {
+/**
+ * Runs a node until a signal asks it to stop, or until `attended` ends.
+ * @throws what the start and `attended` throw, and the failure of the node
+ */
+export async function start(
+  config: Config,
+  context: CliContext,
+  attended: () => Promise<void> = () => new Promise(() => {}),
+): Promise<void> {
   assertDevIsPrivate(config);
   assertRightHome(config);
   const log = openLog(config, context);
@@ -37,10 +44,14 @@ export async function start(config: Config, context: CliContext): Promise<void> 
       exitNow: context.exitNow,
     });
     context.stdout.write(bannerOf(node, config, context));
-    const reason = await Promise.race([stopAsked.signal, node.failure.then(asFailure)]);
+    const reason = await Promise.race([
+      stopAsked.signal,
+      node.failure.then(asFailure),
+      attended().catch(asFailure),
+    ]);
     await stopWithin(STOP_TIMEOUT_MS, node, log).finally(removeCrashPolicy);
     if (typeof reason === "object") throw reason.error;
-    log.info("stopped", { signal: reason });
+    log.info("stopped", { signal: reason ?? "none" });
   } finally {
     stopAsked.dispose();
   }

@@ -1,0 +1,9 @@
+/** What the console takes from viem. */
+export * from "viem";
+export {
+  generateMnemonic,
+  generatePrivateKey,
+  hdKeyToAccount,
+  mnemonicToAccount,
+  privateKeyToAccount,
+} from "viem/accounts";

@@ -1,0 +1,88 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { type REPLServer, type ReplOptions, start } from "node:repl";
+import { PassThrough } from "node:stream";
+import type { Context } from "node:vm";
+import { addScope } from "./evaluate.ts";
+import type { Scope } from "./scope.ts";
+
+export type InteractiveOptions = {
+  readonly scope: Scope;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  readonly isTerminal: boolean;
+  readonly historyPath: string;
+  /** Runs before the first prompt. */
+  readonly preload: (context: Context) => Promise<void>;
+};
+
+/** Reads lines until `.exit` or the end of the input. @throws what `preload` throws */
+export async function runInteractive(options: InteractiveOptions): Promise<void> {
+  const { scope, input, output, isTerminal, historyPath, preload } = options;
+  const lines = isTerminal ? undefined : createInterface({ input })[Symbol.asyncIterator]();
+  const source = isTerminal ? input : new PassThrough();
+  // The first prompt waits for the preloaded file.
+  const server = start({ prompt: "", input: source, output, terminal: isTerminal });
+  addScope(server.context, scope);
+  // `.clear` makes a new context.
+  server.on("reset", (context) => addScope(context, scope));
+  awaitResults(server);
+  const ended = new Promise<void>((resolve) => server.on("exit", resolve));
+  try {
+    await preload(server.context);
+    if (isTerminal) await openHistory(server, historyPath);
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+  if (lines !== undefined) feedAtPrompt(server, lines, source as PassThrough);
+  server.setPrompt("> ");
+  server.displayPrompt();
+  await ended;
+}
+
+/** Writes the next line to `source` when the one before it is done: it may wait for an answer of the node. */
+function feedAtPrompt(server: REPLServer, lines: AsyncIterator<string>, source: PassThrough): void {
+  const displayPrompt = server.displayPrompt.bind(server);
+  server.displayPrompt = (...options) => {
+    displayPrompt(...options);
+    void lines.next().then(({ value, done }) => {
+      if (done) source.end();
+      else source.write(`${value}\n`);
+    });
+  };
+}
+
+/** Prints what a promise resolves to, as if every line began with `await`. */
+function awaitResults(server: REPLServer): void {
+  const run = server.eval as NonNullable<ReplOptions["eval"]>;
+  const evaluateLine: typeof run = (code, context, file, callback) => {
+    run.call(server, code, context, file, (error, value) => {
+      if (error || !isPromise(value)) callback(error, value);
+      else
+        value.then(
+          (result) => callback(null, result),
+          (reason) => callback(reason, undefined),
+        );
+    });
+  };
+  (server as { eval: typeof run }).eval = evaluateLine;
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
+
+/** A history that cannot be written is none. */
+function openHistory(server: REPLServer, path: string): Promise<void> {
+  return new Promise((resolve) => {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    } catch {
+      resolve();
+      return;
+    }
+    server.setupHistory(path, () => resolve());
+  });
+}

@@ -14,7 +14,16 @@ import {
 } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
+import type { Log } from "../../src/types/receipt.ts";
 import { buildTransaction } from "../../src/types/transaction/encode.ts";
+
+export const TOKEN = keccak256Hash(Buffer.from("token")).slice(0, 42) as Address;
+const TRANSFER_TOPIC = keccak256Hash(Buffer.from("Transfer(address,address,uint256)"));
+
+/** The slot of a holder's balance. */
+export function slotOf(holder: Address): Hash {
+  return keccak256Hash(Buffer.from(holder.slice(2), "hex"));
+}
 
 /** Blocks of transfers between random ones of `accountCount` accounts, and blocks without any. */
 export function createTransferChain(accountCount: number, trie: StateTrie) {
@@ -57,11 +66,26 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     return Array.from(changed, ([address, account]) => accountChange(address, account));
   }
 
+  /** Each changes two slots of the token. */
+  function tokenTransfers(number: number, count: number): AccountChange[] {
+    const storage = new Map<Hash, bigint>();
+    for (let i = 0; i < count * 2; i++) {
+      const holder = addresses[Math.floor(Math.random() * accountCount)]!;
+      storage.set(slotOf(holder), BigInt(number * 1000 + i + 1));
+    }
+    const account = { nonce: 1n, balance: 0n, codeHash: ZERO_HASH };
+    return [{ address: TOKEN, account, storage, storageCleared: false }];
+  }
+
   function accountChange(address: Address, account: Account): AccountChange {
     return { address, account, storage: new Map(), storageCleared: false };
   }
 
-  function makeRecord(changesOf: (number: number) => AccountChange[], txCount: number) {
+  function makeRecord(
+    changesOf: (number: number) => AccountChange[],
+    txCount: number,
+    logs: readonly Log[] = [],
+  ) {
     const number = parent === undefined ? 0 : parent.number + 1;
     const accounts = changesOf(number);
     const changes = { accounts, codes: new Map() };
@@ -123,7 +147,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
         cumulativeGasUsed: BigInt(i + 1) * 21_000n,
         gasUsed: 21_000n,
         logsBloom: bloom,
-        logs: [],
+        logs,
         contractAddress: null,
         effectiveGasPrice: 1_500_000_000n,
       })),
@@ -150,5 +174,14 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
       ),
     transfers: (count: number) => makeRecord((number) => transfers(number, count), count),
     empty: () => makeRecord(systemChanges, 0),
+    /** Transfers of ether and as many of a token, in one transaction and one log each. */
+    mixed: (count: number) =>
+      makeRecord(
+        (number) => [...transfers(number, count), ...tokenTransfers(number, count)],
+        count,
+        [{ address: TOKEN, topics: [TRANSFER_TOPIC], data: new Uint8Array(32) }],
+      ),
+    /** Blocks that change nothing, as before EIP-4788. */
+    unchanged: () => makeRecord(() => [], 0),
   };
 }

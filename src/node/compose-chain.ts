@@ -296,6 +296,7 @@ export function composeChain(
   const snapshots = createSnapshots(config.snapshot, {
     ...{ chain, failures, metrics },
     addresses: () => opened.store.addresses(),
+    pinState: (number) => opened.store.pinState(number),
     files: snapshotFiles,
     log: log.child("snapshots"),
   });

@@ -35,7 +35,7 @@ export async function crashStore(
 ): Promise<CrashReport> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-crash-"));
   const home = { directory, kind };
-  const points = kind === "retention" ? [...FAIL_POINTS, ...PRUNE_FAIL_POINTS] : FAIL_POINTS;
+  const points = kind === "retention" ? [...PRUNE_FAIL_POINTS, ...FAIL_POINTS] : FAIL_POINTS;
   const random = mulberry32(seed);
   try {
     const acknowledged: string[] = [];

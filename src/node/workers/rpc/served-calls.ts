@@ -1,3 +1,4 @@
+import { InvariantError } from "../../../errors.ts";
 import type { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
 import {
   type Connection,
@@ -25,6 +26,9 @@ export type ServedCallsModules = {
 class RemoteConnection implements Connection {
   readonly notify: Connection["notify"];
   readonly overrun: Connection["overrun"];
+  readonly deliver: Connection["deliver"] = () => {
+    throw new InvariantError("subscriptions are in the process of their connection");
+  };
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 

@@ -21,7 +21,12 @@ const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));
 /** Of so many kills one is not at a fail-point but at some moment. */
 const RANDOM_MOMENT_EVERY = 4;
 
-export type CrashReport = { readonly kills: number; readonly blocks: number };
+export type CrashReport = {
+  readonly kills: number;
+  readonly blocks: number;
+  /** Number of the oldest block at the end. */
+  readonly oldest: number;
+};
 
 /**
  * Kills a writing process `kills` times, at each fail-point in turn and between them at random
@@ -47,7 +52,7 @@ export async function crashStore(
       await live(home, seed, death, acknowledged);
       assertNothingLost(home, acknowledged, death);
     }
-    return { kills, blocks: assertEqualToTwin(home, seed) };
+    return { kills, ...assertEqualToTwin(home, seed) };
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -96,7 +101,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
 }
 
 /** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
-function assertEqualToTwin(home: Home, seed: number): number {
+function assertEqualToTwin(home: Home, seed: number): Omit<CrashReport, "kills"> {
   const store = openStore(home);
   const twin = createMemoryBlockStore({ createTrie: createStateTrie });
   try {
@@ -113,7 +118,7 @@ function assertEqualToTwin(home: Home, seed: number): number {
       if (number < store.stateBase()) continue;
       assert.deepEqual(stateOf(store, number, addresses), stateOf(twin, number, addresses));
     }
-    return blocks;
+    return { blocks, oldest: store.base() ?? 0 };
   } finally {
     twin.close();
     store.close();

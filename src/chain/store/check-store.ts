@@ -164,11 +164,7 @@ export function checkStore(
     "index",
     undefined,
     "terms of all logs",
-    // Postings of pruned blocks stay until their chunk is pruned as a whole.
-    () =>
-      index.pruned.blocks.base > 0
-        ? index.logs.postingCount() >= counts.logPostings
-        : index.logs.postingCount() === counts.logPostings,
+    () => index.logs.postingCount() === counts.logPostings,
   );
   const { rows, byTable } = checkRows(faults, index, kv, previous?.number ?? -1);
   for (const [table, count] of [

@@ -146,10 +146,7 @@ describe("LogIndex", () => {
           const served = blocks.slice(pruned);
           for (const options of [{}, ...filters]) {
             const filter = new LogFilter(options);
-            assert.deepEqual(
-              search(index, filter, base, last),
-              scan(served, options, base, last),
-            );
+            assert.deepEqual(search(index, filter, base, last), scan(served, options, base, last));
             const middle = base + (served.length >> 1);
             assert.deepEqual(
               search(index, filter, middle, last),

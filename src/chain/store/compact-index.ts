@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { NodeError } from "../../errors.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
@@ -81,7 +82,7 @@ async function copyRows(
       next = slice.next;
       done += slice.bytes;
       onProgress({ done, total });
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
     }
     return true;
   } finally {

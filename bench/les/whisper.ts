@@ -26,7 +26,11 @@ export async function run([countText = "10000"]: readonly string[]): Promise<voi
     const { config } = loadConfig({ home, dev: true, flags, environment: {} });
     const metrics = createMetrics();
     const failures = createFailures(SILENT_LOGGER, metrics);
-    return startWhisperService(config, { log: SILENT_LOGGER, failures, metrics }, true);
+    return startWhisperService(
+      config,
+      { log: SILENT_LOGGER, failures, metrics, networkHosts: () => [] },
+      true,
+    );
   };
   const nodes: WhisperService[] = [];
   try {

@@ -1,7 +1,7 @@
 /**
  * Reads of old blocks and states: `npm run bench -- historic-reads [BLOCKS] [DIRECTORY]`.
  *
- * A chain of a million blocks, one in a hundred with four transfers of ether and of a token. What is read one, 1,000 and 100,000 blocks before the head, each
+ * A chain of a million blocks, one in a hundred with four transfers of a token. What is read one, 1,000 and 100,000 blocks before the head, each
  * time of another account, in milliseconds of the clock: the median of warm reads, and the mean of the first ones after the system has dropped its caches, where
  * this process may make it do so. A DIRECTORY that has the chain is used as it is; a new one is left.
  */
@@ -13,14 +13,13 @@ import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import type { Address } from "../../src/primitives/address.ts";
 import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { createTransferChain, slotOf, TOKEN } from "./transfer-chain.ts";
+import { addressOf, createTransferChain, TOKEN, tokenSlot } from "./transfer-chain.ts";
 
 const ACCOUNTS = 20_000;
 const TRANSFERS = 4;
@@ -46,7 +45,6 @@ export async function run([blocksText = "1000000", kept]: readonly string[]): Pr
   const blocks = Number(blocksText);
   const directory = kept ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
-    const addresses = createTransferChain(ACCOUNTS, createStateTrie(createMemoryNodes())).addresses;
     if (!existsSync(join(directory, "log"))) writeChain(directory, blocks);
     open(directory).close();
     const rows: Row[] = [];
@@ -58,7 +56,7 @@ export async function run([blocksText = "1000000", kept]: readonly string[]): Pr
         ["page of logs", WARM_READS],
         ["first proof at a block", WARM_PROOFS],
       ] as const) {
-        const from = { directory, distance, addresses };
+        const from = { directory, distance };
         const cold = await measure(read, from, COLD_READS, dropCaches);
         const warm = await measure(read, from, count, () => true);
         rows.push({
@@ -91,7 +89,7 @@ function writeChain(directory: string, blocks: number): void {
       number === 0
         ? chain.genesis()
         : number % BUSY_EVERY === 0
-          ? chain.mixed(TRANSFERS)
+          ? chain.loggedTransfers(TRANSFERS)
           : chain.unchanged();
     nodes.keep(made.nodes);
     log.appendUnsynced(encodeBlockRecord(made.record, new Set()));
@@ -113,15 +111,7 @@ function dropCaches(): boolean {
 /** Milliseconds of each of `count` reads, on a store that was just opened; undefined where `prepare` is false. */
 async function measure(
   read: string,
-  {
-    directory,
-    distance,
-    addresses,
-  }: {
-    readonly directory: string;
-    readonly distance: number;
-    readonly addresses: readonly Address[];
-  },
+  { directory, distance }: { readonly directory: string; readonly distance: number },
   count: number,
   prepare: () => boolean,
 ): Promise<readonly number[] | undefined> {
@@ -132,10 +122,10 @@ async function measure(
     const trie = createChainStateTrie(store);
     const target = store.head()! - distance;
     const busy = target - (target % BUSY_EVERY);
-    const work: Readonly<Record<string, (address: Address, i: number) => unknown>> = {
-      balance: (address) => store.stateAt(target).account(address),
-      "storage slot": (address) => store.stateAt(target).storage(TOKEN, slotOf(address)),
-      receipt: (_address, i) => store.transactionAt(busy - BUSY_EVERY * (i % 20), i % TRANSFERS),
+    const work: Readonly<Record<string, (account: number, i: number) => unknown>> = {
+      balance: (account) => store.stateAt(target).account(addressOf(account)),
+      "storage slot": (account) => store.stateAt(target).storage(TOKEN, tokenSlot(account)),
+      receipt: (_account, i) => store.transactionAt(busy - BUSY_EVERY * (i % 20), i % TRANSFERS),
       "page of logs": () =>
         findLogs(
           store.logs,
@@ -143,15 +133,15 @@ async function measure(
           { from: busy - LOG_PAGE_BLOCKS + 1, to: busy },
           LOG_LIMITS,
         ),
-      "first proof at a block": (address, i) =>
-        trie.prove(store.headerAt(busy - BUSY_EVERY * i)!.stateRoot, address, []),
+      "first proof at a block": (account, i) =>
+        trie.prove(store.headerAt(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),
     };
     const run = work[read]!;
     const times: number[] = [];
     for (let i = 0; i < count; i++) {
-      const address = addresses[(i * 7_919) % ACCOUNTS]!;
+      const account = (i * 7_919) % ACCOUNTS;
       const start = performance.now();
-      await run(address, i);
+      await run(account, i);
       times.push(performance.now() - start);
     }
     return times;

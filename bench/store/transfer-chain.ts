@@ -17,21 +17,24 @@ import { headerHash } from "../../src/types/header-codec.ts";
 import type { Log } from "../../src/types/receipt.ts";
 import { buildTransaction } from "../../src/types/transaction/encode.ts";
 
+/** Shared by all accounts without storage: a million maps of their own would burden the garbage collector. */
+const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
 export const TOKEN = keccak256Hash(Buffer.from("token")).slice(0, 42) as Address;
 const TRANSFER_TOPIC = keccak256Hash(Buffer.from("Transfer(address,address,uint256)"));
 
-/** The slot of a holder's balance. */
-export function slotOf(holder: Address): Hash {
-  return keccak256Hash(Buffer.from(holder.slice(2), "hex"));
+/** Address number `index` of every such chain, made when it is asked for: ten million texts would be most of the memory. */
+export function addressOf(index: number): Address {
+  return keccak256Hash(Buffer.from(`account ${index}`)).slice(0, 42) as Address;
 }
 
-/** Blocks of transfers between random ones of `accountCount` accounts, and blocks without any. */
-export function createTransferChain(accountCount: number, trie: StateTrie) {
-  const addresses = Array.from({ length: accountCount }, (_, i) =>
-    keccak256Hash(Buffer.from(`account ${i}`)).slice(0, 42),
-  ) as Address[];
-  let parent: Header | undefined;
-  let parentHash = ZERO_HASH;
+/**
+ * Blocks of transfers between random ones of `accountCount` accounts, and blocks without any.
+ * @param head block to go on from
+ */
+export function createTransferChain(accountCount: number, trie: StateTrie, head?: Header) {
+  let parent = head;
+  let parentHash = head === undefined ? ZERO_HASH : headerHash(head);
+  const randomAddress = () => addressOf(Math.floor(Math.random() * accountCount));
 
   /** Empty but for what EIP-4788 and EIP-2935 write. */
   function systemChanges(number: number): AccountChange[] {
@@ -56,8 +59,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
   function transfers(number: number, count: number): AccountChange[] {
     const changed = new Map<Address, Account>();
     for (let i = 0; i < count * 2; i++) {
-      const address = addresses[Math.floor(Math.random() * accountCount)]!;
-      changed.set(address, {
+      changed.set(randomAddress(), {
         nonce: BigInt(number),
         balance: 10n ** 18n + BigInt(number * 1000 + i),
         codeHash: EMPTY_CODE_HASH,
@@ -66,19 +68,29 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     return Array.from(changed, ([address, account]) => accountChange(address, account));
   }
 
-  /** Each changes two slots of the token. */
-  function tokenTransfers(number: number, count: number): AccountChange[] {
-    const storage = new Map<Hash, bigint>();
-    for (let i = 0; i < count * 2; i++) {
-      const holder = addresses[Math.floor(Math.random() * accountCount)]!;
-      storage.set(slotOf(holder), BigInt(number * 1000 + i + 1));
-    }
-    const account = { nonce: 1n, balance: 0n, codeHash: ZERO_HASH };
-    return [{ address: TOKEN, account, storage, storageCleared: false }];
+  function accountChange(address: Address, account: Account): AccountChange {
+    return { address, account, storage: NO_SLOTS, storageCleared: false };
   }
 
-  function accountChange(address: Address, account: Account): AccountChange {
-    return { address, account, storage: new Map(), storageCleared: false };
+  /** Of each transfer the sender's account and two balances of the token. */
+  function tokenTransfers(number: number, count: number): AccountChange[] {
+    const accounts = new Map<Address, Account>();
+    const storage = new Map<Hash, bigint>();
+    for (let i = 0; i < count; i++) {
+      const balance = 10n ** 18n + BigInt(number * 1000 + i);
+      accounts.set(randomAddress(), {
+        nonce: BigInt(number),
+        balance,
+        codeHash: EMPTY_CODE_HASH,
+      });
+      for (let party = 0; party < 2; party++) {
+        storage.set(tokenSlot(Math.floor(Math.random() * accountCount)), balance);
+      }
+    }
+    return [
+      ...Array.from(accounts, ([address, account]) => accountChange(address, account)),
+      { ...accountChange(TOKEN, TOKEN_ACCOUNT), storage },
+    ];
   }
 
   function makeRecord(
@@ -100,7 +112,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
           maxPriorityFeePerGas: 1_000_000_000n,
           maxFeePerGas: 2_000_000_000n,
           gasLimit: 21_000n,
-          to: addresses[i % accountCount]!,
+          to: addressOf(i % accountCount),
           value: 10n ** 17n,
           data: EMPTY_BYTES,
           accessList: [],
@@ -115,7 +127,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     const header: Header = {
       parentHash,
       sha3Uncles: EMPTY_UNCLES_HASH,
-      coinbase: addresses[0]!,
+      coinbase: addressOf(0),
       stateRoot: root,
       transactionsRoot: txCount === 0 ? EMPTY_TRIE_ROOT : parentHash,
       receiptsRoot: txCount === 0 ? EMPTY_TRIE_ROOT : parentHash,
@@ -140,7 +152,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     parentHash = hash;
     const record: BlockRecord = {
       block: { hash, header, transactions, uncles: [], withdrawals: [] },
-      senders: transactions.map((_, i) => addresses[(i + 1) % accountCount]!),
+      senders: transactions.map((_, i) => addressOf((i + 1) % accountCount)),
       receipts: transactions.map((tx, i) => ({
         type: tx.type,
         status: 1,
@@ -157,31 +169,43 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     return { record, nodes };
   }
 
+  /** Accounts `from` to `to`, as the chain funds them. */
+  function funded(from: number, to: number): AccountChange[] {
+    const account = { nonce: 0n, balance: 10n ** 18n, codeHash: EMPTY_CODE_HASH };
+    return Array.from({ length: to - from }, (_, i) => accountChange(addressOf(from + i), account));
+  }
+
+  /** The same number of holders of the token. */
+  function holders(from: number, to: number): AccountChange[] {
+    const storage = new Map<Hash, bigint>();
+    for (let i = from; i < to; i++) storage.set(tokenSlot(i), 10n ** 18n);
+    return [{ ...accountChange(TOKEN, TOKEN_ACCOUNT), storage }];
+  }
+
   return {
-    addresses,
-    /** Funds all accounts. */
-    genesis: () =>
-      makeRecord(
-        () =>
-          addresses.map((address) =>
-            accountChange(address, {
-              nonce: 0n,
-              balance: 10n ** 18n,
-              codeHash: EMPTY_CODE_HASH,
-            }),
-          ),
-        0,
-      ),
+    /** Funds all accounts in block 0. */
+    genesis: () => makeRecord(() => funded(0, accountCount), 0),
+    /** Funds some accounts, in a block of their own. */
+    fund: (from: number, to: number) => makeRecord(() => funded(from, to), 0),
+    /** Gives some accounts a balance of the token. */
+    hold: (from: number, to: number) => makeRecord(() => holders(from, to), 0),
     transfers: (count: number) => makeRecord((number) => transfers(number, count), count),
+    tokenTransfers: (count: number) => makeRecord((number) => tokenTransfers(number, count), count),
     empty: () => makeRecord(systemChanges, 0),
-    /** Transfers of ether and as many of a token, in one transaction and one log each. */
-    mixed: (count: number) =>
-      makeRecord(
-        (number) => [...transfers(number, count), ...tokenTransfers(number, count)],
-        count,
-        [{ address: TOKEN, topics: [TRANSFER_TOPIC], data: new Uint8Array(32) }],
-      ),
+    /** Transfers of the token with a log each. */
+    loggedTransfers: (count: number) =>
+      makeRecord((number) => tokenTransfers(number, count), count, [
+        { address: TOKEN, topics: [TRANSFER_TOPIC], data: new Uint8Array(32) },
+      ]),
     /** Blocks that change nothing, as before EIP-4788. */
     unchanged: () => makeRecord(() => [], 0),
   };
+}
+
+const TOKEN_ACCOUNT: Account = { nonce: 1n, balance: 0n, codeHash: EMPTY_CODE_HASH };
+
+/** The slot of holder number `index`. */
+/** Slot of the token with the balance of account number `index`. */
+export function tokenSlot(index: number): Hash {
+  return keccak256Hash(Buffer.from(`holder ${index}`));
 }

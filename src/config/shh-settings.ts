@@ -12,6 +12,11 @@ export const SHH_SETTINGS = {
   peers: option("shh.peers", list, [], {
     description: "Whisper peers to stay connected to: /ip4/HOST/tcp/PORT/p2p/ID.",
   }),
+  // An operator who lets peers reach whisper does so at one port on all validators.
+  bootstrap: option("shh.bootstrap", boolean, true, {
+    description:
+      "Connect to whisper of the chain's peers, the validators among them, at the port of shh.address.",
+  }),
   // Each opens a socket and gets every envelope; a message reaches a million nodes in five hops.
   peersMax: option("shh.peers-limit", integer(1), 25, {
     description: "Whisper peers that are connected, in and out.",

@@ -8,6 +8,7 @@ import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
+import { createClientAdmission } from "../rpc/les/client-admission.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
@@ -45,6 +46,7 @@ import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
+const nowMs = () => performance.now();
 /** Time for running calls when the node stops: a node ends within five seconds. */
 const STOP_GRACE_MS = 2_000;
 
@@ -103,6 +105,7 @@ export async function startListeners(
   const lesLog = log.child("les");
   let provider: InProcessProvider | undefined;
   const lightClients = createLightClientService(config, { failures, metrics });
+  const { serving } = lightClients;
   const checkpoints = createCheckpointService(
     config,
     {
@@ -117,7 +120,7 @@ export async function startListeners(
   );
   const whisper = await startWhisperService(
     config,
-    { log: log.child("shh"), failures, metrics },
+    { log: log.child("shh"), failures, metrics, networkHosts: () => networkHostsOf(core) },
     namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
@@ -147,7 +150,7 @@ export async function startListeners(
     config,
     { jwtSecret, tls },
     {
-      ...{ core, registry, metrics, ports: modules, log: rpcLog },
+      ...{ core, registry, metrics, ports: modules, serving, log: rpcLog },
       onBadToken: authentication.countBadToken,
     },
   );
@@ -179,7 +182,7 @@ export async function startListeners(
       registry,
       modules,
       observer: createRpcObserver(rpcLog, metrics),
-      ...(lightClients.admission && { admission: lightClients.admission }),
+      ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
       otherRequest: (request, response) => answerHealth(request, response, readiness),
@@ -208,6 +211,12 @@ export async function startListeners(
       }
     },
   };
+}
+
+/** Where the chain's peers are; none for an engine without a network. */
+function networkHostsOf({ engine }: ChainCore): readonly string[] {
+  const addresses = engine.network?.peers().map(({ remoteAddress }) => remoteAddress) ?? [];
+  return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
 }
 
 function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {

@@ -246,14 +246,53 @@ describe("CheckpointIndexer", () => {
     }
   });
 
+  test("no step takes more than a few blocks and rows", () => {
+    const blocks = Array.from({ length: 4096 }, (_, number) => number);
+    const kv = createMemoryKv();
+    let reads = 0;
+    let writes = 0;
+    kv.transaction((writer) => {
+      const { put, remove } = writer;
+      Object.assign(writer, {
+        put(...row: Parameters<typeof put>) {
+          writes++;
+          put.apply(writer, row);
+        },
+        remove(...key: Parameters<typeof remove>) {
+          writes++;
+          remove.apply(writer, key);
+        },
+      });
+    });
+    // Every bit of every bloom: the most work there can be.
+    const logsBloom = new Uint8Array(256).fill(0xff);
+    const source = {
+      head: () => blocks.length,
+      headerAt: () => {
+        reads++;
+        return { difficulty: 0n, logsBloom };
+      },
+      hashAt: hashOf,
+    };
+    const options = { sectionSize: 2048, bloomSectionSize: 256, confirmations: 1 };
+    const indexer = new CheckpointIndexer(options, { kv, source });
+    while (indexer.needsWork()) {
+      [reads, writes] = [0, 0];
+      indexer.step();
+      assert.ok(reads <= 8, `${reads} blocks`);
+      assert.ok(writes <= 64, `${writes} rows`);
+    }
+    assert.equal(indexer.sections, 2);
+  });
+
   test("it continues at the last bloom section, not at the beginning", () => {
     const whole = openTestChain();
     whole.grow(129);
     const steps = whole.work();
     const chain = openTestChain();
     chain.grow(129);
-    // The trie of the blooms takes the last steps, one for each 16 of 2,048 bits; they are taken again.
-    const bloomSteps = BLOOM_BITS / 16;
+    // The trie of the blooms takes the last steps, one for each 4 of 2,048 bits; they are taken again.
+    const bloomSteps = BLOOM_BITS / 4;
     chain.work(steps - bloomSteps);
     chain.restart();
     assert.equal(chain.work(), bloomSteps + 1);

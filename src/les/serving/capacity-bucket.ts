@@ -23,10 +23,13 @@ export class CapacityBucket {
     this.#level = Math.min(this.#level, capacity * BUFFER_MS);
   }
 
-  /** A cost is known once it is paid, so a bucket can go below empty. */
+  /**
+   * A cost is known once it is paid, so a bucket can go below empty.
+   * @param cost below 0: that much is returned
+   */
   take(cost: number, nowMs: number): void {
     this.#recharge(nowMs);
-    this.#level -= cost;
+    this.#level = Math.min(this.#level - cost, this.#capacity * BUFFER_MS);
   }
 
   /** Milliseconds until the bucket is not below empty; 0 when it is not. */

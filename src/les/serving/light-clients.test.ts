@@ -112,6 +112,37 @@ describe("LightClients", () => {
     assert.equal(clients.admit(BOB, undefined), 0);
   });
 
+  test("calls under way count by what they are expected to cost, and by what they did once they end", () => {
+    const { clients } = openClients(100 * CAPACITY_MIN);
+    const begin = () => {
+      clients.admit(BOB, undefined);
+      return clients.reserve(BOB);
+    };
+    // Also one that made cheap calls only has no more than 32 at once before it waits.
+    for (let i = 0; i < 20; i++) clients.charge(BOB, 0, begin());
+    const reserved = Array.from({ length: 32 }, begin);
+    assert.equal(clients.admit(BOB, undefined), 0);
+    reserved.push(begin());
+    assert.ok(clients.admit(BOB, undefined) > 0);
+    for (const each of reserved) clients.charge(BOB, 25_000, each);
+    // After an expensive call the next ones are expected to be so.
+    clients.charge(BOB, 40_000_000, begin());
+    assert.equal(begin(), 40_000_000);
+    assert.equal(begin(), 40_000_000);
+    assert.throws(begin, { code: "LES_CAPACITY_EXCEEDED" });
+  });
+
+  test("clients without balance wait for the calls under way of all, one with a balance does not", () => {
+    const { clients } = openClients(2 * CAPACITY_MIN);
+    clients.addBalance(ALICE, 10n ** 12n, undefined);
+    clients.admit(ALICE, undefined);
+    const reserved = clients.reserve(ALICE);
+    assert.equal(clients.admit(BOB, undefined), reserved / (2 * CAPACITY_MIN) - 100);
+    assert.equal(clients.admit(ALICE, undefined), 0);
+    clients.charge(ALICE, 0, reserved);
+    assert.equal(clients.admit(BOB, undefined), 0);
+  });
+
   test("capacities never sum to more than the total; the lowest priority loses its place", () => {
     const { clients } = openClients(3 * CAPACITY_MIN);
     const lines = ["a", "b", "c"].map((name) => ({

@@ -28,6 +28,14 @@ const CONNECTED_BIAS_NS = 180_000_000_000;
 const WAIT_MS_MAX = 1000;
 /** A client over HTTP is connected until it was silent for so long. */
 const HTTP_IDLE_MS = 300_000;
+/** Cost units reserved for a call under way: a free client has 32 of them at once before its calls wait. */
+const RESERVED_MIN = 3_000_000;
+/** Calls under way that are expected to take longer than this with all capacity make clients without balance wait. */
+const BACKLOG_MS_MAX = 100;
+/** What the first call of a client is expected to cost: an eighth of a free client's buffer. */
+const EXPECTED_FIRST = 12_000_000;
+/** A call is expected to cost what the most expensive of the last ones did, less by this factor for each after it. */
+const EXPECTED_DECAY = 0.9;
 const FREEZE_MS = { min: 700, max: 1300 };
 /** A client that was frozen goes on above this part of its buffer. */
 const THAW_FILL = 1 / 8;
@@ -87,6 +95,8 @@ type Connected = {
   paidMs: number;
   frozenUntilMs: number;
   isFrozen: boolean;
+  /** Cost units that its next call is expected to take. */
+  expectedCost: number;
 };
 
 type Account = { readonly balance: ClientBalance; meta: string };
@@ -109,6 +119,8 @@ export class LightClients {
   #defaultPrices = DEFAULT_PRICES;
   #biasNs = CONNECTED_BIAS_NS;
   readonly #unsaved = new Set<ClientId>();
+  /** Cost units reserved for calls under way, of all clients. */
+  #reserved = 0;
 
   constructor(options: LightClientsOptions, modules: LightClientsModules) {
     this.#options = options;
@@ -143,17 +155,33 @@ export class LightClients {
       if (!isThawed) throw new CapacityExceededError(Math.max(1, client.frozenUntilMs - now));
       client.isFrozen = false;
     }
-    const waitMs = client.bucket.waitMs(now);
+    const isFree = this.#account(id).balance.positive === 0n;
+    const waitMs = Math.max(client.bucket.waitMs(now), isFree ? this.#backlogWaitMs() : 0);
     if (waitMs > WAIT_MS_MAX) throw new CapacityExceededError(waitMs);
     return waitMs;
   }
 
-  /** A call of the client took `cost` units. */
-  charge(id: ClientId, cost: number): void {
+  /**
+   * Takes the cost that a call is expected to have, so that calls under way count before they end. To be returned by `charge`.
+   * @returns cost units
+   */
+  reserve(id: ClientId): number {
+    const client = this.#connected.get(id);
+    if (client === undefined) return 0;
+    const reserved = Math.max(RESERVED_MIN, client.expectedCost);
+    client.bucket.take(reserved, this.#modules.nowMs());
+    this.#reserved += reserved;
+    return reserved;
+  }
+
+  /** A call of the client took `cost` units, of which `reserved` are taken already. */
+  charge(id: ClientId, cost: number, reserved = 0): void {
+    this.#reserved -= reserved;
     const client = this.#connected.get(id);
     if (client === undefined) return;
     const now = this.#modules.nowMs();
-    client.bucket.take(cost, now);
+    client.bucket.take(cost - reserved, now);
+    client.expectedCost = Math.max(cost, client.expectedCost * EXPECTED_DECAY);
     this.#payTime(client, now);
     this.#pay(client, (factors) => requestPrice(factors, BigInt(Math.ceil(cost))));
   }
@@ -280,6 +308,11 @@ export class LightClients {
     client.frozenUntilMs = this.#modules.nowMs() + min + this.#modules.random() * (max - min);
   }
 
+  /** Until calls under way leave room for one of a client without balance. */
+  #backlogWaitMs(): number {
+    return Math.max(0, this.#reserved / this.#options.totalCapacity - BACKLOG_MS_MAX);
+  }
+
   #connect(id: ClientId, now: number): Connected {
     const prices = this.#defaultPrices;
     this.#makeRoom(CAPACITY_MIN, this.#priorityAfterBias(id, CAPACITY_MIN, prices));
@@ -293,6 +326,7 @@ export class LightClients {
       paidMs: now,
       frozenUntilMs: 0,
       isFrozen: false,
+      expectedCost: EXPECTED_FIRST,
     };
     this.#connected.set(id, client);
     return client;

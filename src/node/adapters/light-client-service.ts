@@ -5,9 +5,8 @@ import { InvalidConfigError } from "../../config/errors.ts";
 import { dataPath } from "../../config/home.ts";
 import { readBalances, writeBalances } from "../../les/serving/balance-rows.ts";
 import { CAPACITY_MIN, LightClients } from "../../les/serving/light-clients.ts";
-import type { CallAdmission } from "../../rpc/dispatch/call-admission.ts";
-import { createClientAdmission } from "../../rpc/les/client-admission.ts";
 import type { LightClientControl } from "../../rpc/les/port.ts";
+import { createServingPort, type ServingPort } from "../../rpc/les/serving-port.ts";
 import type { Kv } from "../../storage/kv.ts";
 import { openDurableLmdbKv } from "../../storage/lmdb-kv.ts";
 import type { Failures } from "../../telemetry/failures.ts";
@@ -21,7 +20,7 @@ const SWEEP_MS = 10_000;
 export type LightClientService = {
   readonly control: LightClientControl;
   /** undefined: `les.serve` is 0 */
-  readonly admission: CallAdmission | undefined;
+  readonly serving: ServingPort | undefined;
   close(): void;
 };
 
@@ -71,7 +70,7 @@ export function createLightClientService(
       setConnectedBias: (ns) => clients.setConnectedBias(ns),
       freeze: (id) => clients.freeze(id),
     },
-    admission: les.serve === 0 ? undefined : createAdmission(clients, nowMs, metrics),
+    serving: les.serve === 0 ? undefined : createServing(clients, metrics),
     close() {
       clearInterval(timer);
       clients.sweep();
@@ -80,7 +79,7 @@ export function createLightClientService(
   };
 }
 
-function createAdmission(clients: LightClients, nowMs: () => number, metrics: Metrics) {
+function createServing(clients: LightClients, metrics: Metrics): ServingPort {
   const limited = metrics.counter({
     name: "les_limited_calls_total",
     help: "Calls delayed or rejected because their client used up its capacity.",
@@ -90,5 +89,5 @@ function createAdmission(clients: LightClients, nowMs: () => number, metrics: Me
     { name: "les_connected_capacity", help: "Capacities of all connected clients." },
     () => clients.serverInfo().totalConnectedCapacity,
   );
-  return createClientAdmission({ clients, nowMs, onLimited: (kind) => limited.add(1, { kind }) });
+  return createServingPort(clients, (kind) => limited.add(1, { kind }));
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { dataPath } from "../../config/home.ts";
 import type { Registry } from "../../rpc/dispatch/method.ts";
+import type { ServingPort } from "../../rpc/les/serving-port.ts";
 import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
 import type { TlsMaterial } from "../../rpc/server/listener.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -17,6 +18,7 @@ export function startRpcProcesses(
     readonly core: Pick<ChainCore, "chain" | "store">;
     readonly registry: Registry<RpcPorts>;
     readonly ports: RpcPorts;
+    readonly serving: ServingPort | undefined;
     readonly log: Logger;
     readonly metrics: Metrics;
     readonly onBadToken: (source: string) => void;
@@ -26,11 +28,6 @@ export function startRpcProcesses(
   const { chain, store } = modules.core;
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
-  if (config.les.serve > 0) {
-    // Each process would give a client its whole capacity.
-    log.warn("connections stay in the chain's process, which measures their calls (les.serve)");
-    return undefined;
-  }
   if (store.followable === undefined) {
     log.warn(
       "connections stay in the chain's process: the index is in memory, where no other can read it",

@@ -38,6 +38,8 @@ type WhisperServiceModules = {
   readonly log: Logger;
   readonly failures: Failures;
   readonly metrics: Metrics;
+  /** Hosts of the chain's peers: none where the node is alone. */
+  readonly networkHosts: () => readonly string[];
 };
 
 /**
@@ -120,6 +122,7 @@ export async function startWhisperService(
       {
         listen: shh.address ?? undefined,
         ...{ peers: shh.peers, peersMax: shh.peersMax, privateKey: nodeKey(home) },
+        networkHosts: shh.bootstrap ? modules.networkHosts : () => [],
       },
       {
         peers,

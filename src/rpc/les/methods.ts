@@ -1,12 +1,12 @@
 import type { Method } from "../dispatch/method.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
+import { benchmark } from "./benchmark.ts";
 import {
   getCheckpoint,
   getCheckpointContractAddress,
   getHeaderProof,
   latestCheckpoint,
 } from "./checkpoints.ts";
-
 import {
   addBalance,
   clientInfo,
@@ -31,4 +31,5 @@ export const LES_METHODS: readonly Method<RpcPorts>[] = [
   setDefaultParams,
   setConnectedBias,
   freezeClient,
+  benchmark,
 ];

@@ -18,6 +18,8 @@ export type TransportOptions = {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
   /** Addresses to stay connected to. */
   readonly peers: readonly string[];
+  /** Hosts of the chain's peers, as of now: each is asked for whisper at this node's port. */
+  readonly networkHosts: () => readonly string[];
   readonly peersMax: number;
   /** 32 bytes: the node's secp256k1 key. */
   readonly privateKey: Uint8Array;
@@ -50,11 +52,10 @@ export async function startTransport(
 ): Promise<WhisperTransport> {
   const { createLibp2p, tcp, noise, yamux, privateKeyFromRaw, multiaddr } = await loadLibp2p();
   const { listen } = options;
-  const isIpv6 = listen?.host.includes(":") === true;
   const node: Libp2p = await createLibp2p({
     privateKey: privateKeyFromRaw(options.privateKey),
     addresses: {
-      listen: listen ? [`/${isIpv6 ? "ip6" : "ip4"}/${listen.host}/tcp/${listen.port}`] : [],
+      listen: listen ? [addressOf(listen.host, listen.port)] : [],
     },
     transports: [tcp()],
     connectionEncrypters: [noise()],
@@ -89,19 +90,29 @@ export async function startTransport(
   }
 
   async function dial(address: string): Promise<void> {
-    const stream = await node.dialProtocol(multiaddr(address), PROTOCOL, {
-      signal: AbortSignal.timeout(DIAL_TIMEOUT_MS),
-    });
-    const id = idOf(address);
-    const connection = node.getConnections().find(({ remotePeer }) => remotePeer.toString() === id);
-    if (connection === undefined) stream.abort(new Error("the connection is gone"));
-    else accept(stream, connection);
+    const signal = AbortSignal.timeout(DIAL_TIMEOUT_MS);
+    const connection = await node.dial(multiaddr(address), { signal });
+    const id = connection.remotePeer.toString();
+    if (!hasId(address)) idsByAddress.set(address, id);
+    const isCarrying = connection.streams.some(({ protocol }) => protocol === PROTOCOL);
+    if (!peers.has(id)) accept(await connection.newStream(PROTOCOL, { signal }), connection);
+    // The peer connected to this node at the same time.
+    else if (!isCarrying) await connection.close();
   }
+
+  /** Ids of the peers at addresses that do not name one, once they were reached. */
+  const idsByAddress = new Map<string, string>();
+  const idAt = (address: string) =>
+    hasId(address) ? idOf(address) : (idsByAddress.get(address) ?? "");
+  const networkAddresses = () => {
+    const port = listen && (listen.port || portOf(node.getMultiaddrs()[0]));
+    return port ? options.networkHosts().map((host) => addressOf(host, port)) : [];
+  };
 
   const dialing = new Set<string>();
   function redial(): void {
-    for (const address of wanted) {
-      const id = idOf(address);
+    for (const address of new Set([...wanted, ...networkAddresses()])) {
+      const id = idAt(address);
       if (isClosed || dialing.has(address) || peers.has(id) || peers.isBanned(id)) continue;
       dialing.add(address);
       void dial(address)
@@ -143,6 +154,18 @@ export async function startTransport(
       await node.stop();
     },
   };
+}
+
+function addressOf(host: string, port: number): string {
+  return `/${host.includes(":") ? "ip6" : "ip4"}/${host}/tcp/${port}`;
+}
+
+function portOf(address: { toString(): string } | undefined): number {
+  return Number(/\/tcp\/(\d+)/.exec(String(address))?.[1] ?? 0);
+}
+
+function hasId(address: string): boolean {
+  return address.includes("/p2p/");
 }
 
 /** The id of the peer's key, the last part of its address. */

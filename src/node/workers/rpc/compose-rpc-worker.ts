@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createAuthenticator } from "../../../rpc/auth/authenticator.ts";
+import { createClientAdmission } from "../../../rpc/les/client-admission.ts";
 import { createMethodRegistry } from "../../../rpc/methods.ts";
 import { createChannelPorts } from "../../../rpc/ports/channel/channel-client.ts";
 import type { ExecutionPort, ExecutionReads } from "../../../rpc/ports/execution.ts";
@@ -19,10 +20,13 @@ import { answerHealth } from "../../health.ts";
 import { allowedOriginsOf } from "../../rpc-endpoints.ts";
 import { rpcSettings } from "../../rpc-modules.ts";
 import { FollowedChain } from "./followed-chain.ts";
+import { ForwardedAdmission } from "./forwarded-admission.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";
 import { MultiplexedPort } from "./multiplexed-port.ts";
 import type { FromWorker, RpcWorkerData, ToWorker } from "./rpc-protocol.ts";
 import { sharedLimits } from "./shared-limits.ts";
+
+const nowMs = () => performance.now();
 
 /** Methods that use these run in the chain's process (`runsInWorker`). */
 const SESSIONS_OF_THE_CHAIN: Pick<Sessions, "filters" | "sendLock" | "hashrates"> = {
@@ -60,6 +64,7 @@ export async function composeRpcWorker(
     { onListenerError: reportListenerError },
   );
   const forwarded = new ForwardedCalls(post);
+  const serving = new ForwardedAdmission(post, (connection) => forwarded.connectionId(connection));
   const methods = createMethodRegistry(config);
   const ports: RemotePorts = {
     ...remote,
@@ -91,6 +96,7 @@ export async function composeRpcWorker(
       registry: forwarded.registryOf(methods),
       modules: { ...ports, sessions, settings },
       observer: createRpcObserver(log, metrics),
+      ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       otherRequest: (request, response) =>
         answerHealth(request, response, () => remote.node.readiness()),
@@ -136,6 +142,10 @@ export async function composeRpcWorker(
           break;
         case "metrics":
           post({ kind: "metrics", id: message.id, exposition: metrics.exposition() });
+          break;
+        case "admitted":
+        case "notAdmitted":
+          serving.receive(message);
           break;
         case "start":
           break;

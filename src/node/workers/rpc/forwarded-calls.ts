@@ -31,6 +31,9 @@ export function runsInWorker(name: string): boolean {
   return NAMESPACES.has(namespaceOf(name)) && !OF_THE_CHAIN.has(name);
 }
 
+/** Messages of the chain's process about calls and connections. */
+type Received = "answer" | "failure" | "notify" | "overrun" | "overCapacity";
+
 type Pending = {
   readonly resolve: (json: JsonText) => void;
   readonly reject: (error: Error) => void;
@@ -59,7 +62,7 @@ export class ForwardedCalls {
   }
 
   /** The answer to a call, or a message to one of the connections. */
-  receive(message: ToWorker & { kind: "answer" | "failure" | "notify" | "overrun" }): void {
+  receive(message: ToWorker & { kind: Received }): void {
     switch (message.kind) {
       case "answer":
         this.#take(message.id)?.resolve(message.json);
@@ -75,6 +78,9 @@ export class ForwardedCalls {
       }
       case "overrun":
         this.#connections.get(message.connection)?.overrun();
+        break;
+      case "overCapacity":
+        this.#connections.get(message.connection)?.overCapacity?.();
     }
   }
 
@@ -89,7 +95,7 @@ export class ForwardedCalls {
 
   #forward(method: string, params: RawParams, context: CallContext): Promise<JsonText> {
     const id = this.#nextId++;
-    const connection = context.connection && this.#idOf(context.connection);
+    const connection = context.connection && this.connectionId(context.connection);
     const { transport, signal } = context;
     const abort = () => this.#post({ kind: "abort", id });
     signal.addEventListener("abort", abort, { once: true });
@@ -99,7 +105,8 @@ export class ForwardedCalls {
     }).finally(() => signal.removeEventListener("abort", abort));
   }
 
-  #idOf(connection: Connection): number {
+  /** The number under which the chain's process knows a connection. */
+  connectionId(connection: Connection): number {
     const known = this.#ids.get(connection);
     if (known !== undefined) return known;
     const id = this.#nextId++;

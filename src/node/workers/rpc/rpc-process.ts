@@ -163,6 +163,12 @@ export class RpcProcess {
       case "call":
         this.#calls.run(message);
         break;
+      case "admit":
+        void this.#calls.admit(message);
+        break;
+      case "charge":
+        this.#calls.charge(message);
+        break;
       case "abort":
         this.#calls.abort(message.id);
         break;

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
 import type { Registry } from "../../../rpc/dispatch/method.ts";
+import type { ServingPort } from "../../../rpc/les/serving-port.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
 import type { ConnectionWorkers } from "../../../rpc/server/connection-workers.ts";
@@ -27,6 +28,8 @@ export type RpcProcessesOptions = {
 export type RpcProcessesModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
+  /** undefined: callers are served alike */
+  readonly serving: ServingPort | undefined;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Rollbacks of the store so far. */
@@ -156,12 +159,12 @@ export class RpcProcesses implements ConnectionWorkers {
 
   #start(slot: Slot): void {
     const { data, count } = this.#options;
-    const { registry, ports, log } = this.#modules;
+    const { registry, ports, serving, log } = this.#modules;
     slot.startedMs = performance.now();
     const child = new RpcProcess(
       { ...data, index: slot.index, count },
       {
-        ...{ registry, ports, queue: this.#queue, log },
+        ...{ registry, ports, serving, queue: this.#queue, log },
         onReady: () => this.#wake(),
         onExit: (reason) => this.#ended(slot, reason),
         onBadToken: (source) => {

@@ -4,6 +4,7 @@ import type { ChainConfig } from "../../../params/chain-config.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { Transport } from "../../../rpc/dispatch/context.ts";
 import type { RawParams } from "../../../rpc/dispatch/message.ts";
+import type { AdmittedCall, CallerIdentity } from "../../../rpc/les/serving-port.ts";
 import type { JsonText } from "../../../rpc/params/codec.ts";
 import type {
   ClientMessage,
@@ -41,9 +42,12 @@ export type ToWorker =
   | { readonly kind: "removed"; readonly blocks: readonly ExecutedBlock[]; readonly epoch: number }
   | { readonly kind: "port"; readonly message: ServerMessage }
   | { readonly kind: "answer"; readonly id: number; readonly json: JsonText }
+  | { readonly kind: "admitted"; readonly id: number; readonly call: AdmittedCall }
+  | { readonly kind: "notAdmitted"; readonly id: number; readonly error: ErrorData }
   | { readonly kind: "failure"; readonly id: number; readonly error: ErrorData }
   | { readonly kind: "notify"; readonly connection: number; readonly messages: readonly string[] }
   | { readonly kind: "overrun"; readonly connection: number }
+  | { readonly kind: "overCapacity"; readonly connection: number }
   | { readonly kind: "badToken"; readonly source: string }
   | { readonly kind: "metrics"; readonly id: number };
 
@@ -64,6 +68,14 @@ export type FromWorker =
       /** undefined: HTTP */
       readonly connection: number | undefined;
     }
+  /** Whether a call may run in the RPC process; an `admitted` one is ended by `charge`. */
+  | {
+      readonly kind: "admit";
+      readonly id: number;
+      readonly caller: CallerIdentity;
+      readonly connection: number | undefined;
+    }
+  | { readonly kind: "charge"; readonly id: number; readonly cost: number }
   /** Nobody waits for the answer any more. */
   | { readonly kind: "abort"; readonly id: number }
   /** A connection that made calls is closed. */

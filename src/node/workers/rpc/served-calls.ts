@@ -1,4 +1,4 @@
-import { InvariantError } from "../../../errors.ts";
+import { InvariantError, invariant } from "../../../errors.ts";
 import type { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
 import {
   type Connection,
@@ -7,6 +7,7 @@ import {
 } from "../../../rpc/dispatch/context.ts";
 import { MethodNotFoundError } from "../../../rpc/dispatch/errors.ts";
 import type { Registry } from "../../../rpc/dispatch/method.ts";
+import type { AdmittedCall, ServingPort } from "../../../rpc/les/serving-port.ts";
 import type { JsonText } from "../../../rpc/params/codec.ts";
 import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
@@ -14,10 +15,14 @@ import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 type Call = FromWorker & { readonly kind: "call" };
+type Admit = FromWorker & { readonly kind: "admit" };
+type Charge = FromWorker & { readonly kind: "charge" };
 
 export type ServedCallsModules = {
   readonly registry: Registry<RpcPorts>;
   readonly ports: RpcPorts;
+  /** undefined: callers are served alike */
+  readonly serving: ServingPort | undefined;
   readonly queue: CallQueue;
   readonly post: (message: ToWorker) => void;
 };
@@ -29,12 +34,14 @@ class RemoteConnection implements Connection {
   readonly deliver: Connection["deliver"] = () => {
     throw new InvariantError("subscriptions are in the process of their connection");
   };
+  readonly overCapacity: () => void;
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;
 
   constructor(connection: number, post: (message: ToWorker) => void) {
     this.notify = (messages) => post({ kind: "notify", connection, messages });
     this.overrun = () => post({ kind: "overrun", connection });
+    this.overCapacity = () => post({ kind: "overCapacity", connection });
   }
 
   onClose(task: () => void): void {
@@ -48,11 +55,16 @@ class RemoteConnection implements Connection {
   }
 }
 
-/** Runs the calls that one RPC process leaves to the chain's: it has decided already that the caller may make them. */
+/**
+ * Runs the calls that one RPC process leaves to the chain's: it has decided already that the caller may make them. Admits and charges the calls
+ * of all its callers.
+ */
 export class ServedCalls {
   readonly #modules: ServedCallsModules;
   readonly #running = new Map<number, RequestContext>();
   readonly #connections = new Map<number, RemoteConnection>();
+  #isClosed = false;
+  readonly #admitted = new Map<number, AdmittedCall>();
 
   constructor(modules: ServedCallsModules) {
     this.#modules = modules;
@@ -74,6 +86,26 @@ export class ServedCalls {
     }
   }
 
+  async admit({ id, caller, connection }: Admit): Promise<void> {
+    const { serving, post } = this.#modules;
+    invariant(serving !== undefined, "a process asks for admission only where calls are charged");
+    try {
+      const closable = connection === undefined ? undefined : this.#connection(connection);
+      const call = await serving.admit(caller, closable);
+      if (this.#isClosed) serving.charge(call, 0);
+      else this.#admitted.set(id, call);
+      post({ kind: "admitted", id, call });
+    } catch (error) {
+      post({ kind: "notAdmitted", id, error: errorDataOf(error) });
+    }
+  }
+
+  charge({ id, cost }: Charge): void {
+    const call = this.#admitted.get(id);
+    this.#admitted.delete(id);
+    if (call !== undefined) this.#modules.serving?.charge(call, cost);
+  }
+
   abort(id: number): void {
     this.#running.get(id)?.abort();
   }
@@ -86,6 +118,8 @@ export class ServedCalls {
 
   /** The process ended. */
   close(): void {
+    this.#isClosed = true;
+    for (const id of [...this.#admitted.keys()]) this.charge({ kind: "charge", id, cost: 0 });
     for (const context of this.#running.values()) context.abort();
     for (const connection of [...this.#connections.keys()]) this.gone(connection);
   }

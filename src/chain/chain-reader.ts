@@ -67,18 +67,19 @@ export function createChainReader({
 /** EIP-2935: its contract stores the hashes of so many blocks. */
 const HISTORY_SERVE_WINDOW = 8_191;
 
-/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the state of the base. undefined where that has none. */
+/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
 function ancestorHash(
   number: number,
-  store: Pick<ReadableBlockStore, "base" | "headerAt" | "stateAt">,
+  store: Pick<ReadableBlockStore, "base" | "stateBase" | "headerAt" | "stateAt">,
   config: ChainConfig,
 ): Hash | undefined {
-  const base = store.base() ?? 0;
-  if (number >= base || number < base - HISTORY_SERVE_WINDOW) return undefined;
-  const header = store.headerAt(base);
+  if (number >= (store.base() ?? 0)) return undefined;
+  const oldest = store.stateBase();
+  if (number < oldest - HISTORY_SERVE_WINDOW) return undefined;
+  const header = store.headerAt(oldest);
   if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
   const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
-  const hash = store.stateAt(base).storage(HISTORY_STORAGE_ADDRESS, slot);
+  const hash = store.stateAt(oldest).storage(HISTORY_STORAGE_ADDRESS, slot);
   return hash === 0n ? undefined : hashFromBigint(hash);
 }
 

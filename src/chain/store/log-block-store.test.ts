@@ -197,6 +197,21 @@ describe("LogBlockStore", () => {
     model.assertEqual(again);
   });
 
+  test("a log whose first segments are missing is damaged, with and without an index", () => {
+    const disk = createMemoryDisk();
+    const store = disk.open();
+    const chain = new RandomChain(7);
+    for (let i = 0; i < 40; i++) {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    }
+    disk.log.remove(disk.log.list()[0]!);
+    assert.throws(() => disk.open({ index: disk.index }), { code: "STORE_CORRUPT_LOG" });
+    assert.throws(() => disk.open({ index: createMemoryKv() }), {
+      code: "STORE_STATE_ROOT_MISMATCH",
+    });
+  });
+
   test("a merge that fails is told to the next append", () => {
     const disk = createMemoryDisk();
     const store = disk.open({

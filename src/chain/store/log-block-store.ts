@@ -4,24 +4,17 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import type { StateTrie } from "../../state/state-trie.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
-import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
-import type { Block, ExecutedBlock } from "../../types/block.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
 import { type LogSource, logsFrom } from "../logs/log-source.ts";
-import {
-  decodeBlockRecord,
-  decodeChangeRows,
-  decodePrefix,
-  encodeBlockRecord,
-} from "../records/block-record.ts";
+import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
 import {
   type Applied,
   BlockIndex,
@@ -36,19 +29,16 @@ import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
-import { restoreOldestState } from "./restore-oldest-state.ts";
+import { appliedOf, indexedBlock, replayLog } from "./replay-log.ts";
 import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention.ts";
 import { StateFiles } from "./state-file.ts";
 import {
   BlockPrunedError,
   DiskFullError,
-  IndexMismatchError,
   StatePrunedError,
   StorePoisonedError,
 } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
-
-const REPLAY_BYTES_MAX = 8 << 20;
 
 /**
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
@@ -167,10 +157,13 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
-      this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
-      if (applied !== undefined) this.#assertIndexIsOfLog(applied);
-      this.#head = applied ?? this.#restoreOldestState(options);
-      this.replayedBlocks = this.#replay(options);
+      const replayed = replayLog(options, {
+        ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
+        ...{ files: new StateFiles(options.log), applied },
+      });
+      this.#base = replayed.base;
+      this.#head = replayed.head;
+      this.replayedBlocks = replayed.blocks;
       this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
         kv: options.index,
         source: {
@@ -411,7 +404,7 @@ export class LogBlockStore implements BlockStore {
       records.push(record);
       removed.push(indexedBlock(record, logRecord));
     }
-    const last = lastBlock(number, kept);
+    const last = appliedOf(kept);
     const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
     this.#orPoison(() => {
@@ -483,89 +476,9 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /**
-   * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
-   * memory again what waited there for a merge. How many blocks had to be indexed.
-   */
-  #replay({ onReplay, replayBytesMax = REPLAY_BYTES_MAX }: LogBlockStoreOptions): number {
-    const base = this.#base ?? 0;
-    const applied = this.#head?.number ?? base - 1;
-    const first = Math.max(base, this.#index.mergedBlocks);
-    this.#replayLogs(first);
-    let interrupted = this.#index.interruptedMerge();
-    const before = first === base ? undefined : this.#log.record(this.#position(first - 1));
-    const records = this.#log.records(before?.end ?? 0);
-    let trie: Pick<StateTrie, "update"> | undefined;
-    this.#head = before && lastBlock(first - 1, before);
-    let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
-    for (let next = records.next(); !next.done; ) {
-      this.#kv.transaction((writer) => {
-        for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
-          if (this.#head !== undefined && this.#head.number + 1 === interrupted) break;
-          const { position, payload } = next.value;
-          const record = decodeBlockRecord(payload);
-          const { block } = record;
-          const { number, stateRoot } = block.header;
-          this.#assertFollows(block, position);
-          trie ??= this.#createTrie(this.trieNodes);
-          const nodes = trieNodesOf(record, trie, root);
-          root = stateRoot;
-          const indexed = indexedBlock(record, next.value);
-          if (number > applied) this.#index.write(writer, indexed);
-          this.#index.remember(indexed, nodes);
-          this.#head = lastBlock(number, next.value);
-          bytes += payload.length;
-        }
-      });
-      const head = this.head()!;
-      if (head + 1 === interrupted) {
-        interrupted = undefined;
-        this.#index.mergeAll(head);
-      }
-      // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
-      if (interrupted === undefined) {
-        while (this.#index.needsMerge(head)) this.#index.mergeSome(head);
-      }
-      if (!next.done) onReplay?.({ done: next.value.position, total: this.#log.end });
-    }
-    return (this.head() ?? applied) - applied;
-  }
-
-  /** Passes to the log index the blocks before `end` that it lacks. */
-  #replayLogs(end: number): void {
-    const { logs } = this.#index;
-    const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
-    if (first >= end) return;
-    for (const { payload } of this.#log.records(this.#position(first))) {
-      const record = decodeBlockRecord(payload);
-      if (record.block.header.number >= end) break;
-      logs.remember(record);
-      while (logs.needsMerge()) logs.mergeSome();
-    }
-  }
-
   /** @throws StateRootMismatchError unless the changes of a base are all of its state */
   #assertWholeState(base: BlockRecord): void {
     trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
-  }
-
-  #assertIndexIsOfLog({ number, hash, end }: Applied): void {
-    const position = this.#index.position(number);
-    const record = position === undefined ? undefined : this.#log.recordAt(position);
-    if (record?.end === end && hashOf(record) === hash) return;
-    const details = { number, hash };
-    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
-  }
-
-  #assertFollows({ header }: Block, position: number): void {
-    const expected = this.#head === undefined ? this.#base : this.#head.number + 1;
-    if (header.number !== expected) {
-      const reason = `block ${header.number} where ${expected} was expected`;
-      throw new LogCorruptionError({ position, reason });
-    }
-    if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
-      throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
-    }
   }
 
   /**
@@ -648,17 +561,6 @@ export class LogBlockStore implements BlockStore {
     });
   }
 
-  /** Makes the index of the oldest blocks and their state, where the log does not begin with block 0. */
-  #restoreOldestState({ log: directory }: LogBlockStoreOptions): Applied | undefined {
-    const files = new StateFiles(directory);
-    const file = files.newest();
-    if (file === undefined || this.#base === undefined || this.#base === 0) return undefined;
-    return restoreOldestState(file, {
-      ...{ files, kv: this.#kv, log: this.#log, index: this.#index },
-      createTrie: this.#createTrie,
-    });
-  }
-
   /** The oldest block or state that is served has moved. */
   #baseMoved(): void {
     if (this.#base === undefined) return;
@@ -705,33 +607,6 @@ export class LogBlockStore implements BlockStore {
       this.#scheduleAddresses();
     });
   }
-}
-
-function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
-  return {
-    executed,
-    rows: decodeChangeRows(record.payload),
-    position: record.position,
-    end: record.end,
-  };
-}
-
-function lastBlock(number: number, record: LogRecord): Applied {
-  return { number, hash: hashOf(record), end: record.end };
-}
-
-function stateRootOf({ payload }: LogRecord): Hash {
-  return decodeBlockRecord(payload).block.header.stateRoot;
-}
-
-function hashOf({ payload }: LogRecord): Hash {
-  return decodePrefix(payload).hash;
-}
-
-/** Number of the block that the log begins with. */
-function firstNumber(log: BlockLog): number | undefined {
-  const first = log.first();
-  return first && decodePrefix(first.payload).number;
 }
 
 function deferToImmediate(work: () => void): void {

@@ -375,14 +375,37 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 });
 
 test("start --dev takes the port and block 0 by short flags", async () => {
-  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none"];
+  const flags = [
+    "--port",
+    "9545",
+    "--chain-id",
+    "7",
+    "--accounts",
+    "3",
+    "--predeploys",
+    "none",
+    "--dev.in-memory",
+  ];
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;
   const { jsonRpc, devChain } = node.config;
   assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
   assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
-  assert.deepEqual(devChain, { chainId: 7, accounts: 3, genesis: null, predeploys: ["none"] });
+  assert.deepEqual(devChain, {
+    chainId: 7,
+    accounts: 3,
+    genesis: null,
+    predeploys: ["none"],
+    ...{
+      artifacts: null,
+      clientVersion: null,
+      loadState: null,
+      dumpState: null,
+      stateIntervalMs: null,
+    },
+    inMemory: true,
+  });
   for (const args of [
     ["start", "--dev", "--port", "65535"],
     ["start", "--dev", "--port", "x"],

@@ -4,11 +4,11 @@ import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
 import { StatePatches } from "../chain/state-patches.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
-import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
+import { createMemoryBlockStore, openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../chain/store/retention.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
-import { dataPath, genesisPath } from "../config/home.ts";
+import { dataPath, genesisPath, isInMemory } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
@@ -66,14 +66,19 @@ export class HomeNotInitialisedError extends NodeError {
  * @throws GenesisMismatchError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
  */
 export function openChain(config: Config, log: Logger, options: OpenChainOptions = {}): OpenChain {
-  const store = openDiskBlockStore({
-    directory: dataPath(config.home),
+  const storeOptions = {
     createTrie: createStateTrie,
-    logger: log.child("store"),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
     ...options,
-  });
+  };
+  const store = isInMemory(config)
+    ? createMemoryBlockStore(storeOptions)
+    : openDiskBlockStore({
+        directory: dataPath(config.home),
+        logger: log.child("store"),
+        ...storeOptions,
+      });
   try {
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
@@ -90,7 +95,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     }
     if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
     // Processes that follow the store would not see them.
-    const canPatch = config.dev && config.jsonRpc.processes === 0;
+    const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
       config: genesis.config,

@@ -125,6 +125,9 @@ export const DEFAULTS = {
   /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
   stateCacheBytes: 128 * 2 ** 20,
 
+  /** geth retains at least as many states: a reorganisation of a network, or a wallet behind the head, reaches no further back. */
+  retainedBlocksMin: 128,
+
   /** As anvil and geth's documentation have it; Hardhat funds twenty. */
   devAccounts: 10,
   /** At a tenth of a millisecond each, derived at every start. */

@@ -22,6 +22,7 @@ import {
   integer,
   list,
   oneOf,
+  retainedBlocks,
   text,
   unset,
 } from "./value-types.ts";
@@ -40,6 +41,10 @@ export const SCHEMA = {
     name: option("chain.name", text, DEFAULTS.chainName, {
       description:
         "Chain name in the prefix of signed messages; wallets and contracts expect Ethereum.",
+    }),
+    retainBlocks: option("chain.retain-blocks", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description:
+        "Newest blocks that are stored with their receipts and logs, archive: all of them. Older ones are removed in the background; the states of removed blocks go with them.",
     }),
   },
   mempool: {
@@ -537,6 +542,12 @@ export const SCHEMA = {
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",
+    }),
+    history: option("state.history", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description: "Newest states that can be read, archive: those of all stored blocks.",
+    }),
+    proofs: option("state.proofs", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description: "Newest states that can be proven, archive: all that can be read.",
     }),
   },
   keystore: {

@@ -17,6 +17,12 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "head_timestamp_seconds", help: "Time of the newest block." }, () => {
     return chain.head().block.header.timestamp;
   });
+  for (const kind of ["block", "state", "proof"] as const) {
+    metrics.gaugeOf(
+      { name: `oldest_${kind}`, help: `Number of the oldest block whose ${kind} is served.` },
+      () => chain.oldest()[kind],
+    );
+  }
   metrics.gaugeOf(
     { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
     () => (stalled() === undefined ? 0 : 1),

@@ -5,6 +5,7 @@ import { genesisBlock } from "../chain/genesis-block.ts";
 import { StatePatches } from "../chain/state-patches.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../chain/store/open-block-store.ts";
+import type { RetentionOptions } from "../chain/store/retention.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
 import { dataPath, genesisPath, isInMemory } from "../config/home.ts";
@@ -33,6 +34,8 @@ export type OpenChain = {
 export type OpenChainOptions = {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
+  /** Old blocks are removed as soon as there is one, not some at a time. */
+  readonly pruneAtOnce?: boolean;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
   /** Free disk space in place of the real one, for tests. */
@@ -66,6 +69,7 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   const storeOptions = {
     createTrie: createStateTrie,
     addressIndex: config.index.addresses,
+    retention: retentionOf(config, options),
     ...options,
   };
   const store = isInMemory(config)
@@ -109,6 +113,22 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
   }
 }
 
+/** undefined: nothing is pruned. */
+function retentionOf(
+  { chain, state }: Config,
+  { pruneAtOnce }: OpenChainOptions,
+): RetentionOptions | undefined {
+  if (chain.retainBlocks === null && state.history === null && state.proofs === null) {
+    return undefined;
+  }
+  return {
+    blocks: chain.retainBlocks ?? undefined,
+    states: state.history ?? undefined,
+    proofs: state.proofs ?? undefined,
+    ...(pruneAtOnce && { blocksMin: 1 }),
+  };
+}
+
 /** Hash of block 0, which an empty store gets. */
 function makeGenesis(genesis: Genesis, stateTrie: StateTrie, store: LogBlockStore): Hash {
   const { record, nodes } = genesisBlock(genesis, stateTrie);
@@ -122,7 +142,8 @@ function genesisOf(
   store: LogBlockStore,
 ): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
   if (config.dev) {
-    return { genesis: openDevGenesis(config, store.block(0)?.block.header.timestamp) };
+    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    return { genesis: openDevGenesis(config, first?.timestamp) };
   }
   try {
     const text = readFileSync(genesisPath(config.home), "utf8");

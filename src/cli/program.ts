@@ -337,6 +337,8 @@ const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
   ["dev.accounts", "--accounts <number>", "funded accounts of a new dev chain (default 10)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
+  ["dev.fork-url", "--fork-url <list>", "continue another chain, read from these addresses"],
+  ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],
   ["dev.predeploys", "--predeploys <list>", "contracts of a new dev chain (default all; none)"],
 ] as const;
 

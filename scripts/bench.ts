@@ -15,6 +15,7 @@ const BENCHES: Readonly<
   "logs-peer": () => import("../bench/rpc/logs-peer.ts"),
   mempool: () => import("../bench/micro/mempool.ts"),
   neighbours: () => import("../bench/rpc/neighbours.ts"),
+  network: () => import("../bench/network/network.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { call, freePort, type Peer, startEvmint } from "../support/peers.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { call, type Peer, startEvmint } from "../support/peers.ts";
 import { type Holdings, ProcessProbe } from "../support/process-probe.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { BlockHashes, placeOf, RestlessClient, StayingClient } from "./soak-clients.ts";

@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
+import { freePort } from "../../test/support/free-port.ts";
 import { median } from "../support/load.ts";
-import { call, freePort, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
+import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { ProcessProbe } from "../support/process-probe.ts";
 import { printTable, writeResult } from "../support/report.ts";
 

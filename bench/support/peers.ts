@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../test/support/free-port.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -134,15 +134,6 @@ export function foundryBinary(tool: "anvil" | "cast"): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const address = server.address();
-  await new Promise((done) => server.close(done));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
-}
-
 async function peer(
   name: string,
   port: number,
@@ -182,7 +173,7 @@ function processesOf(pid: number): readonly number[] {
 }
 
 /** Fields 14 and 15 of /proc/PID/stat, counted after the name in brackets; 100 ticks a second on Linux. */
-function cpuSecondsOf(pid: number): number {
+export function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;

@@ -1,7 +1,8 @@
 import { type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
 import { BLOCK_GAS_LIMIT } from "./workload.ts";
 
-export type PeerName = "evmint" | "anvil" | "geth";
+/** `evmint 1` serves connections in a process beside the chain's. */
+export type PeerName = "evmint" | "evmint 1" | "anvil" | "geth";
 
 export type StartOptions = {
   readonly genesisFile: string;
@@ -15,12 +16,14 @@ export function startPeer(name: PeerName, options: StartOptions): Promise<Peer |
   const blockTime = blockTimeSeconds > 0 ? { blockTimeSeconds } : {};
   switch (name) {
     case "evmint":
+    case "evmint 1":
       return startEvmint({
         ...blockTime,
         genesisFile,
         extraArguments: [
           ...["--consensus.gas-limit", `${BLOCK_GAS_LIMIT}`, "--json-rpc.api", "eth,txpool"],
           ...["--mempool.account-slots", "100000", "--mempool.size-limit", "1GiB"],
+          ...["--json-rpc.processes", name === "evmint" ? "0" : "1"],
         ],
         ...(process.env["NODE_ARGS"] && { runtimeArguments: process.env["NODE_ARGS"].split(" ") }),
       });

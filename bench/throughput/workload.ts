@@ -8,7 +8,7 @@ import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256, keccak256Hash } from "../../src/primitives/keccak.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 
-const CHAIN_ID = 31_337n;
+export const CHAIN_ID = 31_337n;
 /** Room for 20,000 transfers, so that no block is limited by its gas. */
 export const BLOCK_GAS_LIMIT = 500_000_000;
 const ETHER = 10n ** 18n;

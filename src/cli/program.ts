@@ -132,6 +132,7 @@ function addNodeCommands(
     .requiredOption("--output <folder>", "empty or new folder for the homes")
     .option("--validators <number>", "nodes that decide blocks (default 4)")
     .option("--full-nodes <number>", "nodes that only follow (default 0)")
+    .option("--genesis <file>", "a geth genesis file")
     .option("--chain-id <number>", "chain id (default 9000)")
     .option("--fund <address...>", "accounts that own a million ether")
     .option("--block-time <duration>", "time between blocks (default 1s)")

@@ -75,6 +75,8 @@ export const DEFAULTS = {
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** Each keeps an execution thread and the traces of a block busy for as long as its client reads. */
+  rpcTraceChainsMax: 4,
   /** Erigon's, and what Otterscan asks for. */
   rpcOtsPageSizeMax: 25,
 

@@ -176,6 +176,9 @@ export const SCHEMA = {
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
     ),
+    traceChainsMax: option("json-rpc.trace-chains", integer(1), DEFAULTS.rpcTraceChainsMax, {
+      description: "traceChain subscriptions of all connections.",
+    }),
     otsPageSizeMax: option("json-rpc.ots-page-size", integer(1), DEFAULTS.rpcOtsPageSizeMax, {
       description: "Most transactions in a page of an ots method.",
     }),

@@ -146,20 +146,21 @@ export function createEvmApplication(
   }
 
   /**
-   * Executes `input`, or finds that it was executed already.
+   * Executes `input`, or finds that it was executed already. Pooled transactions are decoded, and their senders recovered.
    * @param skipsInvalid whether an invalid transaction is left out, or makes the block invalid
    * @throws NodeError when the block is invalid
    */
   function execute(input: BlockInput, skipsInvalid: boolean): Candidate {
-    const known = candidates.find(input, chain.head().block.hash);
-    if (known) return known;
+    const executed = candidates.find(input, chain.head().block.hash);
+    if (executed) return executed;
     const { begin, validatorUpdates } = open(input, decodeProposerData(input.txs[0]));
     const builder = begin();
     const results: TxResult[] = [PROPOSER_DATA_RESULT];
     for (const raw of input.txs.slice(1)) {
       try {
-        const tx = decode(raw);
-        const { receipt } = builder.add(tx);
+        const pooled = mempool.get(keccak256Hash(raw));
+        const tx = pooled?.tx ?? decode(raw);
+        const { receipt } = builder.add(tx, pooled?.sender);
         results.push({ code: 0, gasWanted: tx.gasLimit, gasUsed: receipt.gasUsed });
       } catch (error) {
         if (!skipsInvalid || !isTransactionRejection(error)) throw error;

@@ -33,12 +33,14 @@ import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;
   readonly chain: Chain;
   readonly voting: Voting;
   readonly failures: Failures;
+  readonly metrics: Metrics;
   readonly log: Logger;
   readonly onFatal: (error: unknown) => void;
   /** CometBFT as state sync left it, if there was one. */

@@ -44,13 +44,13 @@ export class InProcessProvider extends EventEmitter {
     this.#registry = registry;
     this.#modules = modules;
     this.#namespaces = new Set([...registry.keys()].map(namespaceOf));
+    const notify = (message: string) => {
+      const { method, params } = JSON.parse(message) as { method: string; params: unknown };
+      this.emit("message", { type: method, data: params });
+    };
     this.#connection = {
-      notify: (messages) => {
-        for (const message of messages) {
-          const { method, params } = JSON.parse(message) as { method: string; params: unknown };
-          this.emit("message", { type: method, data: params });
-        }
-      },
+      notify: (messages) => messages.forEach(notify),
+      deliver: async (message) => notify(jsonString(message)),
       // A program that holds the node cannot be cut off from it: its notifications of this event are dropped.
       overrun() {},
       onClose: (task) => {

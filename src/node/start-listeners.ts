@@ -29,6 +29,7 @@ import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
+import { reportSessions } from "./adapters/sessions.ts";
 import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
@@ -157,19 +158,9 @@ export async function startListeners(
       onBadToken: authentication.countBadToken,
     },
   );
-  const { filters, subscriptions, feeds } = modules.sessions;
+  const { filters, feeds } = modules.sessions;
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
-  metrics.gaugeOf(
-    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => subscriptions.size,
-  );
-  metrics.gaugeOf(
-    {
-      name: "rpc_notification_queue_bytes",
-      help: "Events that wait to be sent to their subscribers, each counted once.",
-    },
-    () => feeds.waitingBytes,
-  );
+  reportSessions(metrics, modules.sessions);
   const closeModules = async () => {
     feeds.close();
     filters.close();

@@ -111,6 +111,8 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   debug_traceTransaction: [HASH, { tracer: "callTracer" }],
   debug_traceBlockByNumber: ["latest", { disableStorage: true }],
   debug_traceBlockByHash: [HASH, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
+  debug_subscribe: ["traceChain", "0x0", "latest"],
+  debug_unsubscribe: ["0x1"],
   debug_traceBlock: ["0xc0"],
   debug_traceCall: [CALL, "latest", { tracer: "callTracer" }],
   debug_traceCallMany: [

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { freePort } from "../support/free-port.ts";
 
 export type Geth = { readonly url: string; stop(): Promise<void> };
 
@@ -102,15 +102,4 @@ async function finalizeHead(url: string, authUrl: string, secret: Uint8Array): P
     authorization: `Bearer ${token}`,
   });
   if (error) throw new Error(`geth does not take the head: ${JSON.stringify(error)}`);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-    });
-  });
 }

@@ -52,6 +52,7 @@ test("clique: the one validator is the signer; votes are cast, counted, stored a
     number: 0,
     hash: (await head()).hash,
     signers: { [validator!]: {} },
+    activeFrom: {},
     recents: {},
     votes: [],
     tally: {},

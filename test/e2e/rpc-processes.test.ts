@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
-import { WITH_METRICS } from "../support/metrics.ts";
+import { metricOf, WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
 
@@ -202,6 +202,27 @@ describe("RPC processes", () => {
     assert.equal(await again.call("eth_chainId"), "0x7a69");
     again.close();
   });
+});
+
+test("all connections of a listener's limit are accepted, however those of the other are spread", async () => {
+  const limit = 5;
+  const node = await startTestNode({
+    dev: true,
+    settings: { ...settings, ...WITH_METRICS, "json-rpc.ws-connections-limit": String(limit) },
+  });
+  try {
+    const clients = [new Client(node.url), new Client(node.url)];
+    for (const client of clients) await client.call("eth_chainId");
+    clients[0]!.close();
+    while ((await metricOf(node, "rpc_process_connections")) === 2) await nextTurn();
+    const sockets: WsClient[] = [];
+    while (sockets.length < limit) sockets.push(await WsClient.open(node.wsUrl));
+    await assert.rejects(WsClient.open(node.wsUrl));
+    for (const socket of sockets) socket.close();
+    clients[1]!.close();
+  } finally {
+    await node.stop();
+  }
 });
 
 test("bad tokens are counted over all RPC processes together", async () => {

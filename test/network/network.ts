@@ -31,6 +31,18 @@ const chain = defineChain({
 });
 const account = privateKeyToAccount(DEV_KEYS[0]);
 
+export type NetworkOptions = {
+  readonly validators: number;
+  readonly followers?: number;
+  /** Of every node. */
+  readonly flags?: readonly string[];
+  readonly blockTime?: string;
+  /** Accounts that own something. */
+  readonly funded?: readonly string[];
+  /** A genesis file in place of the built-in one with `CHAIN_ID`. */
+  readonly genesis?: string;
+};
+
 export type NetworkNode = ReturnType<typeof createNode>;
 
 /** Nodes of `evmintd testnet` in processes of their own. */
@@ -58,12 +70,12 @@ export class Network {
   async join(flags: readonly string[]): Promise<NetworkNode> {
     const [first] = this.nodes;
     const file = join(this.folder, "network.json");
-    const home = join(this.folder, "joined");
+    const home = join(this.folder, `joined-${this.#joined.length}`);
     const invited = await runEvmintd(["engine", "invite", "--home", first!.home]);
     writeFileSync(file, invited.stdout);
     const { code, stderr } = await runEvmintd(["init", "--home", home, "--join", file]);
     if (code !== 0) throw new Error(stderr);
-    const step = PORT_STEP * this.nodes.length;
+    const step = PORT_STEP * (this.nodes.length + this.#joined.length);
     const at = (port: number) => `127.0.0.1:${port + step}`;
     const node = createNode(home, HTTP_PORT + step, ENGINE_RPC_PORT + step, [
       ...["--json-rpc.address", at(HTTP_PORT), "--json-rpc.ws-address", at(HTTP_PORT + 1)],
@@ -81,25 +93,24 @@ export class Network {
     followers: number,
     flags: readonly string[] = [],
   ): Promise<Network> {
-    const network = await Network.create(validators, followers, flags);
+    const funded = [DEV_ADDRESSES[0]];
+    const network = await Network.create({ validators, followers, flags, funded });
     for (const node of network.nodes) node.start();
     return network;
   }
 
-  /** Homes of nodes that are not started. @param funded accounts that own something */
-  static async create(
-    validators: number,
-    followers: number,
-    flags: readonly string[] = [],
-    funded: readonly string[] = [DEV_ADDRESSES[0]],
-  ): Promise<Network> {
+  /** Homes of nodes that are not started. */
+  static async create(options: NetworkOptions): Promise<Network> {
+    const { validators, followers = 0, flags = [], blockTime = "500ms" } = options;
     const network = new Network(validators, followers, flags);
     const { code, stderr } = await runEvmintd([
       ...["testnet", "--output", join(network.folder, "net")],
       ...["--validators", String(validators), "--full-nodes", String(followers)],
-      ...["--block-time", "500ms", "--http-port", String(HTTP_PORT)],
-      ...["--chain-id", String(CHAIN_ID)],
-      ...funded.flatMap((address) => ["--fund", address]),
+      ...["--block-time", blockTime, "--http-port", String(HTTP_PORT)],
+      ...(options.genesis === undefined
+        ? ["--chain-id", String(CHAIN_ID)]
+        : ["--genesis", options.genesis]),
+      ...(options.funded ?? []).flatMap((address) => ["--fund", address]),
     ]);
     if (code !== 0) throw new Error(stderr);
     return network;
@@ -170,6 +181,7 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
   return {
     home,
     url,
+    port,
     client,
     /** Of its next start. */
     flags,
@@ -184,6 +196,14 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
       const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
       const { result } = (await response.json()) as { result: { block_id: { hash: string } } };
       return { height, hash: result.block_id.hash };
+    },
+    /** CometBFT's time of a block, in Unix milliseconds. */
+    async engineTime(height: number): Promise<number> {
+      const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
+      const { result } = (await response.json()) as {
+        result: { block: { header: { time: string } } };
+      };
+      return Date.parse(result.block.header.time);
     },
     /** The validators whose signatures are in the commit of block `height`, as CometBFT's RPC shows it. */
     async committers(height: number): Promise<ReadonlySet<string>> {
@@ -224,7 +244,7 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
     pids: () => [running!.child.pid!, ...childrenOf(running)],
     /** Settles when the node has ended by itself. */
     ended: async () => void (await running?.exited),
-    log: () => running?.output.stdout ?? "",
+    log: () => running?.output.stderr ?? "",
   };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -26,14 +26,17 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
   skip: whyLeftOut(),
 }, async (t) => {
   const random = seeded(SEED);
-  const network = await Network.create(
-    ...([VALIDATORS, NODES - VALIDATORS, ["--snapshot.interval", "60"]] as const),
-    trafficAccounts(NODES),
-  );
+  const network = await Network.create({
+    ...{ validators: VALIDATORS, followers: NODES - VALIDATORS },
+    flags: ["--snapshot.interval", "60"],
+    funded: trafficAccounts(NODES),
+  });
   const { nodes } = network;
   const full = nodes[random(NODES)]!;
   const unmount = mountSmallDisk(full.home);
+  const traffic = new Traffic(nodes);
   t.after(async () => {
+    await traffic.stop();
     await network.stop().catch(() => {});
     unmount();
     rmSync(network.folder, { recursive: true, force: true });
@@ -42,7 +45,6 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
   for (const node of nodes) node.start();
   const began = performance.now();
   for (const node of nodes) await reaches(node, 2);
-  const traffic = new Traffic(nodes);
   traffic.start();
 
   const others = (node: NetworkNode) => nodes.filter((each) => each !== node);
@@ -100,6 +102,7 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
         );
         assert.ok(Math.min(...made.slice(1)) > 0, "the others go on");
         undo();
+        assert.match(node.log(), /clock differs from the network's/);
       },
     }),
   };
@@ -213,8 +216,14 @@ function mountSmallDisk(home: string): () => void {
 /** Leaves nothing free where `home` is. @returns frees it again */
 function fillDisk(home: string): () => void {
   const filler = join(home, "filler");
-  const { bavail, bsize } = statfsSync(home);
-  writeFileSync(filler, Buffer.alloc(bavail * bsize));
+  const file = openSync(filler, "w");
+  try {
+    for (const chunk = Buffer.alloc(1 << 20); ; ) writeSync(file, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  } finally {
+    closeSync(file);
+  }
   return () => rmSync(filler);
 }
 

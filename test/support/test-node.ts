@@ -5,6 +5,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { type NodeInProcess, startNode } from "../../src/node/start-node.ts";
 import { type Logger, SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { engineSettings } from "./test-engine.ts";
 
 export type TestNodeOptions = {
   /** A dev chain with its ten accounts. */
@@ -49,6 +50,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     // `EVMINT_TEST_PROCESSES=2 npm test -- test/e2e` runs the tests over connections that other processes serve.
     "json-rpc.processes": process.env["EVMINT_TEST_PROCESSES"] ?? "0",
     ...settings,
+    ...(await engineSettings(settings)),
   };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
   if (chainFile) {

@@ -9,7 +9,7 @@ import type { BlockRecord } from "../store/block-store.ts";
 import { type LogBlockStore, openLogBlockStore } from "../store/log-block-store.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import { AddressIndex, type AddressQuery } from "./address-index.ts";
-import { addressEntries, ROLE, UNKNOWN_INDEX } from "./block-addresses.ts";
+import { addressEntries, addressPartsOf, ROLE, UNKNOWN_INDEX } from "./block-addresses.ts";
 
 /** A store whose deferred work runs when a test says so, and that can be dropped and opened again. */
 function openTestStore(addressIndex = true) {
@@ -53,6 +53,8 @@ function openTestStore(addressIndex = true) {
   };
 }
 
+const entriesOf = (record: BlockRecord) => [...addressEntries(addressPartsOf(record))];
+
 /** What `search` has to find, from the blocks alone. */
 function scan(records: readonly BlockRecord[], query: AddressQuery) {
   const { address, from, to, order, transactionsMin } = query;
@@ -60,7 +62,7 @@ function scan(records: readonly BlockRecord[], query: AddressQuery) {
     .filter(({ block }) => block.header.number >= from && block.header.number <= to)
     .map((record) => ({
       number: record.block.header.number,
-      entries: addressEntries(record)
+      entries: entriesOf(record)
         .filter((entry) => entry.address === address)
         .map(({ index, roles }) => ({ index, roles })),
     }))
@@ -87,7 +89,7 @@ function assertSame(index: AddressIndex, records: readonly BlockRecord[], query:
 }
 
 const addressesOf = (records: readonly BlockRecord[]): Address[] => [
-  ...new Set(records.flatMap((record) => addressEntries(record).map(({ address }) => address))),
+  ...new Set(records.flatMap((record) => entriesOf(record).map(({ address }) => address))),
 ];
 
 describe("AddressIndex", () => {
@@ -166,6 +168,7 @@ describe("AddressIndex", () => {
       head: () => store.records.length - 1,
       base: () => 0,
       block: (number: number) => store.records[number]!,
+      parts: (number: number) => addressPartsOf(store.records[number]!),
     };
     const limits = { rowsMax: 10, sliceMs: 1_000, unindexedBlocksMax: 3 };
     const first = new AddressIndex(true, { kv, source }, limits);
@@ -197,6 +200,7 @@ describe("AddressIndex", () => {
             head: () => records.length - 1,
             base: () => 0,
             block: (number: number) => records[number]!,
+            parts: (number: number) => addressPartsOf(records[number]!),
           };
           const limits = { rowsMax, sliceMs: 1_000, unindexedBlocksMax: 1_000 };
           const open = () => new AddressIndex(true, { kv, source }, limits);
@@ -223,12 +227,46 @@ describe("AddressIndex", () => {
           for (const address of addressesOf(records)) {
             assertSame(index, records, { ...EVERYTHING, address });
           }
-          const entries = records.flatMap((record) => addressEntries(record));
+          const entries = records.flatMap(entriesOf);
           assert.equal(rowCount(), entries.length + 1);
         },
       ),
       { numRuns: 100 },
     );
+  });
+
+  test("a block that takes longer than a slice is decoded in several", () => {
+    const chain = new RandomChain(1);
+    const records = Array.from({ length: 20 }, () => chain.next().record);
+    const largest = Math.max(...records.map(({ block }) => block.transactions.length));
+    let decoded = 0;
+    const source = {
+      head: () => records.length - 1,
+      base: () => 0,
+      block: (number: number) => records[number]!,
+      parts(number: number) {
+        const parts = addressPartsOf(records[number]!);
+        function* items() {
+          for (const item of parts.items) {
+            decoded++;
+            yield item;
+          }
+        }
+        return { ...parts, items: items() };
+      },
+    };
+    const limits = { rowsMax: 1_000, sliceMs: 0, unindexedBlocksMax: 3 };
+    const index = new AddressIndex(true, { kv: createMemoryKv(), source }, limits);
+    let isMore = true;
+    while (isMore) {
+      const before = decoded;
+      isMore = index.indexSome();
+      assert.ok(decoded - before <= 1);
+    }
+    assert.ok(largest > 1);
+    for (const address of addressesOf(records)) {
+      assertSame(index, records, { ...EVERYTHING, address });
+    }
   });
 
   test("blocks that are rolled back while the index is off leave no rows", () => {
@@ -264,7 +302,7 @@ describe("AddressIndex", () => {
     const store = openTestStore();
     for (let i = 0; i < 30; i++) store.append();
     for (const record of store.records) {
-      const touched = addressEntries(record).filter(({ roles }) => roles === ROLE.touched);
+      const touched = entriesOf(record).filter(({ roles }) => roles === ROLE.touched);
       const index = record.block.transactions.length === 1 ? 0 : UNKNOWN_INDEX;
       for (const entry of touched) assert.equal(entry.index, index);
     }

@@ -7,7 +7,13 @@ import {
   AddressIndexFailedError,
   AddressIndexOffError,
 } from "./address-index-errors.ts";
-import { type AddressEntry, addressEntries, type IndexedAddresses } from "./block-addresses.ts";
+import {
+  type AddressEntry,
+  type AddressParts,
+  addressEntries,
+  addressPartsOf,
+  type IndexedAddresses,
+} from "./block-addresses.ts";
 
 /** What the index says of an address in one block; never empty. */
 export type AddressBlock = {
@@ -42,12 +48,14 @@ export type AddressIndexSource = {
   /** Number of the first block. */
   base(): number;
   block(number: number): IndexedAddresses;
+  /** The same, decoded as it is read. */
+  parts(number: number): AddressParts;
 };
 
 export type AddressIndexLimits = {
   /** Rows written in one transaction, during which nothing else runs; a block with more is written in several. */
   readonly rowsMax: number;
-  /** Milliseconds of reading blocks before it; a block is read whole. */
+  /** Milliseconds of reading blocks before it; a large block is read in several slices. */
   readonly sliceMs: number;
   /** Blocks after the last indexed one that a search reads itself. */
   readonly unindexedBlocksMax: number;
@@ -74,8 +82,8 @@ export class AddressIndex {
   readonly #limits: AddressIndexLimits;
   readonly isOn: boolean;
   #indexedBlocks: number;
-  /** Rows of block `indexedBlocks` that are not written yet, those before them are; undefined: none is. */
-  #rest: readonly Row[] | undefined;
+  /** Entries of block `indexedBlocks` that are not written yet, those before them are; undefined: none is. */
+  #rest: Iterator<AddressEntry> | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
   constructor(
@@ -120,12 +128,12 @@ export class AddressIndex {
     const rows: Row[] = [];
     let rest = this.#rest;
     do {
-      const ofBlock = rest ?? rowsOf(this.#source.block(next));
-      const room = rowsMax - rows.length;
-      for (const row of ofBlock.slice(0, room)) rows.push(row);
-      rest = ofBlock.length > room ? ofBlock.slice(room) : undefined;
-      if (rest !== undefined) break;
-      next++;
+      rest ??= addressEntries(this.#source.parts(next));
+      const entry = rest.next();
+      if (entry.done) {
+        rest = undefined;
+        next++;
+      } else rows.push(rowOf(next, entry.value));
     } while (next < blocks && rows.length < rowsMax && performance.now() < deadline);
     // A B-tree takes sorted rows several times faster than random ones.
     rows.sort((a, b) => Buffer.compare(a.key, b.key));
@@ -147,7 +155,7 @@ export class AddressIndex {
       for (const block of removed) {
         const { number } = block.block.header;
         if (number > this.#indexedBlocks) break;
-        for (const { address, index } of addressEntries(block)) {
+        for (const { address, index } of addressEntries(addressPartsOf(block))) {
           writer.remove(rowKey(address, number, index));
         }
       }
@@ -201,8 +209,8 @@ export class AddressIndex {
   }
 
   *#unindexed(address: Address, number: number): Generator<AddressBlock> {
-    const all = addressEntries(this.#source.block(number));
-    const entries = all.filter((entry) => entry.address === address);
+    const all = addressEntries(addressPartsOf(this.#source.block(number)));
+    const entries = Array.from(all).filter((entry) => entry.address === address);
     if (entries.length > 0) yield { number, entries };
   }
 
@@ -235,10 +243,11 @@ type Row = { readonly key: Uint8Array; readonly roles: number };
 
 function rowsOf(block: IndexedAddresses): Row[] {
   const { number } = block.block.header;
-  return addressEntries(block).map(({ address, index, roles }) => ({
-    key: rowKey(address, number, index),
-    roles,
-  }));
+  return Array.from(addressEntries(addressPartsOf(block)), (entry) => rowOf(number, entry));
+}
+
+function rowOf(number: number, { address, index, roles }: AddressEntry): Row {
+  return { key: rowKey(address, number, index), roles };
 }
 
 type RangeOfAddress = Pick<AddressQuery, "address" | "from" | "to">;

@@ -7,8 +7,9 @@ import {
 } from "../../params/gas.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { StateChanges } from "../../state/reader.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
+import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { recoverAuthority } from "../../types/transaction/sender.ts";
+import type { RecordItem } from "../records/record-item.ts";
 
 /** How a transaction has to do with an address; bits of a byte. */
 export const ROLE = {
@@ -43,35 +44,25 @@ const SYSTEM_ACCOUNTS: readonly Address[] = [
   CONSOLIDATION_REQUEST_ADDRESS,
 ];
 
+/** What the index takes of a block; `items` and `changed` may decode as they go, and are read once, in this order. */
+export type AddressParts = Pick<Block, "header" | "uncles" | "withdrawals"> & {
+  readonly transactionCount: number;
+  readonly items: Iterable<Pick<RecordItem, "transaction" | "sender" | "receipt">>;
+  /** Accounts that the block changed. */
+  readonly changed: Iterable<Address>;
+};
+
 /** Every entry of a block, one for each address and transaction. Genesis has none. */
-export function addressEntries({
-  block: { header, transactions, uncles, withdrawals = [] },
-  senders,
-  receipts,
-  changes,
-}: IndexedAddresses): AddressEntry[] {
-  const entries: AddressEntry[] = [];
-  if (transactions.length === 0) return entries;
+export function* addressEntries(parts: AddressParts): Generator<AddressEntry> {
+  const { header, transactionCount, items, changed, uncles, withdrawals = [] } = parts;
+  if (transactionCount === 0) return;
   const seen = new Set<Address>();
-  for (const [index, tx] of transactions.entries()) {
-    const roles = new Map<Address, number>();
-    const add = (address: Address, role: number) => {
-      roles.set(address, (roles.get(address) ?? 0) | role);
-    };
-    const { logs, contractAddress } = receipts[index]!;
-    add(senders[index]!, ROLE.sender);
-    if (tx.to !== null) add(tx.to, ROLE.recipient);
-    if (contractAddress !== null) add(contractAddress, ROLE.created);
-    for (const { address } of logs) add(address, ROLE.emitter);
-    if (tx.type === 4) {
-      for (const authorization of tx.authorizationList) {
-        const authority = recoverAuthority(authorization);
-        if (authority !== undefined) add(authority, ROLE.touched);
-      }
-    }
-    for (const [address, own] of roles) {
+  let next = 0;
+  for (const item of items) {
+    const index = next++;
+    for (const [address, roles] of rolesOf(item)) {
       seen.add(address);
-      entries.push({ address, index, roles: own });
+      yield { address, index, roles };
     }
   }
   const paid = [header, ...uncles].map(({ coinbase }) => coinbase);
@@ -81,10 +72,51 @@ export function addressEntries({
     ...withdrawals.map(({ address }) => address),
   ]);
   // A block of one transaction needs no execution to know which one it was.
-  const index = transactions.length === 1 ? 0 : UNKNOWN_INDEX;
-  for (const { address } of changes.accounts) {
+  const index = transactionCount === 1 ? 0 : UNKNOWN_INDEX;
+  for (const address of changed) {
     if (byProtocol.has(address) || seen.has(address)) continue;
-    entries.push({ address, index, roles: ROLE.touched });
+    yield { address, index, roles: ROLE.touched };
   }
-  return entries;
+}
+
+/** The parts of a block that is decoded already. */
+export function addressPartsOf({
+  block,
+  senders,
+  receipts,
+  changes,
+}: IndexedAddresses): AddressParts {
+  const { header, transactions, uncles, withdrawals } = block;
+  return {
+    ...{ header, uncles },
+    ...(withdrawals && { withdrawals }),
+    transactionCount: transactions.length,
+    items: transactions.map((transaction, i) => ({
+      ...{ transaction, sender: senders[i]!, receipt: receipts[i]! },
+    })),
+    changed: changes.accounts.map(({ address }) => address),
+  };
+}
+
+function rolesOf({
+  transaction,
+  sender,
+  receipt,
+}: Pick<RecordItem, "transaction" | "sender" | "receipt">): ReadonlyMap<Address, number> {
+  const roles = new Map<Address, number>();
+  const add = (address: Address, role: number) => {
+    roles.set(address, (roles.get(address) ?? 0) | role);
+  };
+  const { logs, contractAddress } = receipt;
+  add(sender, ROLE.sender);
+  if (transaction.to !== null) add(transaction.to, ROLE.recipient);
+  if (contractAddress !== null) add(contractAddress, ROLE.created);
+  for (const { address } of logs) add(address, ROLE.emitter);
+  if (transaction.type === 4) {
+    for (const authorization of transaction.authorizationList) {
+      const authority = recoverAuthority(authorization);
+      if (authority !== undefined) add(authority, ROLE.touched);
+    }
+  }
+  return roles;
 }

@@ -121,6 +121,33 @@ test("feeHistory follows the chain after blocks were replaced, and reads whole b
   assert.deepEqual(feeHistory(1, 1, [50]).reward, [[9n]]);
 });
 
+test("feeHistory gives the same object to the same arguments until a block is replaced", () => {
+  const blocks = range(3);
+  const feeHistory = createFeeHistory(chainOf(blocks));
+  const first = feeHistory(3, 2, [10, 50]);
+  assert.equal(feeHistory(3, 2, [10, 50]), first);
+  assert.notEqual(feeHistory(3, 2, [10]), first);
+  assert.notEqual(feeHistory(2, 2, [10, 50]), first);
+  assert.notEqual(feeHistory(3, 1, [10, 50]), first);
+  blocks[2] = block({ number: 2, gasUsed: 15_000_000n });
+  const next = feeHistory(3, 2, [10, 50]);
+  assert.deepEqual(next.gasUsedRatio, [0, 0, 0.5]);
+});
+
+test("feeHistory stores sixteen histories, those used last, and none with the pending block or very many fees", () => {
+  const feeHistory = createFeeHistory(chainOf(range(3), block({ number: 3 })));
+  const used = feeHistory(1, 2, [0]);
+  const unused = feeHistory(1, 2, [1]);
+  for (let percentile = 2; percentile < 16; percentile++) feeHistory(1, 2, [percentile]);
+  assert.equal(feeHistory(1, 2, [0]), used);
+  feeHistory(1, 2, [16]);
+  assert.equal(feeHistory(1, 2, [0]), used);
+  assert.notEqual(feeHistory(1, 2, [1]), unused);
+  assert.notEqual(feeHistory(1, "pending", []), feeHistory(1, "pending", []));
+  const many = Array.from({ length: 100 }, (_, percentile) => percentile);
+  assert.notEqual(feeHistory(100, 2, many), feeHistory(100, 2, many));
+});
+
 function range(count: number): ExecutedBlock[] {
   return Array.from({ length: count }, (_, number) => block({ number }));
 }

@@ -11,6 +11,12 @@ import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees } from "./block-fee
 /** A longer range is cut to this, as in geth. */
 const BLOCKS_MAX = 1024;
 const PERCENTILES_MAX = 100;
+/** Histories that are stored. Wallets and libraries ask for one of a few lengths with a few percentiles. */
+const STORED_MAX = 16;
+/** Base fee, blob base fee and the two ratios. */
+const FEES_OF_A_BLOCK = 4;
+/** Fees in a history that is stored, some 64 bytes each: all of them together take no more than 4 MB. */
+const STORED_FEES_MAX = 4_096;
 
 /** Fees of a run of blocks, in wei. */
 export type FeeHistory = {
@@ -40,10 +46,37 @@ export type GetFeeHistory = (
   percentiles: readonly number[],
 ) => FeeHistory;
 
-/** Whole blocks are read for their tips alone, and what was computed of a block is cached. */
-export function createFeeHistory(
-  chain: Pick<ChainReader, "config" | "head" | "hashAt" | "headerAt" | "blockByNumber" | "pending">,
-): GetFeeHistory {
+/**
+ * Whole blocks are read for their tips alone, and what was computed of a block is cached. Nearly all callers ask for the same: the same
+ * arguments give the same object until there is another block.
+ */
+export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
+  const compute = createComputation(chain);
+  /** Oldest use first. The hash of the newest block stands for all blocks before it. */
+  const stored = new Map<string, FeeHistory>();
+  return (blockCount, newest, percentiles) => {
+    const hash = newest === "pending" ? undefined : chain.hashAt(newest);
+    const rowFees = FEES_OF_A_BLOCK + percentiles.length;
+    const isStored = Math.min(blockCount, BLOCKS_MAX) * rowFees <= STORED_FEES_MAX;
+    if (hash === undefined || !isStored) return compute(blockCount, newest, percentiles);
+    const key = `${hash} ${blockCount} ${percentiles.join()}`;
+    const history = stored.get(key) ?? compute(blockCount, newest, percentiles);
+    stored.delete(key);
+    stored.set(key, history);
+    for (const oldest of stored.keys()) {
+      if (stored.size <= STORED_MAX) break;
+      stored.delete(oldest);
+    }
+    return history;
+  };
+}
+
+type FeeHistoryChain = Pick<
+  ChainReader,
+  "config" | "head" | "hashAt" | "headerAt" | "blockByNumber" | "pending"
+>;
+
+function createComputation(chain: FeeHistoryChain): GetFeeHistory {
   const cache = new BlockFeeCache(chain);
   const { config } = chain;
   return (blockCount, newest, percentiles) => {

@@ -9,12 +9,14 @@ import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
+import { addressPartsOf } from "../addresses/block-addresses.ts";
 import type { BlockRecord } from "../store/block-store.ts";
 import { encodeAccount } from "../testing/encode-account.ts";
 import { encodeBlockRecordV1 } from "../testing/encode-record-v1.ts";
 import { plain } from "../testing/plain.ts";
 import { RandomChain } from "../testing/random-chain.ts";
 import {
+  decodeAddressParts,
   decodeBlockRecord,
   decodeChangeRows,
   decodeHeaderSection,
@@ -189,6 +191,28 @@ describe("block record", () => {
         assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
       }),
       { numRuns: 300 },
+    );
+  });
+
+  test("gives the address index the same as the decoded block", () => {
+    fc.assert(
+      fc.property(record, (record) => {
+        const payload = encodeBlockRecord(record, NONE);
+        const parts = decodeAddressParts(payload);
+        const decoded = addressPartsOf(decodeBlockRecord(payload));
+        const { header, uncles, withdrawals, transactionCount } = decoded;
+        assert.deepEqual(plain(parts.header), plain(header));
+        assert.deepEqual(
+          plain([parts.uncles, parts.withdrawals, parts.transactionCount]),
+          plain([uncles, withdrawals, transactionCount]),
+        );
+        const ofItem = ({ transaction, sender, receipt }: (typeof items)[number]) =>
+          plain([transaction, sender, receipt]);
+        const items = [...parts.items];
+        assert.deepEqual(items.map(ofItem), [...decoded.items].map(ofItem));
+        assert.deepEqual([...parts.changed], [...decoded.changed]);
+      }),
+      { numRuns: 200 },
     );
   });
 

@@ -6,8 +6,15 @@ import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import type { AddressParts } from "../addresses/block-addresses.ts";
 import type { BlockRecord } from "../store/block-store.ts";
-import { type ChangeRows, readChangeRows, readChanges, writeChanges } from "./changes-record.ts";
+import {
+  type ChangeRows,
+  readChangedAddresses,
+  readChangeRows,
+  readChanges,
+  writeChanges,
+} from "./changes-record.ts";
 import { readHeader, writeHeader } from "./header-record.ts";
 import { readReceipt, writeReceipt } from "./receipt-record.ts";
 import type { RecordItem } from "./record-item.ts";
@@ -142,6 +149,35 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
     ...(withdrawals !== undefined && { withdrawals }),
   };
   return { block, senders, receipts, changes, consensusData };
+}
+
+/**
+ * The parts of a record for the address index: transactions and changes are decoded while they are iterated over, so that a large block
+ * can be read in slices.
+ * @throws as `decodeBlockRecord`, also while it is iterated over
+ */
+export function decodeAddressParts(payload: Uint8Array): AddressParts {
+  const prefix = decodePrefix(payload);
+  const { transactionCount, restOffset, changesOffset } = prefix;
+  const header = readHeader(new ByteReader(payload, PREFIX_LENGTH));
+  const rest = new ByteReader(payload, restOffset);
+  const uncles = times(rest.varint(), () => readHeader(rest));
+  const withdrawals = readWithdrawals(rest);
+  return {
+    ...{ header, uncles, transactionCount },
+    ...(withdrawals && { withdrawals }),
+    items: readItems(payload, prefix),
+    changed: readChangedAddresses(new ByteReader(payload, changesOffset)),
+  };
+}
+
+function* readItems(payload: Uint8Array, prefix: RecordPrefix): Generator<RecordItem> {
+  const { transactionCount } = prefix;
+  const reader = new ByteReader(payload, itemOffsetsAt(prefix, transactionCount + 1));
+  for (let left = transactionCount; left > 0; left--) {
+    reader.offset += CHECKSUM_LENGTH;
+    yield readItem(reader);
+  }
 }
 
 /**

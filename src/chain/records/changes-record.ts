@@ -97,6 +97,16 @@ export function readChanges(reader: ByteReader): StateChanges {
   return { accounts, codes };
 }
 
+/** The accounts of the changes alone, decoded as they are asked for. */
+export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
+  for (let left = reader.varint(); left > 0; left--) {
+    reader.byte();
+    const { address } = readAccountEntry(reader);
+    for (let slots = reader.varint(); slots > 0; slots--) readSlotEntry(reader);
+    yield bytesToHex(address) as Address;
+  }
+}
+
 /** The same entries for the index, without making accounts and numbers of them. */
 export function readChangeRows(reader: ByteReader): ChangeRows {
   const accounts: ChangeRow[] = [];

@@ -2,7 +2,9 @@ import type { Hash } from "../../primitives/hash.ts";
 import { MalformedBytesError } from "../../storage/byte-io.ts";
 import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
 import type { Header } from "../../types/header.ts";
+import { type AddressParts, addressPartsOf } from "../addresses/block-addresses.ts";
 import {
+  decodeAddressParts,
   decodeBlockRecord,
   decodeHeaderSection,
   decodeItem,
@@ -46,6 +48,13 @@ export class BlockReader {
     const record = decodeBlockRecord(payload);
     this.#decoded.addOlder(number, record, payload.length);
     return record;
+  }
+
+  /** The same for the address index: what is not decoded yet is decoded as it is read, and not stored. @throws LogCorruptionError */
+  addressParts(number: number): AddressParts {
+    const decoded = this.#decoded.get(number);
+    if (decoded !== undefined) return addressPartsOf(decoded);
+    return decodeAddressParts(this.#log.record(this.#positionOf(number)).payload);
   }
 
   /** @throws LogCorruptionError */

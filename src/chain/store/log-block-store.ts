@@ -163,6 +163,7 @@ export class LogBlockStore implements BlockStore {
           head: () => this.head(),
           base: () => this.#base ?? 0,
           block: (number) => this.#knownRecord(number),
+          parts: (number) => this.#blocks.addressParts(number),
         },
       });
       this.#scheduleAddresses();

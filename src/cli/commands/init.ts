@@ -96,7 +96,11 @@ function missingContracts({ config, alloc }: Genesis): string[] {
     );
 }
 
-function genesisText({ genesis, chainId, fund }: InitOptions, { now }: CliContext): string {
+/** The genesis file that was asked for, or the built-in one. @throws UsageError */
+export function genesisText(
+  { genesis, chainId, fund }: Pick<InitOptions, "genesis" | "chainId" | "fund">,
+  { now }: CliContext,
+): string {
   if (genesis !== undefined) {
     if (chainId !== undefined || fund !== undefined) {
       throw new UsageError(

@@ -2,7 +2,6 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "no
 import { join, resolve } from "node:path";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
-import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
 import { cometbftPath } from "../../config/home.ts";
 import { parseDuration } from "../../config/value-types.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
@@ -16,13 +15,15 @@ import { parseGenesis } from "../../params/genesis.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
-import { FUNDED_BALANCE, makeHome, parseChainId, parseFunded } from "./init.ts";
+import { genesisText, makeHome } from "./init.ts";
 
 export type TestnetOptions = {
   readonly output: string;
   readonly validators?: string;
   /** Nodes that follow the chain without a vote. */
   readonly fullNodes?: string;
+  /** A geth genesis file; without it the chain gets the built-in one. */
+  readonly genesis?: string;
   readonly chainId?: string;
   readonly fund?: readonly string[];
   readonly blockTime?: string;
@@ -61,12 +62,7 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   if (!parseDuration(blockTime)) {
     throw new UsageError(`--block-time: ${blockTime} is not a duration such as 1s or 500ms`);
   }
-  const timestamp = Math.floor(context.now() / 1000);
-  const genesisText = renderGenesis({
-    chainId: options.chainId === undefined ? DEFAULT_CHAIN_ID : parseChainId(options.chainId),
-    timestamp,
-    alloc: new Map((options.fund ?? []).map((text) => [parseFunded(text), FUNDED_BALANCE])),
-  });
+  const genesis = genesisText(options, context);
 
   const nodes = Array.from({ length: validators + fullNodes }, (_, index): TestnetNode => {
     const isValidator = index < validators;
@@ -75,10 +71,10 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   });
   mkdirSync(output, { recursive: true });
   for (const { home } of nodes) {
-    makeHome(home, genesisText);
+    makeHome(home, genesis);
     createEngineKeys(cometbftPath(home));
   }
-  const engineGenesis = engineGenesisOf(genesisText, nodes);
+  const engineGenesis = engineGenesisOf(genesis, nodes);
   const peers = nodes.map(
     ({ home, index }) =>
       `${nodeIdOf(cometbftPath(home))}@127.0.0.1:${P2P_PORT + PORT_STEP * index}`,
@@ -104,8 +100,8 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
   );
 }
 
-function engineGenesisOf(genesisText: string, nodes: readonly TestnetNode[]): string {
-  const genesis = parseGenesis(genesisText);
+function engineGenesisOf(text: string, nodes: readonly TestnetNode[]): string {
+  const genesis = parseGenesis(text);
   const { block } = genesisBlock(genesis, createStateTrie({ node: () => undefined })).record;
   return engineGenesisJson({
     chainId: genesis.config.chainId,

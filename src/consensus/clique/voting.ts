@@ -28,6 +28,9 @@ export class WrongPublicKeyError extends NodeError {
   }
 }
 
+/** CometBFT uses the validators that block H changes from block H + 2 on. */
+const ACTIVATION_BLOCKS = 2;
+
 /** Blocks whose proposers `activity` counts. */
 const ACTIVITY_BLOCKS = 64;
 
@@ -45,6 +48,8 @@ export type Voting = {
   startingSet(): StartingSet;
   /** After block `number`. @throws BlockPrunedError, StatePrunedError */
   snapshotAt(number: number): Snapshot;
+  /** The signers that block `number` added, with the first block each of them helps to decide; none under the solo engine. @throws as `snapshotAt` */
+  activeFrom(number: number): ReadonlyMap<Address, number>;
   /** The proposer of block `number`. */
   signerOf(number: number): Address;
   /** The newest blocks before the head, whose commit is known. */
@@ -97,6 +102,15 @@ export function createVoting(modules: VotingModules): Voting {
     proposals,
     startingSet,
     snapshotAt,
+    activeFrom(number) {
+      const { initialHeight } = startingSet();
+      const isOfNetwork = initialHeight > 0 && number >= initialHeight;
+      const data = decodeConsensusData(chain.consensusDataOf(number));
+      if (!isOfNetwork || data?.cast === undefined) return new Map();
+      const before = new Set(snapshotAt(number - 1).signers.map(({ address }) => address));
+      const added = snapshotAt(number).signers.filter(({ address }) => !before.has(address));
+      return new Map(added.map(({ address }) => [address, number + ACTIVATION_BLOCKS]));
+    },
     signerOf,
     activity() {
       const head = headNumber();

@@ -1,6 +1,7 @@
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Application } from "../application.ts";
 import {
   type ConsensusStep,
@@ -11,6 +12,7 @@ import {
 } from "../engine.ts";
 import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
+import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
 import { startEngineProcess } from "./engine-process.ts";
 import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
@@ -49,6 +51,7 @@ export type CometBftModules = {
   /** A block could not be made durable: the node must stop. */
   readonly onFatal: (error: unknown) => void;
   readonly failures: Failures;
+  readonly metrics: Pick<Metrics, "gaugeOf">;
   readonly log: Logger;
 };
 
@@ -57,7 +60,8 @@ const POLL_MS = 2_000;
 
 /** CometBFT in a process of its own, over the ABCI socket of the same application that the solo engine drives. */
 export function createCometBftEngine(options: CometBftOptions, modules: CometBftModules): Engine {
-  const { application, failures, log } = modules;
+  const { failures, log, metrics } = modules;
+  const application = watchClock(modules.application, { wallClock: Date.now, log, metrics });
   const rpc = createEngineRpc(options.rpcAddress);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
@@ -167,6 +171,22 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         await rpc.dial(address, "unconditional");
       },
       distrustPeer: (id) => void lists.distrust(id),
+    },
+  };
+}
+
+/** `application`, whose proposals and decisions say whether the clock is right. */
+function watchClock(application: Application, modules: ClockSkewModules): Application {
+  const skew = new ClockSkew(modules);
+  return {
+    ...application,
+    processProposal(input) {
+      skew.proposed(input.height, input.time);
+      return application.processProposal(input);
+    },
+    finalizeBlock(input) {
+      skew.finalized(input.height);
+      return application.finalizeBlock(input);
     },
   };
 }

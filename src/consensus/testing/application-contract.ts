@@ -107,7 +107,9 @@ export function testApplicationContract(name: string, open: () => ApplicationUnd
   test(`${name}: what one node proposes every node accepts, finalizes to the same hash, and replays`, () => {
     const [proposer, validator, replayer] = [open(), open(), open()];
     for (let height = 1; height <= 3; height++) {
-      submit(proposer, transferOf(0, height - 1), transferOf(1, height - 1));
+      const gossiped = transferOf(0, height - 1);
+      submit(proposer, gossiped, transferOf(1, height - 1));
+      assert.equal(validator.application.insertTx(gossiped.raw).code, 0);
       const proposal = proposalOf(height);
       const input = inputOf(proposal, prepare(proposer, proposal));
       assert.equal(input.txs.length, 3);

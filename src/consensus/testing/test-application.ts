@@ -1,6 +1,6 @@
 import { createChain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
-import { createMemoryBlockStore } from "../../chain/store/open-block-store.ts";
+import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
 import { Mempool } from "../../mempool/mempool.ts";
@@ -12,6 +12,9 @@ import type { Address } from "../../primitives/address.ts";
 import { bigintToFixedBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { LogDirectory } from "../../storage/log-file.ts";
+import { createMemoryKv } from "../../storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { signTransaction } from "../../types/transaction/sign.ts";
 import type { FeeMarketTransaction, Transaction } from "../../types/transaction/transaction.ts";
@@ -69,13 +72,21 @@ export function openTestApplication(
     readonly feeRecipient?: () => Address;
     readonly gasLimit?: bigint;
     readonly startingSet?: StartingSet;
+    /** The block log of a node that ran before. */
+    readonly log?: LogDirectory;
   } = {},
 ) {
   const { gasLimit = GAS_LIMIT, feeRecipient = () => PROPOSER } = options;
-  const store = createMemoryBlockStore({ createTrie: createStateTrie });
+  const store = openLogBlockStore({
+    log: options.log ?? createMemoryLogDirectory(),
+    index: createMemoryKv(),
+    createTrie: createStateTrie,
+  });
   const stateTrie = createStateTrie(store.trieNodes);
-  const { record, nodes } = genesisBlock({ ...GENESIS, gasLimit }, stateTrie);
-  store.append(record, nodes);
+  if (store.head() === undefined) {
+    const { record, nodes } = genesisBlock({ ...GENESIS, gasLimit }, stateTrie);
+    store.append(record, nodes);
+  }
   const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {

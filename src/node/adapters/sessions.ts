@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { TraceChains } from "../../rpc/debug/trace/trace-chains.ts";
 import { HashrateRegistry } from "../../rpc/eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../../rpc/eth/submit/keyed-lock.ts";
 import { Filters } from "../../rpc/filters/filters.ts";
@@ -9,13 +10,14 @@ import { LogFeed } from "../../rpc/subscriptions/log-feed.ts";
 import { Notifier } from "../../rpc/subscriptions/notifier.ts";
 import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 
 /** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
 export function createConnectionSessions(
   { jsonRpc }: Config,
   log: Logger,
   { chain, node }: Pick<RemotePorts, "chain" | "node">,
-): Pick<Sessions, "subscriptions" | "feeds" | "blockJson"> {
+): Pick<Sessions, "subscriptions" | "feeds" | "traceChains" | "blockJson"> {
   const blockJson = new BlockJsonCache({
     bytesMax: jsonRpc.blockCacheBytes,
     nullPowFields: jsonRpc.nullPowFields,
@@ -35,6 +37,10 @@ export function createConnectionSessions(
       node,
       notifier,
       logs: new LogFeed({ termsMax: jsonRpc.subscriptionTermsMax }, notifier),
+    }),
+    traceChains: new TraceChains({
+      max: jsonRpc.traceChainsMax,
+      onError: (error) => log.error("block of a chain could not be traced", { error }),
     }),
     blockJson,
   };
@@ -64,4 +70,26 @@ export function createSessions(
     sendLock: new KeyedLock(),
     hashrates: new HashrateRegistry(now),
   };
+}
+
+/** Gauges of what belongs to connections. */
+export function reportSessions(
+  metrics: Pick<Metrics, "gaugeOf">,
+  { subscriptions, feeds, traceChains }: Pick<Sessions, "subscriptions" | "feeds" | "traceChains">,
+): void {
+  metrics.gaugeOf(
+    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
+    () => subscriptions.size,
+  );
+  metrics.gaugeOf(
+    { name: "rpc_trace_chains", help: "Subscriptions to the traces of a range of blocks." },
+    () => traceChains.size,
+  );
+  metrics.gaugeOf(
+    {
+      name: "rpc_notification_queue_bytes",
+      help: "Events that wait to be sent to their subscribers, each counted once.",
+    },
+    () => feeds.waitingBytes,
+  );
 }

@@ -41,6 +41,7 @@ export function createValidatorVoting(
         number,
         hash: chain.hashAt(number)!,
         signers: Object.fromEntries(signers.map(({ address }) => [address, {}])),
+        activeFrom: Object.fromEntries(voting.activeFrom(number)),
         recents,
         votes: votes.map(({ signer, block, candidate, authorize }) => ({
           ...{ signer, block, authorize },

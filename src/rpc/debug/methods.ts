@@ -32,6 +32,7 @@ import {
 } from "./trace/standard-trace-to-file.ts";
 import { traceBadBlock } from "./trace/trace-bad-block.ts";
 import { traceBlockFromFile } from "./trace/trace-block-from-file.ts";
+import { debugSubscriptions } from "./trace/trace-chain.ts";
 import { traceBlock } from "./trace-block.ts";
 import { traceBlockByHash } from "./trace-block-by-hash.ts";
 import { traceBlockByNumber } from "./trace-block-by-number.ts";
@@ -77,5 +78,6 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   standardTraceBlockToFile,
   traceBadBlock,
   traceBlockFromFile,
+  ...debugSubscriptions,
   ...RUNTIME_METHODS,
 ];

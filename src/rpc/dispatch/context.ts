@@ -1,4 +1,5 @@
 import { type Credential, OWNER } from "../auth/credential.ts";
+import type { JsonText } from "../params/codec.ts";
 
 /** The way a call came in. */
 export type Transport = "http" | "ws" | "ipc" | "inProcess";
@@ -20,6 +21,11 @@ export interface Connection {
    * @param messages JSON in ASCII, as all notifications are: hex, numbers and names of members
    */
   notify(messages: readonly string[]): void;
+  /**
+   * Sends a notification of any size whose sender waits for it: it does not count against the limit of unsent notifications.
+   * Resolves when the system has accepted it and all before it; never when the connection is closed first.
+   */
+  deliver(message: JsonText): Promise<void>;
   /** Closes the connection: it asks for more notifications than the node can send. */
   overrun(): void;
   /** Closes the connection: its place is given to a client of higher priority. */

@@ -6,18 +6,13 @@ const FIRST_PART_BYTES = 2 << 10;
 const PART_BYTES = 64 << 10;
 /** More than all of a log's JSON takes without the digits of address, topics and data. */
 const LOG_BYTES_MAX = 600;
-const ADDRESS_BYTES = 20;
+const ADDRESS_DIGITS = 40;
 const HASH_BYTES = 32;
-const COMMA = 0x2c;
-
-/** The two digits of each byte, as a little-endian u16. */
-const DIGIT_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) =>
-  Buffer.from(byte.toString(16).padStart(2, "0")).readUInt16LE(),
-);
+const HASH_DIGITS = 64;
 
 /**
- * Writes a JSON list of logs as bytes, straight from the bytes they are stored in: strings in between
- * take three times as long.
+ * Writes a JSON list of logs as bytes. All digits of a log are converted at once, and its text is copied at once: this takes two
+ * thirds of the time of writing byte by byte.
  */
 export class LogListWriter {
   /** Those that are full. */
@@ -25,7 +20,6 @@ export class LogListWriter {
   #partsLength = 0;
   /** The part under way, and how much of it is written. */
   #json = Buffer.allocUnsafe(FIRST_PART_BYTES);
-  #view = viewOf(this.#json);
   #at = 1;
   #count = 0;
 
@@ -51,37 +45,22 @@ export class LogListWriter {
     const { bytes } = logs;
     const end = isRemoved ? '","removed":true}' : '","removed":false}';
     let transactionIndex = -1;
-    let membersStart = 0;
-    let membersEnd = 0;
-    let membersPart = 0;
+    let members = "";
     while (logs.next()) {
       if (!filter.matchesAt(logs)) continue;
-      const { addressOffset, topicsOffset, dataOffset } = logs;
-      const dataEnd = dataOffset + logs.dataLength;
-      this.#reserve(LOG_BYTES_MAX + 2 * (dataEnd - addressOffset));
-      if (this.#count++ > 0) this.#json[this.#at++] = COMMA;
-      this.#text('{"address":"0x');
-      this.#hex(bytes, addressOffset, addressOffset + ADDRESS_BYTES);
-      this.#text('","topics":[');
-      for (let position = 0; position < logs.topicCount; position++) {
-        const start = topicsOffset + position * HASH_BYTES;
-        this.#text(position === 0 ? '"0x' : ',"0x');
-        this.#hex(bytes, start, start + HASH_BYTES);
-        this.#text('"');
-      }
-      this.#text('],"data":"0x');
-      this.#hex(bytes, dataOffset, dataEnd);
-      if (transactionIndex === logs.transactionIndex && membersPart === this.#parts.length) {
-        this.#again(membersStart, membersEnd);
-      } else {
+      if (transactionIndex !== logs.transactionIndex) {
         transactionIndex = logs.transactionIndex;
-        membersPart = this.#parts.length;
-        membersStart = this.#at;
-        this.#transactionMembers(logs);
-        membersEnd = this.#at;
+        members = transactionMembers(logs);
       }
-      this.#text(logs.logIndex.toString(16));
-      this.#text(end);
+      const { addressOffset, topicsOffset, dataOffset } = logs;
+      const digits = bytes.toString("hex", addressOffset, dataOffset + logs.dataLength);
+      const address = digits.slice(0, ADDRESS_DIGITS);
+      const topics = topicsText(digits, 2 * (topicsOffset - addressOffset), logs.topicCount);
+      const data = digits.slice(2 * (dataOffset - addressOffset));
+      this.#reserve(LOG_BYTES_MAX + digits.length);
+      this.#text(
+        `${this.#count++ > 0 ? "," : ""}{"address":"0x${address}","topics":[${topics}],"data":"0x${data}${members}${logs.logIndex.toString(16)}${end}`,
+      );
     }
     return logs.logIndex + 1;
   }
@@ -93,59 +72,26 @@ export class LogListWriter {
       this.#json = this.#parts.pop()!;
       this.#partsLength -= this.#json.length;
     }
-    this.#view = viewOf(this.#json);
     this.#at = length - this.#partsLength;
   }
 
   /** The list without its end but with a comma, for another list's text to follow; only where it is not empty. Ends the writer. */
   finishOpen(): readonly Uint8Array[] {
     this.#reserve(1);
-    this.#json[this.#at++] = COMMA;
+    this.#text(",");
     return [...this.#parts, this.#json.subarray(0, this.#at)];
   }
 
   /** The whole list, in pieces. Ends the writer. */
   finish(): readonly Uint8Array[] {
     this.#reserve(1);
-    this.#json[this.#at++] = 0x5d;
+    this.#text("]");
     return [...this.#parts, this.#json.subarray(0, this.#at)];
-  }
-
-  /** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
-  #transactionMembers(logs: BlockLogs): void {
-    const { bytes, transactionHashOffset } = logs;
-    this.#text('","blockNumber":"0x');
-    this.#text(logs.number.toString(16));
-    this.#text('","transactionHash":"0x');
-    this.#hex(bytes, transactionHashOffset, transactionHashOffset + HASH_BYTES);
-    this.#text('","transactionIndex":"0x');
-    this.#text(logs.transactionIndex.toString(16));
-    this.#text('","blockHash":"0x');
-    this.#hex(bytes, 0, HASH_BYTES);
-    this.#text('","blockTimestamp":"0x');
-    this.#text(logs.timestamp.toString(16));
-    this.#text('","logIndex":"0x');
   }
 
   /** @param text ASCII, for which there is room */
   #text(text: string): void {
-    const json = this.#json;
-    let at = this.#at;
-    for (let i = 0; i < text.length; i++) json[at++] = text.charCodeAt(i);
-    this.#at = at;
-  }
-
-  #hex(bytes: Uint8Array, start: number, end: number): void {
-    const view = this.#view;
-    let at = this.#at;
-    for (let i = start; i < end; i++, at += 2) view.setUint16(at, DIGIT_PAIRS[bytes[i]!]!, true);
-    this.#at = at;
-  }
-
-  /** Writes the bytes from `start` to `end` once more. */
-  #again(start: number, end: number): void {
-    this.#json.copyWithin(this.#at, start, end);
-    this.#at += end - start;
+    this.#at += this.#json.write(text, this.#at, "latin1");
   }
 
   /** Makes room for `bytes` in the part under way, or begins another. */
@@ -154,11 +100,27 @@ export class LogListWriter {
     this.#parts.push(this.#json.subarray(0, this.#at));
     this.#partsLength += this.#at;
     this.#json = Buffer.allocUnsafe(Math.max(Math.min(this.#json.length * 4, PART_BYTES), bytes));
-    this.#view = viewOf(this.#json);
     this.#at = 0;
   }
 }
 
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+/** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
+function transactionMembers(logs: BlockLogs): string {
+  const { bytes, transactionHashOffset } = logs;
+  const hash = bytes.toString("hex", transactionHashOffset, transactionHashOffset + HASH_BYTES);
+  return (
+    `","blockNumber":"0x${logs.number.toString(16)}","transactionHash":"0x${hash}` +
+    `","transactionIndex":"0x${logs.transactionIndex.toString(16)}` +
+    `","blockHash":"0x${bytes.toString("hex", 0, HASH_BYTES)}` +
+    `","blockTimestamp":"0x${logs.timestamp.toString(16)}","logIndex":"0x`
+  );
+}
+
+/** The topics' strings, whose digits follow each other from `start`. */
+function topicsText(digits: string, start: number, count: number): string {
+  let text = "";
+  for (let i = 0, at = start; i < count; i++, at += HASH_DIGITS) {
+    text += `${i === 0 ? "" : ","}"0x${digits.slice(at, at + HASH_DIGITS)}"`;
+  }
+  return text;
 }

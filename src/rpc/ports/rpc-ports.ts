@@ -1,4 +1,5 @@
 import type { SubmissionRules } from "../../mempool/submission.ts";
+import type { TraceChains } from "../debug/trace/trace-chains.ts";
 import type { MethodInfo } from "../dispatch/method.ts";
 import type { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import type { KeyedLock } from "../eth/submit/keyed-lock.ts";
@@ -52,6 +53,7 @@ export type Sessions = {
   readonly filters: Filters;
   readonly subscriptions: Subscriptions;
   readonly feeds: EthFeeds;
+  readonly traceChains: TraceChains;
   readonly blockJson: BlockJsonCache;
   /** One nonce at a time per account. */
   readonly sendLock: KeyedLock;

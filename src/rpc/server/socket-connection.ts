@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import { type Caller, type Connection, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
+import type { JsonText } from "../params/codec.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { ListenerModules } from "./listener.ts";
 import type { MemoryShare } from "./memory-budget.ts";
@@ -36,6 +37,8 @@ export abstract class SocketConnection implements Connection {
   #waitingBytes = 0;
   /** Sent since nothing was unsent: no fewer than are unsent now. */
   #notificationBytes = 0;
+  /** Of notifications whose senders wait for them. */
+  #deliveringBytes = 0;
   #isReadingPaused = false;
   #isServingHeld = false;
   #isEnding = false;
@@ -81,6 +84,21 @@ export abstract class SocketConnection implements Connection {
     }
     this.socket.write(text, "latin1", this.#written);
     this.#output.set(this.socket.writableLength);
+  }
+
+  deliver(message: JsonText): Promise<void> {
+    const parts = Array.isArray(message) ? message : [message];
+    const bytes = parts.reduce((sum: number, part) => sum + Buffer.byteLength(part), 0);
+    return new Promise((resolve) => {
+      if (this.#isClosed || !this.isOpen()) return;
+      this.#deliveringBytes += bytes;
+      this.writeReply({ parts, isParseError: false, isUnauthorized: false }, () => {
+        this.#deliveringBytes -= bytes;
+        this.#written();
+        resolve();
+      });
+      this.#output.set(this.socket.writableLength);
+    });
   }
 
   overrun(): void {
@@ -182,7 +200,8 @@ export abstract class SocketConnection implements Connection {
       this.#output.set(this.socket.writableLength);
     }
     context.replied();
-    if (this.socket.writableLength > this.limits.socketSendBufferBytesMax) {
+    const unsentReplies = this.socket.writableLength - this.#deliveringBytes;
+    if (unsentReplies > this.limits.socketSendBufferBytesMax) {
       this.cut("sendBuffer");
       return;
     }

@@ -10,6 +10,7 @@ import {
 } from "../dispatch/method.ts";
 import type { ParamCodec } from "../params/codec.ts";
 import { boolean, jsonKind, string, typeFault } from "../params/codec.ts";
+import { andThen, type MaybePromise } from "../ports/maybe-promise.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
@@ -19,6 +20,8 @@ export type SubscriptionSpec<P extends ParamCodecs, Modules> = {
   readonly name: string;
   /** what follows it, in wire order */
   readonly params: P;
+  /** Rejects the call before a subscription begins. */
+  check?(params: Params<P>, modules: Modules): MaybePromise<void>;
   /** Registers `subscriber` with the feed of the subject; returns how to remove it. */
   start(params: Params<P>, modules: Modules, subscriber: Subscriber): () => void;
 };
@@ -28,7 +31,7 @@ export type Subscription<Modules> = {
   readonly start: (
     rawParams: readonly unknown[],
     modules: Modules,
-  ) => (subscriber: Subscriber) => () => void;
+  ) => MaybePromise<(subscriber: Subscriber) => () => void>;
 };
 
 export function defineSubscription<const P extends ParamCodecs, Modules>(
@@ -40,7 +43,8 @@ export function defineSubscription<const P extends ParamCodecs, Modules>(
     name: spec.name,
     start(rawParams, modules) {
       const params = decodeParams(codecs, rawParams) as Params<P>;
-      return (subscriber) => spec.start(params, modules, subscriber);
+      const start = (subscriber: Subscriber) => spec.start(params, modules, subscriber);
+      return spec.check ? andThen(spec.check(params, modules), () => start) : start;
     },
   };
 }
@@ -70,7 +74,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
     modules: Modules,
     rawParams: readonly unknown[] | undefined,
     context: CallContext,
-  ) {
+  ): MaybePromise<string> {
     if (rawParams === undefined) throw new InvalidParamsError("non-array args");
     const [name] = rawParams;
     if (typeof name !== "string") {
@@ -78,8 +82,11 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
     }
     const subscription = byName.get(name);
     if (subscription === undefined) throw new UnknownSubscriptionError(namespace, name);
-    const start = subscription.start(rawParams, modules);
-    return `"${modules.sessions.subscriptions.open(namespace, context, start)}"`;
+    const { subscriptions } = modules.sessions;
+    return andThen(
+      subscription.start(rawParams, modules),
+      (start) => `"${subscriptions.open(namespace, context, start)}"`,
+    );
   }
 
   const unsubscribe = defineMethod({
@@ -110,7 +117,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
       run: subscribe,
       call: async (modules, rawParams = [], context) => {
         if (context === undefined) throw new InvalidParamsError("a subscription needs a caller");
-        return JSON.parse(subscribe(modules, rawParams, context));
+        return JSON.parse(await subscribe(modules, rawParams, context));
       },
     },
     unsubscribe,

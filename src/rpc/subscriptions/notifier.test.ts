@@ -18,6 +18,7 @@ function connect(name: string, writes: string[][]) {
         }),
       );
     },
+    deliver: async () => {},
     overrun() {
       writes.push([`${name} overrun`]);
       for (const subscriber of subscribers) subscriber.end();
@@ -139,6 +140,7 @@ test("a connection that throws does not keep others from their notifications", (
     notify() {
       throw new Error("broken");
     },
+    deliver: async () => {},
     overrun() {},
     onClose() {},
   });
@@ -169,6 +171,7 @@ test("a subscriber that is never released is closed before its notifications fil
   let overruns = 0;
   const subscriber = new Subscriber("eth", "0x1", {
     notify() {},
+    deliver: async () => {},
     overrun() {
       overruns++;
     },

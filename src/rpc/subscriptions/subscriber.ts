@@ -1,4 +1,6 @@
 import type { Connection } from "../dispatch/context.ts";
+import { joinedJson } from "../json/write.ts";
+import type { JsonText } from "../params/codec.ts";
 
 /** Notifications before the answer with the id is sent: a batch with other calls may delay it. */
 const HELD_MAX = 1000;
@@ -11,6 +13,7 @@ export class Subscriber {
   /** Results that came before the client could know the id; undefined once it can. */
   #held: string[] | undefined = [];
   #isActive = true;
+  #onRelease: (() => void) | undefined;
 
   constructor(namespace: string, id: string, connection: Connection) {
     this.id = id;
@@ -37,11 +40,22 @@ export class Subscriber {
     if (message !== undefined) this.connection.notify([message]);
   }
 
+  /** Sends one notification of any size; see `Connection.deliver`. Only after `whenReleased`. */
+  deliver(result: JsonText): Promise<void> {
+    return this.connection.deliver(joinedJson(this.#head, result, "}}"));
+  }
+
+  /** Runs `task` once the client can know the id. */
+  whenReleased(task: () => void): void {
+    this.#onRelease = task;
+  }
+
   /** The id is on its way to the client: the held notifications follow. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const result of held) this.notify(result);
+    if (this.#isActive) this.#onRelease?.();
   }
 
   end(): void {

@@ -27,6 +27,7 @@ import type { Log, Receipt } from "../../types/receipt.ts";
 import { effectiveGasPrice } from "../../types/transaction/fees.ts";
 import { signAuthorization, signTransaction } from "../../types/transaction/sign.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { TraceChains } from "../debug/trace/trace-chains.ts";
 import { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import { type FilterOptions, Filters } from "../filters/filters.ts";
@@ -219,6 +220,12 @@ function sessionsOf(
     feeds: new EthFeeds({
       ...{ chain, node, blockJson, notifier },
       logs: new LogFeed({ termsMax: 1000 }, notifier),
+    }),
+    traceChains: new TraceChains({
+      max: 2,
+      onError: (error) => {
+        throw error;
+      },
     }),
     blockJson,
     sendLock: new KeyedLock(),

@@ -1,6 +1,7 @@
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Connection } from "../dispatch/context.ts";
 import { RequestContext } from "../dispatch/context.ts";
+import { type JsonText, jsonString } from "../params/codec.ts";
 import type {
   BlockReads,
   ChainEvents,
@@ -67,6 +68,10 @@ export class TestConnection implements Connection {
 
   notify(messages: readonly string[]): void {
     for (const message of messages) this.notices.push(JSON.parse(message));
+  }
+
+  async deliver(message: JsonText): Promise<void> {
+    if (!this.#isClosed) this.notify([jsonString(message)]);
   }
 
   overrun(): void {

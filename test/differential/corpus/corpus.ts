@@ -1,5 +1,6 @@
 import type { ChainName } from "../chains.ts";
 import { argumentCases, overrideCases, traceOptionCases } from "./arguments.ts";
+import { bundlerCases } from "./bundler.ts";
 import { creationCases, forkCases, programCases, programOverrides } from "./calls.ts";
 import { fuzzedCases } from "./fuzzed.ts";
 import { inspectionCases } from "./inspection.ts";
@@ -27,7 +28,8 @@ export async function corpusOf(
   ];
   if (name === "scenario") {
     const fuzzed = fuzzedCases({ from: 1, count: fuzz }, "latest");
-    return [...everywhere, ...programCases(facts, "latest", undefined), ...fuzzed];
+    const programs = programCases(facts, "latest", undefined);
+    return [...everywhere, ...bundlerCases(facts), ...programs, ...fuzzed];
   }
   // Before Shanghai, between London and the merge, and before London.
   const old = ["0x24", "0x1c", "0x19", "0x13"].flatMap((block) => [
@@ -57,6 +59,7 @@ export async function recordedCorpusOf(
     ...inspectionCases(facts),
     ...everyNth(19, [...programCases(facts, "latest", undefined)].filter(isTrace)),
     ...everyNth(7, [...creationCases(facts, "latest")].filter(isTrace).filter(isQuick)),
+    ...bundlerCases(facts),
     ...everyNth(3, traceOptionCases(facts)),
     ...everyNth(23, argumentCases(facts)),
     ...everyNth(23, overrideCases(facts)),

@@ -22,10 +22,16 @@ before(async () => {
       "json-rpc.evm-memory-limit": "32MiB",
     },
   });
-  // Calls longer than some milliseconds run on a thread that starts with the first of them.
-  await run(uncapped, { code: "0x5b600056" });
+  await Promise.all([startThreads(node), startThreads(uncapped)]);
 });
 after(() => Promise.all([node.stop(), uncapped.stop()]));
+
+/** Calls longer than some milliseconds run on a thread that starts with the first of them, one in each process that serves connections. */
+async function startThreads(started: TestNode): Promise<void> {
+  const connections = Math.max(1, started.node.processes?.pids.length ?? 0);
+  const calls = Array.from({ length: connections }, () => run(started, { code: "0x5b600056" }));
+  await Promise.all(calls);
+}
 
 type Call = {
   readonly code: string;

@@ -8,8 +8,13 @@ import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 /** The sums over all connections and transports: of unread input, of unsent output, of subscriptions. */
 
-const INPUT_BYTES = 1 << 20;
-const OUTPUT_BYTES = 8 << 20;
+/** Each process has its share of every limit (ADR 53): the same at any number of them, where the limits are as many times as large. */
+const PROCESSES = Math.max(1, Number(process.env["EVMINT_TEST_PROCESSES"] ?? 0));
+const INPUT_BYTES = PROCESSES << 20;
+const OUTPUT_BYTES = PROCESSES * (8 << 20);
+/** Of subscriptions, and of the terms of their filters, in each process. */
+const SUBSCRIPTIONS = 5;
+const TERMS = 10;
 
 let node: TestNode;
 before(async () => {
@@ -18,8 +23,8 @@ before(async () => {
     settings: {
       "json-rpc.input-memory-limit": String(INPUT_BYTES),
       "json-rpc.output-memory-limit": String(OUTPUT_BYTES),
-      "json-rpc.total-subscriptions-limit": "5",
-      "json-rpc.subscription-terms-limit": "10",
+      "json-rpc.total-subscriptions-limit": String(PROCESSES * SUBSCRIPTIONS),
+      "json-rpc.subscription-terms-limit": String(PROCESSES * TERMS),
       ...WITH_METRICS,
     },
   });
@@ -37,6 +42,13 @@ async function openFrames(): Promise<RawSocket> {
   raw.socket.write(UPGRADE);
   await raw.until("\r\n\r\n");
   return raw;
+}
+
+/** What `open` returns, called as often as that, each time after the last. */
+async function inTurn<T>(count: number, open: () => Promise<T>): Promise<readonly T[]> {
+  const opened: T[] = [];
+  while (opened.length < count) opened.push(await open());
+  return opened;
 }
 
 /** A masked frame with a mask of zeros. */
@@ -86,7 +98,7 @@ for (const [name, hold] of Object.entries(HOLDERS)) {
       const largest = await hold(400_000);
       while ((await inputBytes()) < 400_000) await new Promise(setImmediate);
       const others = [];
-      for (let i = 0; i < 4; i++) others.push(await hold(200_000));
+      for (let i = 0; i < 4 * PROCESSES; i++) others.push(await hold(200_000));
       const text = await largest.closed;
       if (name === "http") assert.match(text, /^HTTP\/1.1 503 [\s\S]*-32005/);
       if (name.startsWith("ws")) assert.ok(text.includes("\u0003\u00f5"), "closed with 1013");
@@ -138,10 +150,13 @@ test("unsent output: the slowest readers are cut when all together are too slow"
   }));
 
 test("subscriptions of all connections together are limited, and so are the terms of their filters", async () => {
+  const others: RawSocket[] = [];
   const ask = async (params: readonly unknown[]) => {
-    const raw = await openFrames();
-    raw.socket.write(frame(0x81, request("eth_subscribe", params)));
-    return { ...raw, text: await raw.until("jsonrpc") };
+    // Each process is handed one connection, so that all that are used are on the first.
+    const [raw, ...unused] = await inTurn(PROCESSES, openFrames);
+    others.push(...unused);
+    raw!.socket.write(frame(0x81, request("eth_subscribe", params)));
+    return { ...raw!, text: await raw!.until("jsonrpc") };
   };
   const hash = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
   const topics = (count: number) => [Array.from({ length: count }, (_, i) => hash(i))];
@@ -153,12 +168,13 @@ test("subscriptions of all connections together are limited, and so are the term
   assert.match(same.text, /"result"/, "an equal filter is shared");
   const open = [first, wide, same];
   for (let i = 0; i < 3; i++) open.push(await ask(["newHeads"]));
-  assert.equal(await metricOf(node, "rpc_subscriptions"), 5);
+  assert.equal(await metricOf(node, "rpc_subscriptions"), SUBSCRIPTIONS);
   const beyond = await ask(["newHeads"]);
   assert.match(beyond.text, /-32005/);
   first.socket.destroy();
-  while ((await metricOf(node, "rpc_subscriptions")) === 5) await new Promise(setImmediate);
+  while ((await metricOf(node, "rpc_subscriptions")) === SUBSCRIPTIONS)
+    await new Promise(setImmediate);
   const next = await ask(["newHeads"]);
   assert.match(next.text, /"result"/);
-  for (const { socket } of [...open, beyond, next]) socket.destroy();
+  for (const { socket } of [...open, beyond, next, ...others]) socket.destroy();
 });

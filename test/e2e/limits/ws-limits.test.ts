@@ -4,7 +4,12 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
-import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import {
+  assertRejectionCounted,
+  metricOf,
+  rejections,
+  WITH_METRICS,
+} from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
@@ -38,6 +43,12 @@ after(() => node.stop());
 
 const assertCounted = (reason: string, work: () => Promise<void>) =>
   assertRejectionCounted(node, "ws", reason, work);
+
+/** Until the next rejection for `reason`. */
+async function untilCounted(reason: string): Promise<void> {
+  const before = await rejections(node, "ws", reason);
+  while ((await rejections(node, "ws", reason)) === before) await setTimeout(20);
+}
 
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
@@ -222,13 +233,12 @@ test("a client that asks and does not read: nothing more is read from it, then i
     socket.pause();
     // Each answer is 500 KB; the system keeps a few MB for the connection.
     for (let i = 0; i < 100; i++) socket.write(frame(0x81, zeros(250_000)));
-    await setTimeout(500);
+    await untilCounted("slowReader");
     const answered = await metricOf(
       node,
       "rpc_request_duration_seconds_count",
       'method="eth_call"',
     );
-    await setTimeout(1500);
     socket.resume();
     await closed;
     assert.ok(answered < 100, `${answered} calls were run for a client that reads no answer`);
@@ -240,7 +250,7 @@ test("answers beyond the send buffer end the connection", () =>
     socket.pause();
     const batch = `[${Array.from({ length: 12 }, () => zeros(1_000_000)).join(",")}]`;
     socket.write(frame(0x81, batch));
-    await setTimeout(500);
+    await untilCounted("sendBuffer");
     socket.resume();
     await closed;
   }));

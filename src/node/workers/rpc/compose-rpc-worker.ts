@@ -14,7 +14,7 @@ import { createMetrics } from "../../../telemetry/metrics.ts";
 import { callLimitsOf } from "../../adapters/call-limits.ts";
 import { createExecutionThreads } from "../../adapters/execution-workers.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
-import { createConnectionSessions } from "../../adapters/sessions.ts";
+import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
 import { answerHealth } from "../../health.ts";
 import { allowedOriginsOf } from "../../rpc-endpoints.ts";
@@ -75,19 +75,8 @@ export async function composeRpcWorker(
   const limits = sharedLimits(config.rpcLimits, index, count);
   const ofConnections = createConnectionSessions(sharedConfig(config, index, count), log, ports);
   const sessions = Object.assign(Object.create(SESSIONS_OF_THE_CHAIN), ofConnections) as Sessions;
-  const { subscriptions, feeds } = ofConnections;
-  subscriptions.onOpen = () => chain.emitCommitted();
-  metrics.gaugeOf(
-    { name: "rpc_subscriptions", help: "Subscriptions of all connections." },
-    () => subscriptions.size,
-  );
-  metrics.gaugeOf(
-    {
-      name: "rpc_notification_queue_bytes",
-      help: "Events that wait to be sent to their subscribers, each counted once.",
-    },
-    () => feeds.waitingBytes,
-  );
+  ofConnections.subscriptions.onOpen = () => chain.emitCommitted();
+  reportSessions(metrics, ofConnections);
   const authentication = createAuthenticator({
     secret: data.jwtSecret,
     badTokensMax: config.access.badTokensMax,
@@ -213,7 +202,8 @@ function createExecution(
 
 /** The limits of sessions that hold for all processes together. */
 function sharedConfig(config: Config, index: number, count: number): Config {
-  const { subscriptionTermsMax, totalSubscriptionsMax } = config.jsonRpc;
-  const shared = sharedLimits({ subscriptionTermsMax, totalSubscriptionsMax }, index, count);
+  const { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax } = config.jsonRpc;
+  const limits = { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax };
+  const shared = sharedLimits(limits, index, count);
   return { ...config, jsonRpc: { ...config.jsonRpc, ...shared } };
 }

@@ -40,7 +40,7 @@ export class RpcProcess {
   #exposition = "";
   #isReady = false;
   #isOver = false;
-  #connections = 0;
+  readonly #connections: Record<TcpKind, number> = { http: 0, ws: 0 };
 
   constructor(data: RpcWorkerData, modules: RpcProcessModules) {
     this.#modules = modules;
@@ -67,9 +67,9 @@ export class RpcProcess {
     return this.#isReady && !this.#isOver;
   }
 
-  /** Connections it was handed and has not closed. */
-  get connections(): number {
-    return this.#connections;
+  /** Connections of a listener that it was handed and has not closed. */
+  connectionsOf(listener: TcpKind): number {
+    return this.#connections[listener];
   }
 
   post(message: ToWorker): void {
@@ -82,7 +82,7 @@ export class RpcProcess {
   }
 
   handOver(listener: TcpKind, socket: Socket): void {
-    this.#connections++;
+    this.#connections[listener]++;
     this.#send([{ kind: "connection", listener }], socket);
   }
 
@@ -151,7 +151,7 @@ export class RpcProcess {
         this.#modules.onReady();
         break;
       case "ended":
-        this.#connections -= message.connections;
+        this.#connections[message.listener] -= message.connections;
         break;
       case "shut":
         this.#onShut.get(message.listener)?.();
@@ -190,7 +190,8 @@ export class RpcProcess {
 
   #ended(reason: string): void {
     this.#isOver = true;
-    this.#connections = 0;
+    this.#connections.http = 0;
+    this.#connections.ws = 0;
     this.#closePorts();
     this.#calls.close();
     for (const resolve of this.#onShut.values()) resolve();

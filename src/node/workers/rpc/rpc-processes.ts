@@ -84,7 +84,7 @@ export class RpcProcesses implements ConnectionWorkers {
     );
     metrics.gaugeOf(
       { name: "rpc_process_connections", help: "Connections that RPC processes serve." },
-      () => this.#ready().reduce((sum, { connections }) => sum + connections, 0),
+      () => this.#ready().reduce((sum, process) => sum + connectionsOf(process), 0),
     );
     this.#lost = metrics.counter({
       name: "rpc_processes_lost_total",
@@ -115,10 +115,14 @@ export class RpcProcesses implements ConnectionWorkers {
     }
   }
 
+  /**
+   * To the process with the fewest connections of the listener, the first of them: while there are fewer than the limit of all processes
+   * together, that one has not reached its share (`sharedLimits`).
+   */
   handOver(kind: TcpKind, socket: Socket): boolean {
     let best: RpcProcess | undefined;
     for (const process of this.#ready()) {
-      if (best === undefined || process.connections < best.connections) best = process;
+      if (!best || process.connectionsOf(kind) < best.connectionsOf(kind)) best = process;
     }
     best?.handOver(kind, socket);
     return best !== undefined;
@@ -199,4 +203,8 @@ export class RpcProcesses implements ConnectionWorkers {
   #wake(): void {
     for (const resolve of this.#waitingForReady.splice(0)) resolve();
   }
+}
+
+function connectionsOf(process: RpcProcess): number {
+  return process.connectionsOf("http") + process.connectionsOf("ws");
 }

@@ -1,4 +1,4 @@
-import { invariant } from "../../../errors.ts";
+import { InvariantError, invariant } from "../../../errors.ts";
 import type { CallQueue } from "../../../rpc/dispatch/call-queue.ts";
 import {
   type Connection,
@@ -31,6 +31,9 @@ export type ServedCallsModules = {
 class RemoteConnection implements Connection {
   readonly notify: Connection["notify"];
   readonly overrun: Connection["overrun"];
+  readonly deliver: Connection["deliver"] = () => {
+    throw new InvariantError("subscriptions are in the process of their connection");
+  };
   readonly overCapacity: () => void;
   readonly #closeTasks: (() => void)[] = [];
   #isClosed = false;

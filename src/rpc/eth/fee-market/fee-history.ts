@@ -64,7 +64,19 @@ function numberOf(
   return newest === "earliest" ? 0 : andThen(chain.head(), ({ header }) => header.number);
 }
 
+/** The JSON of histories that `ChainView.feeHistory` returns more than once. */
+const texts = new WeakMap<FeeHistory, string>();
+
 function feeHistoryText(history: FeeHistory): string {
+  let text = texts.get(history);
+  if (text === undefined) {
+    text = writeFeeHistory(history);
+    texts.set(history, text);
+  }
+  return text;
+}
+
+function writeFeeHistory(history: FeeHistory): string {
   const { oldestBlock, reward } = history;
   const rewards = reward ? `,"reward":[${reward.map(quantitiesText).join(",")}]` : "";
   return (

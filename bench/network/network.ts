@@ -1,0 +1,229 @@
+/**
+ * A network of four validators on this machine: `npm run bench -- network [TRANSFERS] [ACCOUNTS]`.
+ *
+ * Block intervals when idle; TRANSFERS through all validators at once, with the CPU of each node and of its CometBFT; the time from sending a
+ * transaction to the block that has it; then a new node that fetches every block, and one that restores a snapshot of ACCOUNTS accounts.
+ * Everything shares the cores of this machine with the programs that send.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
+import { cpuSecondsOf } from "../support/peers.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { sendTransactions } from "../throughput/send-transactions.ts";
+import {
+  genesisText,
+  type SignedTransaction,
+  senderKeys,
+  signAll,
+} from "../throughput/workload.ts";
+import { finalityTimes } from "./finality.ts";
+
+const VALIDATORS = 4;
+const SENDERS = 1_000;
+const CONNECTIONS_EACH = 4;
+/** Transactions whose time to a block is measured, and how many of them are sent in a second. */
+const TIMED = 200;
+const TIMED_RATE = 10;
+/** Blocks over which an interval is averaged. */
+const IDLE_BLOCKS = 12;
+
+type Row = { readonly figure: string; readonly value: number; readonly unit: string };
+
+export async function run([transfers = "30000", accounts = "20000"]: readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const genesis = join(folder, "genesis.json");
+  const keys = senderKeys(SENDERS);
+  writeFileSync(genesis, genesisText(keys, Number(accounts)));
+  const transactions = signAll("transfer", keys, Number(transfers) + TIMED);
+  try {
+    const rows = [
+      ...(await idleNetwork(genesis, "100ms")),
+      ...(await loadedNetwork(genesis, transactions)),
+    ];
+    printTable(rows);
+    writeResult("network", rows, { validators: VALIDATORS, transfers, accounts });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function idleNetwork(genesis: string, blockTime: string): Promise<readonly Row[]> {
+  const network = await Network.create({ validators: VALIDATORS, genesis, blockTime });
+  try {
+    await startAll(network);
+    return [await blockInterval(network.nodes[0]!, blockTime)];
+  } finally {
+    await network.stop();
+  }
+}
+
+async function loadedNetwork(
+  genesis: string,
+  transactions: readonly SignedTransaction[],
+): Promise<readonly Row[]> {
+  const network = await Network.create({
+    ...{ validators: VALIDATORS, genesis, blockTime: "1s" },
+    flags: ["--mempool.account-slots", "100000", "--snapshot.interval", "40"],
+  });
+  try {
+    await startAll(network);
+    const idle = await blockInterval(network.nodes[0]!, "1s");
+    const load = await sustained(network, transactions.slice(0, -TIMED));
+    const finality = await finalityTimes(network.nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
+    return [
+      idle,
+      ...load,
+      row("time to finality, p50", finality.p50, "ms"),
+      row("time to finality, p99", finality.p99, "ms"),
+      ...(await blockSync(network)),
+      ...(await stateSync(network)),
+    ];
+  } finally {
+    await network.stop();
+  }
+}
+
+async function startAll({ nodes }: Network): Promise<void> {
+  for (const node of nodes) node.start();
+  for (const node of nodes) await reaches(node, 2);
+}
+
+/** Every transfer over all validators at once, until the last one is in a block. */
+async function sustained(
+  { nodes }: Network,
+  transactions: readonly SignedTransaction[],
+): Promise<readonly Row[]> {
+  const [first] = nodes as [NetworkNode];
+  const pids = nodes.map((node) => node.pids());
+  const cpu = () => pids.map((ofNode) => ofNode.map(cpuSecondsOf));
+  const before = cpu();
+  const start = await heightOf(first);
+  const begin = performance.now();
+  const results = await Promise.all(
+    nodes.map(({ port }, index) =>
+      sendTransactions(
+        port,
+        transactions.filter(({ sender }) => sender % nodes.length === index),
+        { connections: CONNECTIONS_EACH },
+      ),
+    ),
+  );
+  const sent = performance.now();
+  for (const { rejected, firstRejection } of results) {
+    if (rejected > 0) throw new Error(`${rejected} transactions rejected: ${firstRejection}`);
+  }
+  await includes(nodes, transactions.length, start);
+  const end = performance.now();
+  const after = cpu();
+  const each = (part: number) =>
+    after.reduce((sum, of, node) => sum + of[part]! - before[node]![part]!, 0) / nodes.length;
+  const micros = (seconds: number) => (seconds * 1e6) / transactions.length;
+  return [
+    row("transfers sent", (transactions.length * 1000) / (sent - begin), "tx/s"),
+    row("transfers in blocks", (transactions.length * 1000) / (end - begin), "tx/s"),
+    row("CPU of the node, per transfer and validator", micros(each(0)), "us"),
+    row("CPU of CometBFT, per transfer and validator", micros(each(1)), "us"),
+    row("CPU of both, per transfer and validator", micros(each(0) + each(1)), "us"),
+  ];
+}
+
+/** Waits until the blocks after `start` have so many transactions on every node. */
+async function includes(
+  nodes: readonly NetworkNode[],
+  count: number,
+  start: number,
+): Promise<void> {
+  let included = 0;
+  let next = start + 1;
+  await eventually(`${count} transfers are in blocks`, async () => {
+    for (const head = await heightOf(nodes[0]!); next <= head; next++) {
+      included += await nodes[0]!.client.getBlockTransactionCount({ blockNumber: BigInt(next) });
+    }
+    return included >= count;
+  });
+  for (const node of nodes) await reaches(node, next - 1);
+}
+
+/** A new node that executes every block. */
+async function blockSync(network: Network): Promise<readonly Row[]> {
+  const [first] = network.nodes as [NetworkNode];
+  const head = await heightOf(first);
+  const gas = await gasUntil(first, head);
+  const joined = await network.join([]);
+  joined.start();
+  await reaches(joined, 1);
+  const begin = performance.now();
+  await reaches(joined, head);
+  const seconds = (performance.now() - begin) / 1000;
+  await joined.stop();
+  return [
+    row("block sync", (head - 1) / seconds, "blocks/s"),
+    row("block sync, gas", gas / 1e6 / seconds, "Mgas/s"),
+  ];
+}
+
+/** A new node that restores a snapshot. */
+async function stateSync(network: Network): Promise<readonly Row[]> {
+  const [first] = network.nodes as [NetworkNode];
+  const folder = join(first.home, "data/snapshots");
+  await eventually("a snapshot", async () => newestIn(folder) > 0);
+  // The light client needs two blocks beyond it.
+  await reaches(first, (await heightOf(first)) + 3);
+  const height = newestIn(folder);
+  const trusted = await first.trusted(3);
+  const joined = await network.join([
+    ...["--cometbft.state-sync-servers", "127.0.0.1:26657,127.0.0.1:26667"],
+    ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
+  ]);
+  const begin = performance.now();
+  joined.start();
+  await eventually("the snapshot is offered", async () => joined.log().includes("restoring a"));
+  const offered = performance.now();
+  await eventually("it answers", async () => (await heightOf(joined)) > 0);
+  const seconds = (performance.now() - offered) / 1000;
+  const bytes = directoryBytes(join(folder, String(height)));
+  await joined.stop();
+  return [
+    row("state sync, snapshot found after", (offered - begin) / 1000, "s"),
+    row("state sync, restored in", seconds, "s"),
+    row("state sync", bytes / 2 ** 20 / seconds, "MiB/s"),
+  ];
+}
+
+/** Height of the highest snapshot in `folder`; 0 where there is none. */
+function newestIn(folder: string): number {
+  return Math.max(0, ...readdirSync(folder).map(Number).filter(Number.isInteger));
+}
+
+function directoryBytes(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
+
+async function blockInterval(node: NetworkNode, blockTime: string): Promise<Row> {
+  const first = await heightOf(node);
+  await reaches(node, first + IDLE_BLOCKS);
+  const [from, to] = [await node.engineTime(first), await node.engineTime(first + IDLE_BLOCKS)];
+  return row(`interval of empty blocks at ${blockTime}`, (to - from) / IDLE_BLOCKS, "ms");
+}
+
+async function gasUntil({ client }: NetworkNode, head: number): Promise<number> {
+  let gas = 0;
+  for (let number = 1; number <= head; number++) {
+    gas += Number((await client.getBlock({ blockNumber: BigInt(number) })).gasUsed);
+  }
+  return gas;
+}
+
+async function heightOf({ client }: NetworkNode): Promise<number> {
+  return Number(await client.getBlockNumber({ cacheTime: 0 }));
+}
+
+function reaches(node: NetworkNode, number: number): Promise<number> {
+  return eventually(`block ${number}`, async () => (await heightOf(node)) >= number);
+}
+
+function row(figure: string, value: number, unit: string): Row {
+  return { figure, value: Number(value.toPrecision(4)), unit };
+}

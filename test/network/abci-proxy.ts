@@ -1,0 +1,86 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { createConnection, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { abciSocketPath } from "../../src/config/home.ts";
+import {
+  decodeReply,
+  decodeRequest,
+  FrameReader,
+  replyFrame,
+} from "../../src/consensus/cometbft/frames.ts";
+import type { CallName } from "../../src/consensus/cometbft/messages.ts";
+import type { NetworkNode } from "./network.ts";
+
+/** Changes the elements of a proposal. */
+export type EditProposal = (txs: readonly Uint8Array[]) => readonly Uint8Array[];
+
+const ACCEPT = 1;
+
+/**
+ * Stands between a node and its CometBFT and makes a dishonest validator of them: it edits what the node proposes, and accepts every proposal.
+ * To be made before the node is started.
+ */
+export class AbciProxy {
+  /** undefined: proposes honestly. */
+  edit: EditProposal | undefined;
+  /** Proposals that were edited. */
+  edited = 0;
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer((near) => this.#connect(near));
+  readonly #target: string;
+
+  private constructor(target: string) {
+    this.#target = target;
+  }
+
+  static async open(node: NetworkNode): Promise<AbciProxy> {
+    const proxy = new AbciProxy(abciSocketPath(node.home));
+    const path = join(node.home, "proxy.sock");
+    await new Promise<void>((resolve) => proxy.#server.listen(path, resolve));
+    const program = join(node.home, "cometbft.sh");
+    writeFileSync(program, `#!/bin/sh\nexec cometbft "$@" --proxy_app "unix://${path}"\n`);
+    chmodSync(program, 0o755);
+    node.flags.push("--cometbft.binary", program);
+    return proxy;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #connect(near: Socket): void {
+    const far = createConnection(this.#target);
+    const calls: CallName[] = [];
+    const [requests, replies] = [new FrameReader(), new FrameReader()];
+    near.on("data", (chunk: Buffer) => {
+      for (const body of requests.push(chunk)) calls.push(decodeRequest(body).call);
+      far.write(chunk);
+    });
+    far.on("data", (chunk: Buffer) => {
+      for (const body of replies.push(chunk)) near.write(this.#reply(calls.shift()!, body));
+    });
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+
+  #reply(call: CallName, body: Uint8Array): Uint8Array {
+    const reply = decodeReply(body);
+    if (reply.call === "exception") throw new Error(reply.fields.error);
+    if (this.edit && reply.call === "prepareProposal") {
+      this.edited++;
+      return replyFrame("prepareProposal", { txs: [...this.edit(reply.fields.txs)] });
+    }
+    if (reply.call === "processProposal") return replyFrame("processProposal", { status: ACCEPT });
+    return replyFrame(call, reply.fields);
+  }
+}

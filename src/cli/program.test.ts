@@ -382,7 +382,11 @@ test("start --dev takes the port and block 0 by short flags", async () => {
   const { jsonRpc, devChain } = node.config;
   assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
   assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
-  assert.deepEqual(devChain, { chainId: 7, accounts: 3, genesis: null, predeploys: ["none"] });
+  const fork = { forkUrls: [], forkBlock: null };
+  assert.deepEqual(devChain, {
+    ...{ chainId: 7, accounts: 3, genesis: null, predeploys: ["none"] },
+    ...fork,
+  });
   for (const args of [
     ["start", "--dev", "--port", "65535"],
     ["start", "--dev", "--port", "x"],

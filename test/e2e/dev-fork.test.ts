@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
+import { createNode } from "../../src/index.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
@@ -213,15 +214,34 @@ for (const [name, startRemote] of remotes) {
       assert.equal(await call(url, "eth_getBalance", STRANGER, "latest"), "0x1234");
     });
 
-    test("after a restart without the remote chain what was read is there, and what was not is an error", async () => {
+    test("createNode forks an older block in process", async () => {
+      const { url } = remote;
+      const blockNumber = Number(deployed.blockNumber);
+      const inProcess = await createNode({ fork: { url, blockNumber } });
+      try {
+        const request = (method: string, ...params: unknown[]) =>
+          inProcess.provider.request({ method, params });
+        assert.equal(Number(await request("eth_blockNumber")), blockNumber);
+        const slot = [deployed.contractAddress, "0x0", "latest"];
+        assert.equal(await request("eth_getStorageAt", ...slot), word(0));
+        assert.equal(await request("eth_getTransactionReceipt", stored.transactionHash), null);
+      } finally {
+        await inProcess.stop();
+      }
+    });
+
+    test("when the remote chain dies, and after a restart without it, what was read is there; what was not is an error", async () => {
       await send(node.url, { to: deployed.contractAddress, data: word(3) });
-      await node.stop();
       await remote.stop();
+      const unread = `0x${"98".repeat(20)}`;
+      const failed = await overHttp(node.url, "eth_getBalance", [unread, "latest"]);
+      assert.equal(failed.error?.code, -32000);
+      assert.equal(await read(deployed.contractAddress, "latest"), word(3));
+      await node.stop();
       node = await start({});
       assert.equal(Number(await call(node.url, "eth_blockNumber")), forked + 1);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));
       assert.equal(await read(deployed.contractAddress, `0x${forked.toString(16)}`), word(7));
-      const unread = `0x${"99".repeat(20)}`;
       const { error } = await overHttp(node.url, "eth_getBalance", [unread, "latest"]);
       assert.equal(error?.code, -32000);
       // Reads nothing that is not known.

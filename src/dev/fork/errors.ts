@@ -5,6 +5,14 @@ export class ForkRemoteError extends NodeError {
   readonly code = "FORK_REMOTE_FAILED";
 }
 
+/** Something of the remote chain is not in the cache, and no address of a node is given. */
+export class ForkOfflineError extends NodeError {
+  readonly code = "FORK_REMOTE_OFFLINE";
+  constructor() {
+    super("not in the cache of the fork: start with --fork-url");
+  }
+}
+
 /** The remote node has no state of the block that was forked any more. */
 export class ForkArchiveError extends NodeError {
   readonly code = "FORK_REMOTE_PRUNED";

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ForkAnswerError, ForkArchiveError, ForkRemoteError, ForkRevertError } from "./errors.ts";
+import {
+  ForkAnswerError,
+  ForkArchiveError,
+  ForkOfflineError,
+  ForkRemoteError,
+  ForkRevertError,
+} from "./errors.ts";
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
 
 /** Calls in one request: providers allow 100 and more. */
@@ -31,9 +37,7 @@ class TemporaryError extends Error {}
 /** Calls the nodes at `urls` over HTTP, in batches, again after a pause while they are busy or away. */
 export function fetchRemoteCalls({ urls, pause = sleep }: FetchOptions): RemoteCalls {
   async function callBatch(calls: readonly RemoteCall[]): Promise<readonly unknown[]> {
-    if (urls.length === 0) {
-      throw new ForkRemoteError("not in the cache of the fork: start with --fork-url");
-    }
+    if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
     let pruned: ForkArchiveError | undefined;
     for (let round = 0; round < ROUNDS_MAX; round++) {

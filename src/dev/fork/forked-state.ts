@@ -1,10 +1,19 @@
 import type { RemoteChain } from "../../chain/remote-chain.ts";
+import type { NodeError } from "../../errors.ts";
+import { BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS } from "../../params/gas.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import { ForkUnsupportedError } from "./errors.ts";
+import { type ForkOfflineError, ForkUnsupportedError } from "./errors.ts";
 import type { RemoteState } from "./remote-state.ts";
+
+const OFFLINE: ForkOfflineError["code"] = "FORK_REMOTE_OFFLINE";
+/**
+ * Every block writes to other slots of these contracts (EIP-4788, EIP-2935), so no cache has them. Without the remote chain they are empty:
+ * else there would be no block at all.
+ */
+const RING_BUFFERS: ReadonlySet<Address> = new Set([BEACON_ROOTS_ADDRESS, HISTORY_STORAGE_ADDRESS]);
 
 /** By block number, what this chain has changed of an account: the rest of it is the remote chain's. */
 type Changed = {
@@ -65,6 +74,16 @@ export class ForkedState implements RemoteChain {
     return this.#remote.hashAt(number);
   }
 
+  #remoteSlot(address: Address, slot: Hash): bigint {
+    try {
+      return this.#remote.storage(address, slot);
+    } catch (error) {
+      const isOffline = (error as NodeError).code === OFFLINE;
+      if (isOffline && RING_BUFFERS.has(address)) return 0n;
+      throw error;
+    }
+  }
+
   under(number: number, state: StateReader): StateReader {
     const isStored = (address: Address) => {
       const since = this.#changed.get(address)?.since;
@@ -93,7 +112,7 @@ export class ForkedState implements RemoteChain {
       storage: (address, slot) => {
         if (isCleared(address) || ownsSlot(address, slot)) return state.storage(address, slot);
         if (this.#remote.account(address) === undefined) return state.storage(address, slot);
-        return this.#remote.storage(address, slot);
+        return this.#remoteSlot(address, slot);
       },
       code: (hash) => {
         if (this.#storedCodes.has(hash)) return state.code(hash);

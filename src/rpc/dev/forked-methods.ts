@@ -112,7 +112,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   /** A transaction that waits here has no receipt anywhere: it is not asked for each time a caller looks. */
   async function isPending(hash: unknown, { chain }: RpcPorts): Promise<boolean> {
     return typeof hash === "string" && HASH.test(hash)
-      ? (await chain.transaction(hash.toLowerCase() as Hash)) !== undefined
+      ? (await chain.pooled(hash.toLowerCase() as Hash)) !== undefined
       : false;
   }
 

@@ -10,7 +10,7 @@ import { BLOCK_GAS_LIMIT, genesisText, senderKeys, signAll } from "../throughput
 
 const ROUNDS = 3;
 const SECONDS = 2;
-const REQUESTS_MIN = 5;
+const REQUESTS_MIN = 2;
 const TRANSACTIONS = 200;
 const BLOCK_SECONDS = 4;
 const FILL_ATTEMPTS = 15;

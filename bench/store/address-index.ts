@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { createTransferChain } from "./transfer-chain.ts";
+import { addressOf, createTransferChain } from "./transfer-chain.ts";
 
 const ACCOUNTS = 20_000;
 const PAGES = 1_000;
@@ -51,7 +51,7 @@ export async function run([
     const pageBegin = performance.now();
     for (let i = 0; i < PAGES; i++) {
       addressIndex.search({
-        ...{ address: chain.addresses[i % transfers]!, from: 0, to: blocks },
+        ...{ address: addressOf(i % transfers), from: 0, to: blocks },
         ...{ order: "newestFirst", transactionsMin: 25 },
       });
     }

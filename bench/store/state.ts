@@ -1,51 +1,156 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type DiskBlockStoreOptions,
-  openDiskBlockStore,
-} from "../../src/chain/store/open-block-store.ts";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { DEFAULTS } from "../../src/config/defaults.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
-import { createTransferChain } from "./transfer-chain.ts";
+import { addressOf, createTransferChain } from "./transfer-chain.ts";
 
-/** Blocks measured for each number of transfers in one. */
-const BLOCKS: readonly (readonly [transfers: number, blocks: number])[] = [
-  [200, 200],
-  [2_000, 40],
-  [5_000, 16],
-];
-const ACCOUNTS = [100_000, 1_000_000];
-const ACCOUNTS_LARGE = 10_000_000;
-const PROOFS = 20;
-
+type Store = ReturnType<typeof openDiskBlockStore>;
+type Chain = ReturnType<typeof createTransferChain>;
 type Row = Readonly<Record<string, string | number>>;
 
+const ACCOUNTS = [100_000, 1_000_000];
+/** Holders of the token, as a share of the accounts. */
+const HOLDERS = 1 / 10;
+/** Accounts or holders that one block adds while the state is built. */
+const BUILD_STEP = 20_000;
+const PROOFS = 20;
+
+/** What is measured: blocks of one kind, after which everything waiting is merged, or right after each other. */
+const SERIES: readonly {
+  readonly name: string;
+  readonly transfers: number;
+  readonly blocks: number;
+  readonly isToken?: boolean;
+  readonly isCold?: boolean;
+  readonly isBackToBack?: boolean;
+}[] = [
+  { name: "200 transfers", transfers: 200, blocks: 200 },
+  { name: "2,000 transfers", transfers: 2_000, blocks: 40 },
+  { name: "5,000 transfers", transfers: 5_000, blocks: 16 },
+  { name: "5,000, back to back", transfers: 5_000, blocks: 16, isBackToBack: true },
+  { name: "2,000 of a token", transfers: 2_000, blocks: 20, isToken: true },
+  { name: "2,000, cold pages", transfers: 2_000, blocks: 10, isCold: true },
+];
+
 /**
- * `npm run bench -- state [--large] [ACCOUNTS …]`: blocks of transfers between random accounts of a large state, on disk.
- * Times of the processor but for those of `append` and of pauses, which are of the clock. `--large` adds 10 million accounts.
+ * `npm run bench -- state [--home=DIRECTORY] [--build] [ACCOUNTS …]`: blocks of transfers between random accounts of a large state, on disk.
+ * Times of the processor but for those of `append` and of pauses, which are of the clock. A home is kept, and built on where
+ * an earlier run ended; `--build` ends once it has all accounts.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const sizes = args.filter((arg) => !arg.startsWith("--")).map(Number);
-  if (sizes.length === 0) sizes.push(...ACCOUNTS);
-  if (args.includes("--large")) sizes.push(ACCOUNTS_LARGE);
+  const home = args.find((arg) => arg.startsWith("--home="))?.slice("--home=".length);
   const rows: Row[] = [];
-  for (const accounts of sizes) {
-    await measure(accounts, (row) => {
-      rows.push(row);
-      printTable([row]);
-      // After each: a run takes long, and what it has measured is worth having when it is stopped.
-      writeResult("state", rows);
-    });
+  for (const accounts of sizes.length === 0 ? ACCOUNTS : sizes) {
+    const directory = home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
+    mkdirSync(directory, { recursive: true });
+    try {
+      const built = await build(directory, accounts);
+      if (args.includes("--build")) continue;
+      for (const series of SERIES) {
+        if (series.isCold && !dropPageCache()) continue;
+        rows.push({ accounts, ...(await measure(directory, accounts, series)), ...built });
+        printTable(rows.slice(-1));
+        // After each: a run takes long, and what it has measured is worth having when it is stopped.
+        writeResult("state", rows);
+      }
+    } finally {
+      if (home === undefined) rmSync(directory, { recursive: true });
+    }
   }
   printTable(rows);
 }
 
-async function measure(accounts: number, onRow: (row: Row) => void): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
+/** Adds what is missing of the accounts and the holders of the token. */
+async function build(directory: string, accounts: number): Promise<Row> {
+  const { store, idle } = open(directory);
+  const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store));
+  const holders = accounts * HOLDERS;
+  let added = 0;
+  const ms = await asyncCpuMs(async () => {
+    for (let done = ((store.head() ?? -1) + 1) * BUILD_STEP; done < accounts + holders; ) {
+      const [from, end] = done < accounts ? [done, accounts] : [done - accounts, holders];
+      const to = Math.min(from + BUILD_STEP, end);
+      const { record, nodes } = done < accounts ? chain.fund(from, to) : chain.hold(from, to);
+      store.append(record, nodes);
+      await idle();
+      done += BUILD_STEP;
+      added += to - from;
+    }
+  });
+  store.close();
+  return added === 0 ? {} : { "build us an account": (ms * 1000) / added };
+}
+
+async function measure(
+  directory: string,
+  accounts: number,
+  { name, transfers, blocks, isToken, isBackToBack }: (typeof SERIES)[number],
+): Promise<Row> {
+  const { store, idle, background } = open(directory);
+  const { trie, times } = trieOf(store);
+  const chain = createTransferChain(accounts, trie, headOf(store));
+  const block = (): ReturnType<Chain["empty"]> =>
+    isToken ? chain.tokenTransfers(transfers) : chain.transfers(transfers);
+  await idle();
+  const before = sizesOf(directory);
+  Object.assign(background, { cpuMs: 0, longestMs: 0 });
+  const appends: number[] = [];
+  const trieParts: number[] = [];
+  let appendCpuMs = 0;
+  for (let i = 0; i < blocks; i++) {
+    const { record, nodes } = block();
+    trieParts.push(times.ms);
+    times.ms = 0;
+    const wall = performance.now();
+    appendCpuMs += cpuMs(() => store.append(record, nodes));
+    appends.push(performance.now() - wall);
+    if (isBackToBack) await new Promise((resolve) => setImmediate(resolve));
+    else await idle();
+  }
+  await idle();
+  const after = sizesOf(directory);
+  const touched = times.touched;
+  const trieMs = trieParts.reduce((sum, ms) => sum + ms, 0);
+  appends.sort((a, b) => a - b);
+  const at = (part: number) => appends[Math.floor(appends.length * part)]!;
+  const total = blocks * transfers;
+  const row = {
+    series: name,
+    blocks,
+    "trie us an account": (trieMs * 1000) / touched,
+    "trie ms": trieMs / blocks,
+    "append cpu ms": appendCpuMs / blocks,
+    "merge cpu ms": background.cpuMs / blocks,
+    "append p50 ms": at(0.5),
+    "p99 ms": at(0.99),
+    "max ms": at(1 - 1e-9),
+    "longest pause ms": background.longestMs,
+    "log bytes a transfer": (after.log - before.log) / total,
+    "index bytes a transfer": (after.index - before.index) / total,
+    ...oldProofs(store, accounts),
+    ...memory(),
+  };
+  store.close();
+  return row;
+}
+
+/** The store in `directory`, with what it does between blocks counted. */
+function open(directory: string) {
   const background = { cpuMs: 0, longestMs: 0, pending: 0 };
-  const options: DiskBlockStoreOptions = {
+  const store = openDiskBlockStore({
     directory,
     createTrie: createStateTrie,
     defer(work) {
@@ -57,96 +162,72 @@ async function measure(accounts: number, onRow: (row: Row) => void): Promise<voi
         background.longestMs = Math.max(background.longestMs, performance.now() - wall);
       });
     },
-  };
+  });
   const idle = async () => {
     while (background.pending > 0) await new Promise((resolve) => setImmediate(resolve));
   };
-  const store = openDiskBlockStore(options);
-  try {
-    let trieMs = 0;
-    let touched = 0;
-    const stateTrie = createStateTrie(store.trieNodes);
-    const measured: StateTrie = {
-      ...stateTrie,
-      update(root, changes) {
-        let update: ReturnType<StateTrie["update"]> | undefined;
-        trieMs += cpuMs(() => {
-          update = stateTrie.update(root, changes);
-        });
-        touched += changes.accounts.length;
-        return update!;
-      },
-    };
-    const chain = createTransferChain(accounts, measured);
-    const genesis = chain.genesis();
-    const genesisTrieMs = trieMs;
-    const genesisAppendMs = cpuMs(() => store.append(genesis.record, genesis.nodes));
-    for (const [transfers, blocks] of BLOCKS) {
-      await idle();
-      Object.assign(background, { cpuMs: 0, longestMs: 0 });
-      trieMs = 0;
-      touched = 0;
-      let appendCpuMs = 0;
-      const appends: number[] = [];
-      const before = sizesOf(directory);
-      for (let i = 0; i < blocks; i++) {
-        const { record, nodes } = chain.transfers(transfers);
-        const wall = performance.now();
-        appendCpuMs += cpuMs(() => store.append(record, nodes));
-        appends.push(performance.now() - wall);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await idle();
-      const after = sizesOf(directory);
-      const slowest = appends.indexOf(Math.max(...appends));
-      appends.sort((a, b) => a - b);
-      const at = (part: number) => appends[Math.floor(appends.length * part)]!;
-      const total = blocks * transfers;
-      onRow({
-        accounts,
-        transfers,
-        blocks,
-        "trie us an account": (trieMs * 1000) / touched,
-        "append cpu ms": appendCpuMs / blocks,
-        "merge cpu ms": background.cpuMs / blocks,
-        "append p50 ms": at(0.5),
-        "p99 ms": at(0.99),
-        "max ms": at(1 - 1e-9),
-        "of block": slowest,
-        "longest pause ms": background.longestMs,
-        "log bytes a transfer": (after.log - before.log) / total,
-        "index bytes a transfer": (after.index - before.index) / total,
-        "genesis trie ms": genesisTrieMs,
-        "genesis append ms": genesisAppendMs,
-        ...(await oldProofs(store, chain.addresses)),
-        "rss MB": process.memoryUsage().rss / 2 ** 20,
+  return { store, idle, background };
+}
+
+/** The state trie as the node has it, with its updates counted. A slot that changes counts as an account. */
+function trieOf(store: Store) {
+  const times = { ms: 0, touched: 0 };
+  const stateTrie = createStateTrie(store.trieNodes, { cacheBytes: DEFAULTS.stateCacheBytes });
+  const trie: StateTrie = {
+    ...stateTrie,
+    update(root, changes) {
+      let update: ReturnType<StateTrie["update"]> | undefined;
+      times.ms += cpuMs(() => {
+        update = stateTrie.update(root, changes);
       });
-    }
-  } finally {
-    store.close();
-    rmSync(directory, { recursive: true });
-  }
+      for (const { storage } of changes.accounts) times.touched += 1 + storage.size;
+      return update!;
+    },
+  };
+  return { trie, times };
+}
+
+function headOf(store: Store) {
+  const head = store.head();
+  return head === undefined ? undefined : store.headerAt(head);
 }
 
 /** Milliseconds of the first proof of one account at blocks all over the chain: nothing of them is in memory. */
-async function oldProofs(
-  store: ReturnType<typeof openDiskBlockStore>,
-  addresses: readonly Parameters<StateTrie["prove"]>[1][],
-): Promise<Row> {
+function oldProofs(store: Store, accounts: number): Row {
   const head = store.head()!;
   const times: number[] = [];
   for (let i = 0; i < PROOFS; i++) {
     const number = Math.floor((head * (i + 0.5)) / PROOFS);
     const root = store.headerAt(number)!.stateRoot;
-    const address = addresses[(i * 7919) % addresses.length]!;
+    const address = addressOf((i * 7919) % accounts);
     times.push(
       cpuMs(() => {
-        createStateTrie(store.trieNodesAt(number)).prove(root, address, []);
+        createStateTrie(store.trieNodesAt(number), { cacheBytes: 1 << 20 }).prove(
+          root,
+          address,
+          [],
+        );
       }),
     );
   }
   times.sort((a, b) => a - b);
   return { "old proof p50 ms": times[PROOFS >> 1]!, "old proof max ms": times.at(-1)! };
+}
+
+/** Resident memory without the pages of the mapped index, which the system takes back when it needs them. */
+function memory(): Row {
+  const anonymous = /RssAnon:\s+(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+  return { "resident MB": Number(anonymous) / 1024 };
+}
+
+/** False where that is not permitted. */
+function dropPageCache(): boolean {
+  try {
+    writeFileSync("/proc/sys/vm/drop_caches", "3");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Bytes on disk: a hole in the index takes none. */
@@ -161,6 +242,13 @@ function sizesOf(directory: string): { readonly log: number; readonly index: num
 function cpuMs(work: () => void): number {
   const start = process.cpuUsage();
   work();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+async function asyncCpuMs(work: () => Promise<void>): Promise<number> {
+  const start = process.cpuUsage();
+  await work();
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1000;
 }

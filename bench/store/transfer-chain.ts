@@ -16,13 +16,23 @@ import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
 import { buildTransaction } from "../../src/types/transaction/encode.ts";
 
-/** Blocks of transfers between random ones of `accountCount` accounts, and blocks without any. */
-export function createTransferChain(accountCount: number, trie: StateTrie) {
-  const addresses = Array.from({ length: accountCount }, (_, i) =>
-    keccak256Hash(Buffer.from(`account ${i}`)).slice(0, 42),
-  ) as Address[];
-  let parent: Header | undefined;
-  let parentHash = ZERO_HASH;
+/** Shared by all accounts without storage: a million maps of their own would burden the garbage collector. */
+const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
+const TOKEN = keccak256Hash(Buffer.from("token")).slice(0, 42) as Address;
+
+/** Address number `index` of every such chain, made when it is asked for: ten million texts would be most of the memory. */
+export function addressOf(index: number): Address {
+  return keccak256Hash(Buffer.from(`account ${index}`)).slice(0, 42) as Address;
+}
+
+/**
+ * Blocks of transfers between random ones of `accountCount` accounts, and blocks without any.
+ * @param head block to go on from
+ */
+export function createTransferChain(accountCount: number, trie: StateTrie, head?: Header) {
+  let parent = head;
+  let parentHash = head === undefined ? ZERO_HASH : headerHash(head);
+  const randomAddress = () => addressOf(Math.floor(Math.random() * accountCount));
 
   /** Empty but for what EIP-4788 and EIP-2935 write. */
   function systemChanges(number: number): AccountChange[] {
@@ -47,8 +57,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
   function transfers(number: number, count: number): AccountChange[] {
     const changed = new Map<Address, Account>();
     for (let i = 0; i < count * 2; i++) {
-      const address = addresses[Math.floor(Math.random() * accountCount)]!;
-      changed.set(address, {
+      changed.set(randomAddress(), {
         nonce: BigInt(number),
         balance: 10n ** 18n + BigInt(number * 1000 + i),
         codeHash: EMPTY_CODE_HASH,
@@ -58,7 +67,28 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
   }
 
   function accountChange(address: Address, account: Account): AccountChange {
-    return { address, account, storage: new Map(), storageCleared: false };
+    return { address, account, storage: NO_SLOTS, storageCleared: false };
+  }
+
+  /** Of each transfer the sender's account and two balances of the token. */
+  function tokenTransfers(number: number, count: number): AccountChange[] {
+    const accounts = new Map<Address, Account>();
+    const storage = new Map<Hash, bigint>();
+    for (let i = 0; i < count; i++) {
+      const balance = 10n ** 18n + BigInt(number * 1000 + i);
+      accounts.set(randomAddress(), {
+        nonce: BigInt(number),
+        balance,
+        codeHash: EMPTY_CODE_HASH,
+      });
+      for (let party = 0; party < 2; party++) {
+        storage.set(tokenSlot(Math.floor(Math.random() * accountCount)), balance);
+      }
+    }
+    return [
+      ...Array.from(accounts, ([address, account]) => accountChange(address, account)),
+      { ...accountChange(TOKEN, TOKEN_ACCOUNT), storage },
+    ];
   }
 
   function makeRecord(changesOf: (number: number) => AccountChange[], txCount: number) {
@@ -76,7 +106,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
           maxPriorityFeePerGas: 1_000_000_000n,
           maxFeePerGas: 2_000_000_000n,
           gasLimit: 21_000n,
-          to: addresses[i % accountCount]!,
+          to: addressOf(i % accountCount),
           value: 10n ** 17n,
           data: EMPTY_BYTES,
           accessList: [],
@@ -91,7 +121,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     const header: Header = {
       parentHash,
       sha3Uncles: EMPTY_UNCLES_HASH,
-      coinbase: addresses[0]!,
+      coinbase: addressOf(0),
       stateRoot: root,
       transactionsRoot: txCount === 0 ? EMPTY_TRIE_ROOT : parentHash,
       receiptsRoot: txCount === 0 ? EMPTY_TRIE_ROOT : parentHash,
@@ -116,7 +146,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     parentHash = hash;
     const record: BlockRecord = {
       block: { hash, header, transactions, uncles: [], withdrawals: [] },
-      senders: transactions.map((_, i) => addresses[(i + 1) % accountCount]!),
+      senders: transactions.map((_, i) => addressOf((i + 1) % accountCount)),
       receipts: transactions.map((tx, i) => ({
         type: tx.type,
         status: 1,
@@ -133,22 +163,35 @@ export function createTransferChain(accountCount: number, trie: StateTrie) {
     return { record, nodes };
   }
 
+  /** Accounts `from` to `to`, as the chain funds them. */
+  function funded(from: number, to: number): AccountChange[] {
+    const account = { nonce: 0n, balance: 10n ** 18n, codeHash: EMPTY_CODE_HASH };
+    return Array.from({ length: to - from }, (_, i) => accountChange(addressOf(from + i), account));
+  }
+
+  /** The same number of holders of the token. */
+  function holders(from: number, to: number): AccountChange[] {
+    const storage = new Map<Hash, bigint>();
+    for (let i = from; i < to; i++) storage.set(tokenSlot(i), 10n ** 18n);
+    return [{ ...accountChange(TOKEN, TOKEN_ACCOUNT), storage }];
+  }
+
   return {
-    addresses,
-    /** Funds all accounts. */
-    genesis: () =>
-      makeRecord(
-        () =>
-          addresses.map((address) =>
-            accountChange(address, {
-              nonce: 0n,
-              balance: 10n ** 18n,
-              codeHash: EMPTY_CODE_HASH,
-            }),
-          ),
-        0,
-      ),
+    /** Funds all accounts in block 0. */
+    genesis: () => makeRecord(() => funded(0, accountCount), 0),
+    /** Funds some accounts, in a block of their own. */
+    fund: (from: number, to: number) => makeRecord(() => funded(from, to), 0),
+    /** Gives some accounts a balance of the token. */
+    hold: (from: number, to: number) => makeRecord(() => holders(from, to), 0),
     transfers: (count: number) => makeRecord((number) => transfers(number, count), count),
+    tokenTransfers: (count: number) => makeRecord((number) => tokenTransfers(number, count), count),
     empty: () => makeRecord(systemChanges, 0),
   };
+}
+
+const TOKEN_ACCOUNT: Account = { nonce: 1n, balance: 0n, codeHash: EMPTY_CODE_HASH };
+
+/** The slot of holder number `index`. */
+function tokenSlot(index: number): Hash {
+  return keccak256Hash(Buffer.from(`holder ${index}`));
 }

@@ -116,8 +116,8 @@ export const DEFAULTS = {
   poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
 
-  /** The paths to some 30,000 accounts; a node that is not cached costs a few microseconds of LMDB. */
-  stateCacheBytes: 64 * 2 ** 20,
+  /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
+  stateCacheBytes: 128 * 2 ** 20,
 
   /** As anvil and geth's documentation have it; Hardhat funds twenty. */
   devAccounts: 10,

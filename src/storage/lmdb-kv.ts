@@ -68,6 +68,13 @@ function loadLmdb(): typeof import("lmdb") {
 
 const CHECKSUM_LENGTH = 4;
 
+/**
+ * Free pages that LMDB reads ahead of their use, and those that it keeps from one transaction to the next. Each is inserted into a sorted
+ * list, which moves half of the list: with LMDB's defaults (50,000 and 75,000) that took a seventh of all time on a million accounts, and
+ * 12 seconds in the transaction after a merge that had freed 100,000 pages. A slice of a merge uses about a thousand.
+ */
+const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
+
 class LmdbKv implements Kv, KvWriter {
   readonly #db: Database<Buffer, Uint8Array>;
   readonly #dataFile: string;
@@ -95,6 +102,7 @@ class LmdbKv implements Kv, KvWriter {
         path: directory,
         noSubdir: false,
         ...durability,
+        ...FREE_LIST,
         keyEncoding: "binary",
         encoding: "binary",
       }),
@@ -108,7 +116,12 @@ class LmdbKv implements Kv, KvWriter {
   view(key: Uint8Array): Uint8Array | undefined {
     invariant(!this.#closed, "the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
-    const stored = this.#translatingErrors(() => this.#db.getBinaryFast(key));
+    let stored: Buffer | undefined;
+    try {
+      stored = this.#db.getBinaryFast(key);
+    } catch (error) {
+      throw this.#translated(error);
+    }
     return stored === undefined ? undefined : this.#verified(key, stored);
   }
 
@@ -161,9 +174,13 @@ class LmdbKv implements Kv, KvWriter {
     try {
       return work();
     } catch (error) {
-      if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) throw error;
-      throw this.#damage(new KvDamagedError("index files are damaged", {}, { cause: error }));
+      throw this.#translated(error);
     }
+  }
+
+  #translated(error: unknown): unknown {
+    if (!DAMAGE_CODES.has((error as { code?: unknown }).code)) return error;
+    return this.#damage(new KvDamagedError("index files are damaged", {}, { cause: error }));
   }
 
   #verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
@@ -208,10 +225,19 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([
   -30797, -30796, -30795, -30794, -30793, -30786,
 ]);
 
-/** The value goes first: given no bytes at all, crc32 forgets what it was to continue. */
+/** The key is short: the call into the runtime would cost more than its bytes. */
 function checksum(key: Uint8Array, value: Uint8Array): number {
-  return crc32(key, crc32(value));
+  let sum = ~crc32(value);
+  for (let i = 0; i < key.length; i++) sum = CRC_TABLE[(sum ^ key[i]!) & 255]! ^ (sum >>> 8);
+  return ~sum >>> 0;
 }
+
+/** By byte, the polynomial of zlib's crc32 reversed. */
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+  return sum;
+});
 
 /** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);

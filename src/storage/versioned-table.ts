@@ -12,10 +12,8 @@ import {
   versionsFrom,
   versionsUpTo,
 } from "./posting-list.ts";
+import { byPrefix } from "./row-order.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
-
-/** What a double holds beside 29 bits of a key. */
-const SORTED_KEYS_MAX = 2 ** 24;
 
 /** What a block made of one key. */
 export type VersionedChange = {
@@ -65,8 +63,8 @@ export class VersionedTable {
   #recent = new Map<string, PostingList>();
   /** Versions being merged into rows, a slice at a time; a key leaves when its rows are committed. */
   #merging = new Map<string, PostingList>();
-  /** Keys of `#merging` in the order of their rows, and how many are merged. */
-  #mergeQueue: readonly string[] = [];
+  /** Keys of `#merging` in the order of their rows, once the first is to be merged, and how many are. */
+  #mergeQueue: readonly string[] | undefined;
   #merged = 0;
   #recentVersions = 0;
 
@@ -82,7 +80,7 @@ export class VersionedTable {
 
   /** Keys that a merge under way has still to write. */
   get mergingKeys(): number {
-    return this.#mergeQueue.length - this.#merged;
+    return this.#merging.size;
   }
 
   /** @throws KvMissingRowError */
@@ -165,7 +163,7 @@ export class VersionedTable {
   beginMerge(): void {
     invariant(this.#merging.size === 0, "one merge must end before the next begins");
     this.#merging = this.#recent;
-    this.#mergeQueue = inRowOrder(Array.from(this.#merging.keys()));
+    this.#mergeQueue = undefined;
     this.#merged = 0;
     this.#recent = new Map();
     this.#recentVersions = 0;
@@ -173,18 +171,21 @@ export class VersionedTable {
 
   /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
   mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
+    if (this.#merging.size === 0) return 0;
+    this.#mergeQueue ??= inRowOrder(Array.from(this.#merging.keys()));
+    const queue = this.#mergeQueue;
     const first = this.#merged;
-    const end = Math.min(first + keysMax, this.#mergeQueue.length);
+    const end = Math.min(first + keysMax, queue.length);
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
       do {
-        const text = this.#mergeQueue[at++]!;
+        const text = queue[at++]!;
         const newer = this.#merging.get(text);
         if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
       } while (at < end && !isLate());
     });
-    for (let i = first; i < at; i++) this.#merging.delete(this.#mergeQueue[i]!);
+    for (let i = first; i < at; i++) this.#merging.delete(queue[i]!);
     this.#merged = at;
     return at - first;
   }
@@ -218,6 +219,14 @@ export class VersionedTable {
       for (const text of versions.keys()) if (text.startsWith(start)) found.add(text);
     }
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
+  }
+
+  /** Keys with versions that no row has yet; some have older versions in rows. */
+  *unmergedKeys(): Iterable<Uint8Array> {
+    for (const text of this.#merging.keys()) yield Buffer.from(text, "latin1");
+    for (const text of this.#recent.keys()) {
+      if (!this.#merging.has(text)) yield Buffer.from(text, "latin1");
+    }
   }
 
   /** Versions of all keys together. Reads every history row. */
@@ -318,16 +327,13 @@ function trim(versions: Map<string, PostingList>, text: string, number: number):
   return (list.length - kept.length) / 2;
 }
 
-/** Sorted by the first 29 bits: near enough for a B-tree, and ten times quicker than comparing texts. */
 function inRowOrder(keys: readonly string[]): readonly string[] {
-  if (keys.length > SORTED_KEYS_MAX) return keys;
-  const order = new Float64Array(keys.length);
-  for (const [i, key] of keys.entries()) {
+  const order = byPrefix(keys.length, (i) => {
+    const key = keys[i]!;
     const high = (key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2);
-    order[i] = (high * 32 + (key.charCodeAt(3) >> 3)) * SORTED_KEYS_MAX + i;
-  }
-  order.sort();
-  return Array.from(order, (place) => keys[place % SORTED_KEYS_MAX]!);
+    return high * 32 + (key.charCodeAt(3) >> 3);
+  });
+  return Array.from(order, (index) => keys[index]!);
 }
 
 function joinLatest(number: number, value: Uint8Array): Uint8Array {

@@ -1,4 +1,8 @@
 import type { TracerFactory } from "./transaction-tracer.ts";
 
 /** `noopTracer`: runs the transaction and tells nothing. */
-export const noopTracer: TracerFactory = () => ({ hooks: {}, result: () => "{}" });
+export const noopTracer: TracerFactory = () => ({
+  ignoresState: true,
+  hooks: {},
+  result: () => "{}",
+});

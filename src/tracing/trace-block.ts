@@ -84,16 +84,20 @@ export function beginReplay(
         precompiles: precompilesAt(tracedContext.hardfork),
         state: state.asReader(),
       };
-      const run = traceMessage(traced, options, (tracer, child) =>
-        orTracingFailed(() =>
-          applyMessage(
-            message,
-            { evm, block: tracedContext, state: child, gasPool },
-            { tracer, deadlineMs, ...(memoryBytesMax !== undefined && { memoryBytesMax }) },
+      const run = traceMessage(
+        traced,
+        options,
+        (tracer, own) =>
+          orTracingFailed(() =>
+            applyMessage(
+              message,
+              { evm, block: tracedContext, state: own, gasPool },
+              { tracer, deadlineMs, ...(memoryBytesMax !== undefined && { memoryBytesMax }) },
+            ),
           ),
-        ),
+        state,
       );
-      replayChanges(run.changes, state);
+      if (!run.isApplied) replayChanges(run.changes, state);
       logsBefore += run.result.logs.length;
       index++;
       return run.text;

@@ -40,6 +40,7 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
+ * @param world the state it comes next on, where there is one: it is changed if the tracer ignores states
  * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
@@ -47,6 +48,7 @@ export function traceMessage(
   traced: Omit<TracedTransaction, "budget">,
   options: TraceOptions,
   run: RunTraced,
+  world?: WorldState,
 ): TracedMessage {
   const { budget } = options;
   budget.assertInTime();
@@ -54,13 +56,16 @@ export function traceMessage(
   const seen = { ...traced, budget: counted };
   const tracer = attempt(() => tracerOf(options, seen));
   try {
-    const state = createWorldState(traced.state);
+    const ignoresState = !(tracer instanceof ScriptFailedError) && tracer.ignoresState === true;
+    const isApplied = world !== undefined && ignoresState;
+    const state = isApplied ? world : createWorldState(traced.state);
     // A script that cannot begin leaves the transaction as it is.
     const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);
     if (result.halt?.kind === "timeout") throw new TracingTimeoutError(budget.timeoutMs);
     // Made only for those that look: an account whose storage was replaced lists every slot it had.
     let known: StateChanges | undefined;
     const changes = () => {
+      invariant(!isApplied, "the changes are in the state already");
       known ??= state.changes();
       return known;
     };
@@ -83,6 +88,7 @@ export function traceMessage(
         return shown;
       },
       result,
+      isApplied,
       get changes() {
         return changes();
       },
@@ -97,6 +103,8 @@ export type TracedMessage = {
   /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
   readonly text: TraceText;
   readonly result: MessageResult;
+  /** The changes are in `world` already; `changes` must not be read. */
+  readonly isApplied: boolean;
   readonly changes: StateChanges;
 };
 

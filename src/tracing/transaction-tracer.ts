@@ -35,6 +35,8 @@ export type TracedOutcome = {
 /** Watches one transaction. */
 export type TransactionTracer = {
   readonly hooks: Tracer;
+  /** It reads no state, neither the one before nor the one after: the transaction can run on the state of the block. */
+  readonly ignoresState?: boolean;
   /** JSON of what was seen; asked for once, when the transaction is over. */
   result(outcome: TracedOutcome): TraceText;
   /** Gives back what the tracer holds; called once at the end, whatever happened. */

@@ -36,6 +36,20 @@ export function groupByNibble(
   }
 }
 
+/** The end of the group of `nibble` that begins at `order[start]`. */
+export function groupEnd(
+  keys: readonly Uint8Array[],
+  order: Int32Array,
+  start: number,
+  to: number,
+  depth: number,
+): number {
+  const nibble = nibbleAt(keys[order[start]!]!, depth);
+  let end = start + 1;
+  while (end < to && nibbleAt(keys[order[end]!]!, depth) === nibble) end++;
+  return end;
+}
+
 /** The nibbles from `depth` on that all keys of `order[from..to)` share. */
 export function sharedNibbles(
   keys: readonly Uint8Array[],

@@ -4,10 +4,12 @@ import fc from "../../test/support/fast-check.ts";
 import {
   hexPrefixLength,
   isLeafPath,
+  isLeafPathOf,
   nibblesOf,
   packNibbles,
   readHexPrefix,
   writeHexPrefix,
+  writeLeafPath,
 } from "./nibbles.ts";
 
 function pack(nibbles: readonly number[], isLeaf: boolean): number[] {
@@ -38,6 +40,23 @@ test("packNibbles undoes nibblesOf", () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       assert.deepEqual(packNibbles(nibblesOf(bytes)), bytes);
+    }),
+  );
+});
+
+test("the path of a leaf from a key is that from its nibbles", () => {
+  const key = fc.uint8Array({ minLength: 1, maxLength: 40 });
+  fc.assert(
+    fc.property(key, fc.nat(80), fc.nat(), (key, nibbles, flip) => {
+      const depth = nibbles % (key.length * 2 + 1);
+      const expected = Uint8Array.from(pack([...nibblesOf(key, depth)], true));
+      const out = new Uint8Array(expected.length + 3).fill(9);
+      assert.equal(writeLeafPath(key, depth, out, 2), out.length - 1);
+      assert.deepEqual(out.subarray(2, -1), expected);
+      assert.ok(isLeafPathOf(key, depth, out, 2, out.length - 1));
+      assert.ok(!isLeafPathOf(key, depth, out, 2, out.length));
+      out[2 + (flip % expected.length)]! ^= 1;
+      assert.ok(!isLeafPathOf(key, depth, out, 2, out.length - 1));
     }),
   );
 });

@@ -1,6 +1,7 @@
 import { invariant } from "../errors.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { HASH_LENGTH } from "./node.ts";
+import type { NodeCache } from "./node-cache.ts";
 import type { TrieNode } from "./node-store.ts";
 
 const CHUNK_MIN = 4_096;
@@ -54,6 +55,13 @@ export class NodeBatch implements Iterable<TrieNode> {
     if (rlp === keccakMessage) keccak256Message(length, chunk, hashStart);
     else chunk.set(keccak256(bytes), hashStart);
     return chunk.subarray(hashStart, hashStart + HASH_LENGTH);
+  }
+
+  /** Adds the node of the last entry to `cache`. */
+  cacheLast(cache: NodeCache): void {
+    const index = this.size - 1;
+    const start = this.#starts[index]! + this.#pathLengths[index]!;
+    cache.add(this.#chunks[index]!, start, start + HASH_LENGTH + this.#lengths[index]!);
   }
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
@@ -154,6 +162,20 @@ export class NodeBatch implements Iterable<TrieNode> {
       mixed = Math.imul(mixed ^ chunk[start + i]!, 0x01000193);
     }
     return mixed ^ (mixed >>> 15);
+  }
+
+  /** 29 bits that order places as far as their first nibbles say, storage tries after the account trie. */
+  placePrefix(index: number): number {
+    const owner = this.#owners[index]!;
+    if (owner.length > 0) {
+      return 2 ** 28 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
+    }
+    const chunk = this.#chunks[index]!;
+    const start = this.#starts[index]!;
+    const length = this.#pathLengths[index]!;
+    let prefix = 0;
+    for (let i = 0; i < 7; i++) prefix = prefix * 16 + (i < length ? chunk[start + i]! : 0);
+    return prefix;
   }
 
   /** The nodes that were added. */

@@ -6,6 +6,8 @@ export interface NodeCache {
   /** RLP of the node that has `hash`, a view that stays valid. */
   get(hash: Uint8Array): Uint8Array | undefined;
   set(hash: Uint8Array, rlp: Uint8Array): void;
+  /** As `set`, for a new node: its hash and then its RLP are `bytes[start..end)`. */
+  add(bytes: Uint8Array, start: number, end: number): void;
 }
 
 /** Smallest cache: a chunk has to hold the longest node that is cached. */
@@ -62,8 +64,8 @@ export function createNodeCache(bytesMax: number): NodeCache {
   };
 
   /** The place for a new hash: of its set, the one whose chunk is the oldest. */
-  const oldestOf = (hash: Uint8Array): number => {
-    const start = (word(hash, 0) & setMask) * WAYS * WORDS;
+  const oldestOf = (first: number): number => {
+    const start = (first & setMask) * WAYS * WORDS;
     let oldest = start;
     for (let at = start + WORDS; at < start + WAYS * WORDS; at += WORDS) {
       if (index[at + 2]! < index[oldest + 2]!) oldest = at;
@@ -71,21 +73,33 @@ export function createNodeCache(bytesMax: number): NodeCache {
     return oldest;
   };
 
-  const write = (at: number, hash: Uint8Array, rlp: Uint8Array): void => {
-    const needed = HASH_LENGTH + rlp.length;
+  /** Room for a node of `length` bytes with its hash. */
+  const reserve = (length: number): number => {
+    const needed = HASH_LENGTH + length;
     if (used + needed > chunk.length) {
       filling++;
       chunk = new Uint8Array(chunkBytes);
       chunks[filling % chunkCount] = chunk;
       used = 0;
     }
-    for (let i = 0; i < HASH_LENGTH; i++) chunk[used + i] = hash[i]!;
-    chunk.set(rlp, used + HASH_LENGTH);
-    index[at] = word(hash, 0);
-    index[at + 1] = word(hash, 4);
-    index[at + 2] = filling;
-    index[at + 3] = (used << LENGTH_BITS) | rlp.length;
+    const start = used;
     used += needed;
+    return start;
+  };
+
+  /** Lets the place `at` of the index refer to the node that was written at `start` of the chunk. */
+  const refer = (at: number, start: number, length: number): void => {
+    index[at] = word(chunk, start);
+    index[at + 1] = word(chunk, start + 4);
+    index[at + 2] = filling;
+    index[at + 3] = (start << LENGTH_BITS) | length;
+  };
+
+  const write = (at: number, hash: Uint8Array, rlp: Uint8Array): void => {
+    const start = reserve(rlp.length);
+    for (let i = 0; i < HASH_LENGTH; i++) chunk[start + i] = hash[i]!;
+    chunk.set(rlp, start + HASH_LENGTH);
+    refer(at, start, rlp.length);
   };
 
   return {
@@ -101,7 +115,14 @@ export function createNodeCache(bytesMax: number): NodeCache {
     },
     set(hash, rlp) {
       if (rlp.length >= 2 ** LENGTH_BITS || find(hash) >= 0) return;
-      write(oldestOf(hash), hash, rlp);
+      write(oldestOf(word(hash, 0)), hash, rlp);
+    },
+    add(bytes, start, end) {
+      const length = end - start - HASH_LENGTH;
+      if (length >= 2 ** LENGTH_BITS) return;
+      const to = reserve(length);
+      chunk.set(bytes.subarray(start, end), to);
+      refer(oldestOf(word(bytes, start)), to, length);
     },
   };
 }

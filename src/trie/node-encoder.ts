@@ -1,5 +1,5 @@
 import { keccakMessage } from "../primitives/keccak.ts";
-import { hexPrefixLength, writeHexPrefix } from "./nibbles.ts";
+import { hexPrefixLength, writeHexPrefix, writeLeafPath } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
 /** The RLP of a node: the first `length` bytes of `bytes`, which the next encoding overwrites. */
@@ -27,6 +27,18 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
   if (isLeaf) at = writeString(payload, out, at);
   else at = writeReference(payload, out, at);
   return { bytes: out, length: at };
+}
+
+/** The leaf of `key` below `depth` nibbles. */
+export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): EncodedNode {
+  const pathLength = hexPrefixLength(key.length * 2 - depth);
+  const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
+  const length = pathItem + stringLength(value);
+  const out = bufferFor(length);
+  let at = writePrefix(0xc0, length, out, 0);
+  if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
+  at = writeLeafPath(key, depth, out, at);
+  return { bytes: out, length: writeString(value, out, at) };
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {

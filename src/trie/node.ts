@@ -28,30 +28,46 @@ export type BranchNode = {
   readonly kind: "branch";
   readonly rlp: Uint8Array;
   /** Where each of the 17 items begins, and where the last one ends. */
-  readonly offsets: readonly number[];
+  readonly offsets: ArrayLike<number>;
 };
 
 const NOTHING = 0x80;
+const HASH_ITEM = 0x80 + 32;
+
+/** Children and value of a branch. */
+export const BRANCH_ITEMS = 17;
 
 /** Length of a reference that is a hash; those that are nodes are shorter. */
 export const HASH_LENGTH = 32;
 
 /** @throws InvalidRlpError when `rlp` is not a list of 2 or 17 items */
 export function decodeNode(rlp: Uint8Array): DecodedNode {
+  const offsets = new Int32Array(BRANCH_ITEMS + 1);
+  if (readItems(rlp, offsets) === BRANCH_ITEMS) return { kind: "branch", rlp, offsets };
+  return decodeShortNode(rlp, offsets[0]!, offsets[1]!);
+}
+
+/**
+ * Writes to `offsets` where the items of a node begin, and where the last one ends.
+ * @returns BRANCH_ITEMS, or 2 for a leaf or an extension
+ * @throws InvalidRlpError when `rlp` is neither
+ */
+export function readItems(rlp: Uint8Array, offsets: Int32Array): number {
   if (rlp.length === 0 || rlp[0]! < 0xc0) throw new InvalidRlpError("trie node is not a list");
-  if (itemEnd(rlp, 0) !== rlp.length) throw new InvalidRlpError("trie node of wrong length");
-  const first = contentStart(rlp, 0);
-  const second = itemEnd(rlp, first);
-  if (itemEnd(rlp, second) === rlp.length) return decodeShortNode(rlp, first, second);
-  const offsets: number[] = new Array(18);
-  let at = first;
-  for (let n = 0; n < 17; n++) {
-    offsets[n] = at;
+  let at = contentStart(rlp, 0);
+  let count = 0;
+  for (; at < rlp.length && count < BRANCH_ITEMS; count++) {
+    offsets[count] = at;
     at = itemEnd(rlp, at);
   }
-  offsets[17] = at;
-  if (at !== rlp.length) throw new InvalidRlpError("trie node is neither 2 items nor 17");
-  return { kind: "branch", rlp, offsets };
+  offsets[count] = at;
+  if (at !== rlp.length || itemEnd(rlp, 0) !== rlp.length) {
+    throw new InvalidRlpError("trie node of wrong length");
+  }
+  if (count !== 2 && count !== BRANCH_ITEMS) {
+    throw new InvalidRlpError("trie node is neither 2 items nor 17");
+  }
+  return count;
 }
 
 function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortNode {
@@ -66,6 +82,11 @@ function decodeShortNode(rlp: Uint8Array, first: number, second: number): ShortN
 /** True when the branch has a child at `nibble`. */
 export function hasChild(branch: BranchNode, nibble: number): boolean {
   return branch.rlp[branch.offsets[nibble]!] !== NOTHING;
+}
+
+/** True when the item that begins at `rlp[at]` is a hash. */
+export function isHashItem(rlp: Uint8Array, at: number): boolean {
+  return rlp[at] === HASH_ITEM;
 }
 
 /** Reference of the child at `nibble`, a view; undefined where there is none. */
@@ -85,12 +106,14 @@ function referenceAt(rlp: Uint8Array, start: number, end: number): Uint8Array {
   return rlp.subarray(rlp[start]! < 0xc0 ? start + 1 : start, end);
 }
 
-function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {
+/** The bytes of the string item `rlp[start..end)`, a view. */
+export function stringContent(rlp: Uint8Array, start: number, end: number): Uint8Array {
   const from = contentStart(rlp, start);
   return from === end ? EMPTY_BYTES : rlp.subarray(from, end);
 }
 
-function contentStart(rlp: Uint8Array, at: number): number {
+/** Where the content of the item at `at` begins. */
+export function contentStart(rlp: Uint8Array, at: number): number {
   const first = rlp[at]!;
   if (first < 0x80) return at;
   if (first < 0xb8) return at + 1;

@@ -2,21 +2,27 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { keccakMessage } from "../primitives/keccak.ts";
 import { allocateShared, copyShared } from "../primitives/slab.ts";
+import { BranchFrame } from "./branch-frame.ts";
 import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { groupByNibble, sharedNibbles } from "./key-groups.ts";
-import { nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
+import { groupByNibble, groupEnd, sharedNibbles } from "./key-groups.ts";
+import { isLeafPathOf, nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
 import {
+  BRANCH_ITEMS,
   type BranchNode,
   branchValue,
   childReference,
+  contentStart,
   type DecodedNode,
   decodeNode,
   HASH_LENGTH,
   hasChild,
+  isHashItem,
+  readItems,
   type ShortNode,
+  stringContent,
 } from "./node.ts";
-import { type EncodedNode, encodeBranch, encodeShortNode } from "./node-encoder.ts";
+import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
 
 /** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
 const KEY_BYTES_MAX = 64;
@@ -31,11 +37,17 @@ export type TrieChanges = {
   valueOf(index: number, old: Uint8Array | undefined): Uint8Array | undefined;
 };
 
+/** Nibbles of the longest path of which every replaced node is reported. */
+export const REPORTED_DEPTH = 2;
+
 /** Receives what becomes of each place: the first `depth` nibbles of `path`, which is written to afterwards. */
 export type NodeSink = {
   /** A new node, the first `length` bytes of `rlp`, which are overwritten afterwards. Returns its hash. */
   add(path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array;
-  /** The node with `hash` is no longer at its place, unless it is added again later. */
+  /**
+   * The node with `hash` is no longer at its place, unless it is added again later. Below REPORTED_DEPTH it may be left out
+   * where another node is added at the same place.
+   */
   replace(path: Uint8Array, depth: number, hash: Uint8Array): void;
 };
 
@@ -44,6 +56,9 @@ export type NodeSink = {
  * An extension with an empty path stands for the branch it refers to; branches never move, so they are encoded at once.
  */
 type Subtrie = ShortNode;
+
+/** Instead of a subtrie: a branch that was encoded at its place, with the hash in `closedHash`. */
+const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_BYTES };
 
 /**
  * Root of the trie `root` after `changes`: one descent that follows all keys together and encodes every new node once
@@ -61,23 +76,26 @@ export function updateTrie(
   const values: (Uint8Array | undefined)[] = new Array(keys.length);
   /** Nibbles from the root to where the descent is. */
   const path = allocateShared(KEY_BYTES_MAX * 2 + 1);
+  const frames: BranchFrame[] = [];
+  const closedHash = allocateShared(HASH_LENGTH);
 
   const askValue = (index: number, old: Uint8Array | undefined): Uint8Array | undefined => {
     const value = changes.valueOf(index, old);
     return value?.length === 0 ? undefined : value;
   };
 
-  const open = (reference: Uint8Array, depth: number): DecodedNode => {
-    if (reference.length < HASH_LENGTH) return decodeNode(reference);
-    invariant(resolve, "an empty trie has no nodes to open");
-    return decodeNode(resolve(reference, path, depth));
+  const frameAt = (depth: number): BranchFrame => {
+    while (frames.length <= depth) frames.push(new BranchFrame());
+    return frames[depth]!;
   };
 
-  /** Opens a node that will be encoded anew, or be gone. */
-  const openToChange = (reference: Uint8Array, depth: number): DecodedNode => {
-    if (reference.length === HASH_LENGTH) sink.replace(path, depth, reference);
-    return open(reference, depth);
+  const resolved = (hash: Uint8Array, depth: number): Uint8Array => {
+    invariant(resolve, "an empty trie has no nodes to open");
+    return resolve(hash, path, depth);
   };
+
+  const open = (reference: Uint8Array, depth: number): DecodedNode =>
+    decodeNode(reference.length < HASH_LENGTH ? reference : resolved(reference, depth));
 
   /** How a parent refers to the node just encoded at `depth`. */
   const referenceOf = ({ bytes, length }: EncodedNode, depth: number): Uint8Array =>
@@ -150,7 +168,7 @@ export function updateTrie(
     const branchDepth = depth + shared.length;
     path.set(shared, depth);
     groupByNibble(keys, order, from, to, branchDepth);
-    const children: (Subtrie | undefined)[] = new Array(16);
+    const references: (Uint8Array | undefined)[] = new Array(16);
     let changed = 0;
     let value: Uint8Array | undefined;
     let start = from;
@@ -158,26 +176,22 @@ export function updateTrie(
     invariant(keys[order[start]!]!.length * 2 > branchDepth, "keys are all different");
     while (start < to) {
       const nibble = nibbleAt(keys[order[start]!]!, branchDepth);
-      const end = groupEnd(order, start, to, branchDepth, nibble);
+      const end = groupEnd(keys, order, start, to, branchDepth);
       path[branchDepth] = nibble;
-      children[nibble] = build(order, start, end, branchDepth + 1);
+      references[nibble] = buildReference(order, start, end, branchDepth + 1);
       changed |= 1 << nibble;
       start = end;
     }
-    const branch = closeBranch(undefined, changed, children, value, branchDepth);
-    return branch && prefixed(shared, branch);
+    const branch = encodeBranch({ old: undefined, changed, references, value });
+    const payload = referenceOf(branch, branchDepth);
+    return prefixed(shared, { kind: "extension", path: EMPTY_BYTES, payload });
   };
 
-  const groupEnd = (
-    order: Int32Array,
-    start: number,
-    to: number,
-    depth: number,
-    nibble: number,
-  ): number => {
-    let end = start + 1;
-    while (end < to && nibbleAt(keys[order[end]!]!, depth) === nibble) end++;
-    return end;
+  /** How a branch refers to the subtrie of these keys: none of them goes, so a leaf of it is encoded at once. */
+  const buildReference = (order: Int32Array, from: number, to: number, depth: number) => {
+    const index = order[from]!;
+    if (to - from > 1) return refer(build(order, from, to, depth)!, depth);
+    return referenceOf(encodeLeaf(keys[index]!, depth, values[index]!), depth);
   };
 
   /** The keys that get a value where nothing stands but, perhaps, `leaf`. */
@@ -241,8 +255,7 @@ export function updateTrie(
     path.set(common, depth);
     const below = depth + shared;
     if (shared === extension.path.length) {
-      const child = openToChange(extension.payload, below);
-      const changed = change(child, order, from, to, below);
+      const changed = changeAt(extension.payload, order, from, to, below);
       return changed && prefixed(common, changed);
     }
     const rest: Subtrie = {
@@ -275,11 +288,12 @@ export function updateTrie(
     }
     while (start < to) {
       const nibble = nibbleAt(keys[order[start]!]!, depth);
-      const end = groupEnd(order, start, to, depth, nibble);
+      const end = groupEnd(keys, order, start, to, depth);
       path[depth] = nibble;
       const reference = old && childReference(old, nibble);
-      const child = reference ? openToChange(reference, depth + 1) : children[nibble];
-      children[nibble] = change(child, order, start, end, depth + 1);
+      children[nibble] = reference
+        ? changeAt(reference, order, start, end, depth + 1)
+        : change(children[nibble], order, start, end, depth + 1);
       changed |= 1 << nibble;
       start = end;
     }
@@ -300,19 +314,178 @@ export function updateTrie(
     return replaceLeaf(node, order, from, to, depth);
   };
 
+  /** As `change`, of the node at `reference`, which will be encoded anew or be gone. */
+  const changeAt = (
+    reference: Uint8Array,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    if (reference.length < HASH_LENGTH)
+      return change(decodeNode(reference), order, from, to, depth);
+    sink.replace(path, depth, reference);
+    const rlp = resolved(reference, depth);
+    const { offsets } = frameAt(depth);
+    if (readItems(rlp, offsets) !== BRANCH_ITEMS) {
+      return change(decodeNode(rlp), order, from, to, depth);
+    }
+    const result = changeBranch(rlp, order, from, to, depth);
+    if (result !== CLOSED) return result;
+    return { kind: "extension", path: EMPTY_BYTES, payload: closedHash.slice() };
+  };
+
+  /**
+   * Follows the keys into the children of the branch `rlp`, whose items were read to the frame of `depth`. Where all children that change
+   * have a hash before and after, they are replaced in place.
+   */
+  const changeBranch = (
+    rlp: Uint8Array,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    const frame = frameAt(depth);
+    frame.begin(rlp);
+    groupByNibble(keys, order, from, to, depth);
+    if (keys[order[from]!]!.length * 2 === depth || rlp.length > keccakMessage.length) {
+      return changeChildren(branchOf(frame), new Array(16), order, from, to, depth);
+    }
+    const moved: (Subtrie | undefined)[] = [];
+    let movedBits = 0;
+    for (let start = from, end = from; start < to; start = end) {
+      const nibble = nibbleAt(keys[order[start]!]!, depth);
+      end = groupEnd(keys, order, start, to, depth);
+      path[depth] = nibble;
+      const result = changeChild(frame, nibble, order, start, end, depth);
+      if (result === CLOSED) continue;
+      moved[nibble] = result;
+      movedBits |= 1 << nibble;
+    }
+    if (movedBits === 0 && closeLeaves(frame, depth)) {
+      frame.write(keccakMessage);
+      closedHash.set(sink.add(path, depth, keccakMessage, rlp.length));
+      return CLOSED;
+    }
+    return closeMoved(frame, moved, movedBits, depth);
+  };
+
+  /** Changes one child of the branch in `frame`. CLOSED where the frame has the outcome: a hash, or a leaf with a new value. */
+  const changeChild = (
+    frame: BranchFrame,
+    nibble: number,
+    order: Int32Array,
+    from: number,
+    to: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    const { rlp, offsets } = frame;
+    const below = depth + 1;
+    if (!isHashItem(rlp, offsets[nibble]!)) {
+      const reference = childReference(branchOf(frame), nibble);
+      return change(reference && decodeNode(reference), order, from, to, below);
+    }
+    const hash = frame.oldHash(nibble);
+    const isReported = below <= REPORTED_DEPTH;
+    if (isReported) sink.replace(path, below, hash);
+    const child = resolved(hash, below);
+    const items = frameAt(below).offsets;
+    let result: Subtrie | undefined;
+    if (readItems(child, items) === BRANCH_ITEMS) {
+      result = changeBranch(child, order, from, to, below);
+      if (result === CLOSED) {
+        frame.setHash(nibble, closedHash);
+        return CLOSED;
+      }
+    } else if (to - from === 1 && isLeafOf(keys[order[from]!]!, below, child, items)) {
+      const index = order[from]!;
+      const value = askValue(index, stringContent(child, items[1]!, items[2]!));
+      if (value !== undefined) {
+        frame.setLeaf(nibble, keys[index]!, value);
+        return CLOSED;
+      }
+    } else {
+      result = change(decodeNode(child), order, from, to, below);
+    }
+    if (!isReported && !isClosedBranch(result)) sink.replace(path, below, hash);
+    return result;
+  };
+
+  /** Encodes the leaves with new values; false where one is too short to have a hash. */
+  const closeLeaves = (frame: BranchFrame, depth: number): boolean => {
+    for (let rest = frame.leaves; rest !== 0; rest &= rest - 1) {
+      const nibble = lowestBit(rest);
+      const { bytes, length } = encodeLeaf(
+        frame.leafKeys[nibble]!,
+        depth + 1,
+        frame.leafValues[nibble]!,
+      );
+      if (length < HASH_LENGTH) return false;
+      path[depth] = nibble;
+      frame.setHash(nibble, sink.add(path, depth + 1, bytes, length));
+      frame.leaves &= ~(1 << nibble);
+    }
+    return true;
+  };
+
+  /** Closes the branch in `frame`, of which the children in `bits` have become those in `moved`. */
+  const closeMoved = (
+    frame: BranchFrame,
+    moved: (Subtrie | undefined)[],
+    bits: number,
+    depth: number,
+  ): Subtrie | undefined => {
+    for (let rest = frame.leaves; rest !== 0; rest &= rest - 1) {
+      const nibble = lowestBit(rest);
+      path[depth] = nibble;
+      sink.replace(path, depth + 1, frame.oldHash(nibble));
+      const ending = nibblesOf(frame.leafKeys[nibble]!, depth + 1);
+      moved[nibble] = { kind: "leaf", path: ending, payload: frame.leafValues[nibble]! };
+    }
+    for (let rest = frame.hashed; rest !== 0; rest &= rest - 1) {
+      const nibble = lowestBit(rest);
+      moved[nibble] = { kind: "extension", path: EMPTY_BYTES, payload: frame.newHash(nibble) };
+    }
+    const old = branchOf(frame);
+    return closeBranch(old, bits | frame.leaves | frame.hashed, moved, branchValue(old), depth);
+  };
+
   for (const key of keys) invariant(key.length <= KEY_BYTES_MAX, "keys have at most 64 bytes");
   if (keys.length === 0) return root;
   const order = new Int32Array(keys.length);
   for (let index = 0; index < order.length; index++) order[index] = index;
   const isEmpty = equalBytes(root, EMPTY_TRIE_ROOT_BYTES);
-  const top = isEmpty ? undefined : openToChange(root, 0);
-  const subtrie = change(top, order, 0, order.length, 0);
+  const subtrie = isEmpty
+    ? change(undefined, order, 0, order.length, 0)
+    : changeAt(root, order, 0, order.length, 0);
   if (subtrie === undefined) return EMPTY_TRIE_ROOT_BYTES;
   const reference = refer(subtrie, 0);
   if (reference.length === HASH_LENGTH) return reference;
   // A root has its hash however short it is.
   keccakMessage.set(reference);
   return sink.add(path, 0, keccakMessage, reference.length);
+}
+
+/** True for a branch that was added at its place. */
+function isClosedBranch(subtrie: Subtrie | undefined): boolean {
+  if (subtrie?.kind !== "extension" || subtrie.path.length > 0) return false;
+  return subtrie.payload.length === HASH_LENGTH;
+}
+
+/** The branch in `frame` before the change, as an object of its own. */
+function branchOf({ rlp, offsets }: BranchFrame): BranchNode {
+  return { kind: "branch", rlp, offsets: offsets.slice() };
+}
+
+/** True when the short node `rlp` with these items is the leaf of `key`, of which `depth` nibbles are above it. */
+function isLeafOf(key: Uint8Array, depth: number, rlp: Uint8Array, items: Int32Array): boolean {
+  const [start, end] = [items[0]!, items[1]!];
+  return isLeafPathOf(key, depth, rlp, contentStart(rlp, start), end);
+}
+
+function lowestBit(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
 }
 
 function prefixed(nibbles: Uint8Array, subtrie: Subtrie): Subtrie {

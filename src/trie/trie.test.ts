@@ -7,9 +7,11 @@ import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 import { NodeBatch } from "./node-batch.ts";
 import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { MissingTrieNodeError } from "./node-source.ts";
+import type { TrieNode, TrieNodeReader } from "./node-store.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
 import { createTrie } from "./trie.ts";
@@ -104,6 +106,66 @@ test("update in one batch gives the root of the same changes one by one", () => 
     { numRuns: 300 },
   );
 });
+
+for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
+  test(`entries in their order leave each place with what the new root has there: ${name}`, () => {
+    const entry = fc.tuple(
+      key.map((bytes) => Uint8Array.from(bytes)),
+      value,
+    );
+    const batches = fc.array(fc.array(entry, { maxLength: 40 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(batches, (all) => {
+        const places = new Map<string, TrieNode>();
+        const textOf = (path: Uint8Array) => bytesToHex(path);
+        const nodes: TrieNodeReader = {
+          node(_owner, path, hash) {
+            const newest = places.get(textOf(path));
+            return newest && bytesToHex(newest.hash) === bytesToHex(hash) ? newest.rlp : undefined;
+          },
+        };
+        const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+        let root = EMPTY_TRIE_ROOT_BYTES;
+        for (const batch of all) {
+          const entries = distinct(batch);
+          const keys = entries.map(([key]) => key);
+          const made = new NodeBatch();
+          const changes = { keys, valueOf: (index: number) => entries[index]![1] };
+          const update = trie.update(root, changes, made);
+          root = update.root;
+          for (let i = 0; i < made.size && !update.isSame; i++) {
+            const path = textOf(made.path(i));
+            if (made.isReplaced(i)) places.delete(path);
+            else places.set(path, made.at(i));
+          }
+          assert.equal(nodesUnder(nodes, root), places.size);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+}
+
+/** Nodes with a hash of the trie `root`, each read from its place. */
+function nodesUnder(nodes: TrieNodeReader, root: Uint8Array): number {
+  if (bytesToHex(root) === EMPTY_TRIE_ROOT) return 0;
+  const visit = (reference: Uint8Array, path: readonly number[]): number => {
+    const isHash = reference.length === HASH_LENGTH;
+    const rlp = isHash ? nodes.node(EMPTY_BYTES, Uint8Array.from(path), reference) : reference;
+    assert.ok(rlp, `node at ${path}`);
+    const node = decodeNode(rlp);
+    let count = isHash ? 1 : 0;
+    if (node.kind === "extension") count += visit(node.payload, [...path, ...node.path]);
+    if (node.kind === "branch") {
+      for (let n = 0; n < 16; n++) {
+        const child = childReference(node, n);
+        if (child !== undefined) count += visit(child, [...path, n]);
+      }
+    }
+    return count;
+  };
+  return visit(root, []);
+}
 
 test("update returns the empty root when the last key goes", () => {
   const trie = keepingTrie();

@@ -35,7 +35,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
       const next = updateTrie(resolve, root, changes, {
         add(path, depth, rlp, length) {
           const hash = batch.add(owner, path, depth, rlp, length);
-          cache.set(hash, batch.rlp(batch.size - 1));
+          batch.cacheLast(cache);
           return hash;
         },
         replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),

@@ -33,6 +33,7 @@ export async function startRecordedChain(options: {
         "json-rpc.ws-address": "127.0.0.1:0",
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
+        "index.addresses": true,
         // Answers are compared, not times: a loaded machine takes long for a trace.
         "json-rpc.trace-timeout": "60s",
       },

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type { Address } from "../../primitives/address.ts";
+import { type Address, addressFromBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
-import { keccak256OfHex } from "../../primitives/keccak.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import type { HashedKeys } from "../store/hashed-keys.ts";
 
 /** An account of a dump. */
 export type DumpedAccount = Account & {
@@ -39,25 +40,24 @@ export type DumpOptions = {
 
 export type DumpSource = {
   readonly state: StateReader;
-  /** Every address that has or had an account, in any order. */
-  readonly addresses: Iterable<Address>;
+  readonly keys: Pick<HashedKeys, "addressesFrom" | "unmergedAddresses">;
   readonly storageRootOf: (address: Address) => Hash | undefined;
 };
 
-/** Addresses hashed before other work gets its turn: some 10 ms. */
-const SLICE = 5_000;
+/** Addresses looked at before other work gets its turn: some 10 ms. */
+const SLICE = 1_000;
 /** Characters of JSON around the values of one account, and of one slot. */
 const ACCOUNT_CHARS = 500;
 const SLOT_CHARS = 140;
 
 /** The accounts of a state in the order of the account trie, which is that of their hashes. */
 export async function dumpState(
-  { state, addresses, storageRootOf }: DumpSource,
+  { state, keys, storageRootOf }: DumpSource,
   { start, accountsMax, withCode, withStorage, take, assertInTime }: DumpOptions,
 ): Promise<StateDump> {
   const found = await accountsFrom(
     { start: startHash(start), countMax: accountsMax + 1 },
-    { state, addresses },
+    { state, keys },
     assertInTime,
   );
   const accounts = found.slice(0, accountsMax).map(({ hash, address, account }) => {
@@ -83,34 +83,74 @@ export async function dumpState(
 
 type Found = { readonly hash: Hash; readonly address: Address; readonly account: Account };
 
-/** The `countMax` accounts with the lowest hashes from `start`, ascending. Hashes every address once. */
+/** The `countMax` accounts with the lowest hashes from `start`, ascending. */
 async function accountsFrom(
   { start, countMax }: { readonly start: Hash; readonly countMax: number },
-  { state, addresses }: Pick<DumpSource, "state" | "addresses">,
+  { state, keys }: Pick<DumpSource, "state" | "keys">,
   assertInTime: () => void,
 ): Promise<Found[]> {
-  let found: Found[] = [];
-  let last: Hash | undefined;
   let count = 0;
-  const trim = () => {
-    found.sort((a, b) => (a.hash < b.hash ? -1 : 1));
-    found = found.slice(0, countMax);
-    last = found.length === countMax ? found.at(-1)?.hash : undefined;
+  const pause = async () => {
+    if (++count % SLICE !== 0) return;
+    await setImmediate();
+    assertInTime();
   };
-  for (const address of addresses) {
-    if (++count % SLICE === 0) {
-      await setImmediate();
-      assertInTime();
-    }
-    const hash = hashFromBytes(keccak256OfHex(address));
-    if (hash < start || (last !== undefined && hash > last)) continue;
+  // Those in memory first: what is merged meanwhile is found in the table.
+  const unmerged = new Lowest(countMax);
+  for (const key of Array.from(keys.unmergedAddresses())) {
+    await pause();
+    const hash = keccak256Hash(key);
+    if (hash < start || !unmerged.canTake(hash)) continue;
+    const address = addressFromBytes(key);
+    const account = state.account(address);
+    if (account !== undefined) unmerged.add({ hash, address, account });
+  }
+  const found = new Map(unmerged.sorted().map((each) => [each.address, each]));
+  let fromTable = 0;
+  for (const { hash, key } of keys.addressesFrom(hashToBytes(start))) {
+    await pause();
+    const address = addressFromBytes(key);
     const account = state.account(address);
     if (account === undefined) continue;
-    found.push({ hash, address, account });
-    if (found.length >= 2 * countMax) trim();
+    found.set(address, { hash: hashFromBytes(hash), address, account });
+    if (++fromTable === countMax) break;
   }
-  trim();
-  return found;
+  return inOrder([...found.values()]).slice(0, countMax);
+}
+
+/** The `countMax` accounts with the lowest hashes of those added. */
+class Lowest {
+  readonly #countMax: number;
+  #found: Found[] = [];
+  /** No later one is of use. */
+  #last: Hash | undefined;
+
+  constructor(countMax: number) {
+    this.#countMax = countMax;
+  }
+
+  canTake(hash: Hash): boolean {
+    return this.#last === undefined || hash <= this.#last;
+  }
+
+  add(found: Found): void {
+    this.#found.push(found);
+    if (this.#found.length >= 2 * this.#countMax) this.#trim();
+  }
+
+  sorted(): readonly Found[] {
+    this.#trim();
+    return this.#found;
+  }
+
+  #trim(): void {
+    this.#found = inOrder(this.#found).slice(0, this.#countMax);
+    if (this.#found.length === this.#countMax) this.#last = this.#found.at(-1)?.hash;
+  }
+}
+
+function inOrder(found: readonly Found[]): Found[] {
+  return [...found].sort((a, b) => (a.hash < b.hash ? -1 : 1));
 }
 
 /** @param start 32 bytes, or fewer, which zeros follow */

@@ -12,6 +12,7 @@ import {
   type MissingRow,
 } from "../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../storage/log-reader.ts";
+import { byPrefix, keyPrefix } from "../../storage/row-order.ts";
 import {
   assertKnownFormat,
   INDEX_FORMAT,
@@ -34,7 +35,14 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../records/changes-record.ts";
-import { writeHashedAddress, writeHashedSlot } from "./hashed-keys.ts";
+import {
+  addressesFrom,
+  addressWithHash,
+  type HashedKeys,
+  slotWithHash,
+  writeHashedAddress,
+  writeHashedSlot,
+} from "./hashed-keys.ts";
 import { HistoricNodes } from "./historic-nodes.ts";
 import { NodeHistory } from "./node-history.ts";
 import { IndexMismatchError } from "./store-errors.ts";
@@ -60,7 +68,7 @@ export type IndexedBlock = {
 
 /** When history and trie nodes, which wait in memory, go to their rows. */
 export type MergeLimits = {
-  /** A merge begins when this many versions wait; twice as many hold up the next block. */
+  /** A merge begins when this many versions wait, and ends before as many wait again: it holds up blocks where it has to. */
   readonly versionsMin: number;
   /** The same for the bytes of trie nodes. */
   readonly nodeBytesMin: number;
@@ -75,12 +83,13 @@ export type MergeLimits = {
 };
 
 /**
- * 20,000 versions take about 4 MB and are sorted in 5 ms. 16 MB of nodes are those of 30 blocks of 200 transfers, computed again
- * in less than a second.
+ * 50,000 versions take about 10 MB and are sorted in 10 ms. 48 MB of nodes are those of 45 blocks of 200 transfers among a million
+ * accounts, computed again in less than a second. With more of them each merge writes fewer rows for a block: the nodes near the
+ * roots are new in every block, and those below in every tenth.
  */
 const MERGE_LIMITS: MergeLimits = {
-  versionsMin: 20_000,
-  nodeBytesMin: 16 << 20,
+  versionsMin: 50_000,
+  nodeBytesMin: 48 << 20,
   blocksMin: 1_000,
   keysMax: 2_000,
 };
@@ -114,8 +123,9 @@ export class BlockIndex {
   #mergingBlocks: number | undefined;
   /** Merges that ended since the index was made. */
   #lastMerge: number;
-  /** Keys to be merged before the next block, should too much wait: twice as many as blocks have added since. */
-  #debt = 0;
+  /** Keys of the merge under way, and how many of them are written. */
+  #mergeKeys = 0;
+  #mergedKeys = 0;
 
   /**
    * @param missingRow given by the writer: rows that must exist are checked where that costs little
@@ -228,6 +238,15 @@ export class BlockIndex {
     for (const key of this.accounts.keys(EMPTY_BYTES)) yield addressFromBytes(key);
   }
 
+  /** The keys of accounts and slots by their hashes. */
+  readonly hashedKeys: HashedKeys = {
+    addressesFrom: (start) => addressesFrom(this.#kv, start),
+    unmergedAddresses: () => this.accounts.unmergedKeys(),
+    addressWithHash: (hash) => addressWithHash(this.#kv, hash),
+    slotWithHash: (address, hash) => slotWithHash(this.#kv, address, hash),
+    unmergedSlots: () => this.slots.unmergedKeys(),
+  };
+
   code(codeHash: Hash): Uint8Array | undefined {
     const known = this.#codes.get(codeHash);
     if (known !== undefined) return known;
@@ -266,10 +285,13 @@ export class BlockIndex {
     const rootKey = stateRootKey(header.stateRoot);
     writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
     writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
-    for (const [index, tx] of transactions.entries()) {
-      writer.put(tableKey(TABLE.transaction, hashToBytes(tx.hash)), varints(number, index));
+    const hashes = transactions.map(({ hash }) => hashToBytes(hash));
+    for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
+      writer.put(tableKey(TABLE.transaction, hashes[index]!), varints(number, index));
     }
-    for (const row of rows.accounts) this.accounts.write(writer, number, placed(row, position));
+    for (const row of inKeyOrder(rows.accounts)) {
+      this.accounts.write(writer, number, placed(row, position));
+    }
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
@@ -281,7 +303,6 @@ export class BlockIndex {
   remember({ executed, position, rows }: IndexedBlock, nodes: NodeBatch): void {
     const { number } = executed.block.header;
     this.#hasFormat = true;
-    this.#debt += 2 * (rows.accounts.length + rows.slots.length + nodes.size);
     this.logs.remember(executed);
     // First, while the table still has what is replaced.
     this.nodeHistory.remember(number, nodes, this.trieNodes);
@@ -353,26 +374,26 @@ export class BlockIndex {
 
   /** True when `mergeSome` has something to do; `number` is the last block. */
   needsMerge(number: number): boolean {
-    const { versionsMin, nodeBytesMin, blocksMin } = this.#limits;
     if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
-    if (number + 1 - this.#mergedBlocks >= blocksMin) return true;
-    const versions = this.accounts.recentVersions + this.slots.recentVersions;
-    const nodeBytes = this.trieNodes.recentBytes + this.nodeHistory.recentBytes;
-    return versions >= versionsMin || nodeBytes >= nodeBytesMin;
+    return number + 1 - this.#mergedBlocks >= this.#limits.blocksMin || this.#waitingShare() >= 1;
   }
 
   /**
-   * True when so much waits that a part has to be merged before the next block: twice what the last ones added, so that memory is
-   * bounded and no block pays for all others.
+   * True when a part has to be merged before the next block: of the merge under way less is done than there is again of what the next one
+   * will have. So memory is bounded, and each block pays for as much as it adds.
    */
   isMergeLate(): boolean {
+    if (this.logs.isMergeLate()) return true;
+    const share = this.#waitingShare();
+    return share >= 1 || this.#mergedKeys < share * this.#mergeKeys;
+  }
+
+  /** What waits for the next merge as a share of what begins one. */
+  #waitingShare(): number {
     const { versionsMin, nodeBytesMin } = this.#limits;
-    const { accounts, slots, trieNodes } = this;
-    const versions =
-      accounts.recentVersions + slots.recentVersions + accounts.mergingKeys + slots.mergingKeys;
-    const isLate = versions >= 2 * versionsMin || trieNodes.waitingBytes >= 2 * nodeBytesMin;
-    if (!isLate) this.#debt = 0;
-    return this.#debt > 0 || this.logs.isMergeLate();
+    const versions = this.accounts.recentVersions + this.slots.recentVersions;
+    const nodeBytes = this.trieNodes.recentBytes + this.nodeHistory.recentBytes;
+    return Math.max(versions / versionsMin, nodeBytes / nodeBytesMin);
   }
 
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
@@ -381,16 +402,19 @@ export class BlockIndex {
       this.logs.mergeSome();
       return true;
     }
+    if (this.#mergingBlocks === undefined) {
+      this.#beginMerge(number + 1);
+      return true;
+    }
     const { keysMax, sliceMs = SLICE_MS } = this.#limits;
     const end = performance.now() + sliceMs;
     const isLate = () => performance.now() >= end;
-    if (this.#mergingBlocks === undefined) this.#beginMerge(number + 1);
     for (const table of [this.accounts, this.slots, this.nodeHistory, this.trieNodes]) {
       const keys = table.mergeSome(keysMax, isLate);
-      this.#debt -= keys;
+      this.#mergedKeys += keys;
       if (keys > 0) return true;
     }
-    const blocks = this.#mergingBlocks!;
+    const blocks = this.#mergingBlocks;
     this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks));
     this.#checkpointWritten(blocks);
     return false;
@@ -406,6 +430,9 @@ export class BlockIndex {
     this.slots.beginMerge();
     this.nodeHistory.beginMerge();
     this.trieNodes.beginMerge(this.#lastMerge + 1);
+    const tables = [this.accounts, this.slots, this.nodeHistory, this.trieNodes];
+    this.#mergeKeys = tables.reduce((sum, table) => sum + table.mergingKeys, 0);
+    this.#mergedKeys = 0;
     this.#mergingBlocks = blocks;
     this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), varints(blocks)));
   }
@@ -420,6 +447,7 @@ export class BlockIndex {
     this.#lastMerge++;
     this.#mergedBlocks = blocks;
     this.#mergingBlocks = undefined;
+    this.#mergeKeys = 0;
     this.trieNodes.endMerge();
   }
 }
@@ -438,6 +466,12 @@ function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
   row.hex(hash);
   row.varint(end);
   writer.put(metaKey(META.applied), row.finish());
+}
+
+/** A B-tree takes neighbours one after the other in less time than rows in any order. */
+function inKeyOrder(rows: readonly ChangeRow[]): readonly ChangeRow[] {
+  const order = byPrefix(rows.length, (i) => keyPrefix(rows[i]!.key));
+  return Array.from(order, (index) => rows[index]!);
 }
 
 function placed({ key, value, offset }: ChangeRow, position: number) {

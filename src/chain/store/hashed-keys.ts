@@ -4,6 +4,8 @@ import { TABLE, tableKey } from "../../storage/schema.ts";
 
 /** So much of a hash orders the rows; what it is the hash of follows. */
 const HASH_PART = 8;
+/** Rows of a scan read together: some 100 µs. */
+const PIECE_ROWS = 256;
 const ADDRESS_LENGTH = 20;
 
 /**
@@ -29,6 +31,38 @@ export function* addressesUnder(reader: KvReader, path: Uint8Array): Generator<H
   yield* keysUnder(reader, Uint8Array.of(TABLE.hashedAddress), path);
 }
 
+/** Addresses whose hash is `start` or after it, with their hashes; rows are read a piece at a time. */
+export function* addressesFrom(reader: KvReader, start: Uint8Array): Generator<Hashed> {
+  let from: Uint8Array = tableKey(TABLE.hashedAddress, start.subarray(0, HASH_PART));
+  const to = Uint8Array.of(TABLE.hashedAddress + 1);
+  for (;;) {
+    const rows = Array.from(reader.range({ from, to, limit: PIECE_ROWS }), ([row]) => row.slice());
+    for (const row of rows) {
+      const key = row.subarray(1 + HASH_PART);
+      const hash = keccak256(key);
+      if (Buffer.compare(hash, start) >= 0) yield { hash, key };
+    }
+    if (rows.length < PIECE_ROWS) return;
+    from = Buffer.concat([rows.at(-1)!, Uint8Array.of(0)]);
+  }
+}
+
+/** The address with this hash. */
+export function addressWithHash(reader: KvReader, hash: Uint8Array): Uint8Array | undefined {
+  for (const { key } of addressesUnder(reader, nibblesOf(hash))) return key;
+  return undefined;
+}
+
+/** The slot of `address` with this hash. */
+export function slotWithHash(
+  reader: KvReader,
+  address: Uint8Array,
+  hash: Uint8Array,
+): Uint8Array | undefined {
+  for (const { key } of slotsUnder(reader, address, nibblesOf(hash))) return key;
+  return undefined;
+}
+
 /** Slots of `address` whose hash begins with the nibbles `path`, with their hashes. */
 export function* slotsUnder(
   reader: KvReader,
@@ -37,6 +71,20 @@ export function* slotsUnder(
 ): Generator<Hashed> {
   yield* keysUnder(reader, tableKey(TABLE.hashedSlot, address), path);
 }
+
+/** The addresses and slots that ever had a value, found by their hashes. */
+export type HashedKeys = {
+  /** Addresses whose hash is `start` or after it, in the order of the hashes; without some of the unmerged ones. */
+  addressesFrom(start: Uint8Array): Iterable<Hashed>;
+  /** Addresses changed by blocks that are not merged into the tables yet. */
+  unmergedAddresses(): Iterable<Uint8Array>;
+  /** Not found where it is unmerged. */
+  addressWithHash(hash: Uint8Array): Uint8Array | undefined;
+  /** Not found where it is unmerged. */
+  slotWithHash(address: Uint8Array, hash: Uint8Array): Uint8Array | undefined;
+  /** address ‖ slot, as `unmergedAddresses`. */
+  unmergedSlots(): Iterable<Uint8Array>;
+};
 
 export type Hashed = { readonly hash: Uint8Array; readonly key: Uint8Array };
 
@@ -70,4 +118,13 @@ function isUnder(hash: Uint8Array, path: Uint8Array): boolean {
     if (nibble !== path[i]) return false;
   }
   return true;
+}
+
+function nibblesOf(hash: Uint8Array): Uint8Array {
+  const nibbles = new Uint8Array(2 * hash.length);
+  for (const [i, byte] of hash.entries()) {
+    nibbles[2 * i] = byte >> 4;
+    nibbles[2 * i + 1] = byte & 15;
+  }
+  return nibbles;
 }

@@ -9,7 +9,7 @@ import { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { updateTrie } from "../../trie/trie-update.ts";
 import { decodeAccount } from "../records/changes-record.ts";
-import { addressesUnder, slotsUnder } from "./hashed-keys.ts";
+import { addressesUnder, addressWithHash, slotsUnder } from "./hashed-keys.ts";
 import type { NodeHistory } from "./node-history.ts";
 
 /** Nodes made again stay in memory up to so many: those of some twenty subtries of a state of a million accounts. */
@@ -93,23 +93,13 @@ export class HistoricNodes implements TrieNodeReader {
 
   *#slotsUnder(owner: Uint8Array, path: Uint8Array): Generator<Leaf> {
     const { slots } = this.#index;
-    const address = this.#addressOf(owner);
+    const address = addressWithHash(this.#kv, owner);
     if (address === undefined) return;
     for (const { hash, key: slot } of slotsUnder(this.#kv, address, path)) {
       const value = slots.at(Buffer.concat([address, slot]), this.#number);
       const leaf = value && encodeSlotValue(bytesToBigint(value));
       if (leaf !== undefined) yield { hash, value: leaf };
     }
-  }
-
-  #addressOf(owner: Uint8Array): Uint8Array | undefined {
-    const path = new Uint8Array(64);
-    for (let i = 0; i < 32; i++) {
-      path[2 * i] = owner[i]! >> 4;
-      path[2 * i + 1] = owner[i]! & 15;
-    }
-    for (const { key } of addressesUnder(this.#kv, path)) return key;
-    return undefined;
   }
 }
 

@@ -33,6 +33,7 @@ import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
+import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
 import {
@@ -314,6 +315,10 @@ export class LogBlockStore implements BlockStore {
   /** Every address that has or had an account, in any order. */
   addresses(): Iterable<Address> {
     return this.#index.addresses();
+  }
+
+  get hashedKeys(): HashedKeys {
+    return this.#index.hashedKeys;
   }
 
   /**

@@ -47,6 +47,11 @@ export class NodeHistory {
     return this.#recentBytes;
   }
 
+  /** Rows that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return this.#merging.length - this.#written;
+  }
+
   /** Notes the versions in `batch`. @param before has the nodes that it replaces */
   remember(number: number, batch: NodeBatch, before: TrieNodeReader): void {
     const replaced = new Map<string, number>();

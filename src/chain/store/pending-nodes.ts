@@ -1,7 +1,6 @@
+import { byPrefix } from "../../storage/row-order.ts";
 import { NodeBatch } from "../../trie/node-batch.ts";
 
-/** Places of which the order is exact: what a double holds beside 29 bits of the place itself. */
-const SORTED_PLACES_MAX = 2 ** 24;
 const TABLE_MIN = 1_024;
 
 /**
@@ -60,26 +59,7 @@ export class PendingNodes {
 
   /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
   sortedPlaces(): Float64Array {
-    const places = Float64Array.from(this.#anyOf.keys());
-    if (places.length > SORTED_PLACES_MAX) return places;
-    for (let place = 0; place < places.length; place++) {
-      places[place] = this.#prefixOf(this.#anyOf[place]!) * SORTED_PLACES_MAX + place;
-    }
-    places.sort();
-    for (let i = 0; i < places.length; i++) places[i] = places[i]! % SORTED_PLACES_MAX;
-    return places;
-  }
-
-  /** 29 bits: storage tries after the account trie, then the first nibbles. */
-  #prefixOf(entry: number): number {
-    const owner = this.nodes.owner(entry);
-    if (owner.length > 0) {
-      return 2 ** 28 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
-    }
-    const path = this.nodes.path(entry);
-    let prefix = 0;
-    for (let i = 0; i < 7; i++) prefix = prefix * 16 + (path[i] ?? 0);
-    return prefix;
+    return byPrefix(this.places, (place) => this.nodes.placePrefix(this.#anyOf[place]!));
   }
 
   /** Number of the place of `entry`, a new one if need be. */

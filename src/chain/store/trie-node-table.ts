@@ -1,4 +1,5 @@
 import { invariant } from "../../errors.ts";
+import { allocateShared, copyShared } from "../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
 import { numberFromKey, numberKey, TABLE } from "../../storage/schema.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -29,8 +30,8 @@ export class TrieNodeTable implements TrieNodeReader {
   readonly #kv: Kv;
   #recent = new PendingNodes();
   #merging: PendingNodes | undefined;
-  /** Places of `#merging` in the order of their rows, and how many are written. */
-  #order: Float64Array = new Float64Array(0);
+  /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
+  #order: Float64Array | undefined;
   #written = 0;
   /** Number of the merge under way. */
   #mergeNumber = 0;
@@ -44,10 +45,9 @@ export class TrieNodeTable implements TrieNodeReader {
     return this.#recent.nodes.bytes;
   }
 
-  /** Memory of all nodes that have still to be written. */
-  get waitingBytes(): number {
-    const left = 1 - this.#written / Math.max(1, this.#order.length);
-    return this.recentBytes + left * (this.#merging?.nodes.bytes ?? 0);
+  /** Places that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return (this.#merging?.places ?? 0) - this.#written;
   }
 
   node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
@@ -55,9 +55,10 @@ export class TrieNodeTable implements TrieNodeReader {
     if (pending !== undefined) return pending;
     const row = this.#kv.view(nodeKey(owner, path));
     if (row === undefined) return undefined;
-    const [newest, before] = versionsOf(row);
-    if (isVersion(newest, hash)) return newest.slice(HASH_PART);
-    return isVersion(before, hash) ? before.slice(HASH_PART) : undefined;
+    const end = newestEnd(row);
+    if (isVersion(row, VERSIONS_OFFSET, end, hash)) return rlpAt(row, VERSIONS_OFFSET, end);
+    if (isVersion(row, end, row.length, hash)) return rlpAt(row, end, row.length);
+    return undefined;
   }
 
   remember(batch: NodeBatch): void {
@@ -78,19 +79,20 @@ export class TrieNodeTable implements TrieNodeReader {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
     this.#merging = this.#recent;
     this.#recent = new PendingNodes();
-    this.#order = this.#merging.sortedPlaces();
+    this.#order = undefined;
     this.#written = 0;
     this.#mergeNumber = number;
   }
 
   /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
   mergeSome(keysMax: number, isLate: () => boolean): number {
+    const order = this.#sorted();
     const first = this.#written;
-    const end = Math.min(first + keysMax, this.#order.length);
+    const end = Math.min(first + keysMax, order.length);
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
-      do this.#write(writer, this.#order[at++]!);
+      do this.#write(writer, order[at++]!);
       while (at < end && !isLate());
     });
     this.#written = at;
@@ -99,21 +101,28 @@ export class TrieNodeTable implements TrieNodeReader {
 
   /** Writes all that is left in a transaction that goes on. */
   mergeRest(writer: KvWriter): void {
-    for (const place of this.#order.subarray(this.#written)) this.#write(writer, place);
+    for (const place of this.#sorted().subarray(this.#written)) this.#write(writer, place);
+  }
+
+  #sorted(): Float64Array {
+    this.#order ??= this.#merging?.sortedPlaces() ?? new Float64Array(0);
+    return this.#order;
   }
 
   #write(writer: KvWriter, place: number): void {
     const merging = this.#merging!;
     const entry = merging.entry(place);
     const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
-    const row = this.#mergedRow(merging, place, writer.view(key));
+    // The first merge finds rows only where an earlier try of it wrote them.
+    const stored = this.#mergeNumber === 1 ? undefined : writer.view(key);
+    const row = this.#mergedRow(merging, place, stored);
     if (row !== undefined) writer.put(key, row);
   }
 
   /** After the transaction that wrote the checkpoint of the merge under way. */
   endMerge(): void {
     this.#merging = undefined;
-    this.#order = new Float64Array(0);
+    this.#order = undefined;
     this.#written = 0;
   }
 
@@ -130,13 +139,13 @@ export class TrieNodeTable implements TrieNodeReader {
     if (newest < 0)
       return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
     const hash = merging.nodes.hash(newest);
-    if (!isWritten && isVersion(before, hash)) return undefined;
+    if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
     return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
   }
 
   #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
     const length = hash.length + rlp.length;
-    const row = new Uint8Array(VERSIONS_OFFSET + length + before.length);
+    const row = allocateShared(VERSIONS_OFFSET + length + before.length);
     row.set(numberKey(this.#mergeNumber));
     row[LENGTH_OFFSET] = length & 255;
     row[LENGTH_OFFSET + 1] = length >> 8;
@@ -163,14 +172,24 @@ const NO_VERSION = new Uint8Array(0);
 
 /** The newest version and the one before, views. */
 function versionsOf(row: Uint8Array): readonly [newest: Uint8Array, before: Uint8Array] {
-  const end = VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+  const end = newestEnd(row);
   return [row.subarray(VERSIONS_OFFSET, end), row.subarray(end)];
 }
 
-function isVersion(version: Uint8Array, hash: Uint8Array): boolean {
-  if (version.length === 0) return false;
-  for (let i = 0; i < HASH_PART; i++) if (version[i] !== hash[i]) return false;
+/** Where the newest version ends. */
+function newestEnd(row: Uint8Array): number {
+  return VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+}
+
+function isVersion(row: Uint8Array, start: number, end: number, hash: Uint8Array): boolean {
+  if (start === end) return false;
+  for (let i = 0; i < HASH_PART; i++) if (row[start + i] !== hash[i]) return false;
   return true;
+}
+
+/** A copy of the RLP in the version `row[start..end)`. */
+function rlpAt(row: Uint8Array, start: number, end: number): Uint8Array {
+  return copyShared(row, start + HASH_PART, end);
 }
 
 function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {

@@ -69,7 +69,7 @@ export function createInspectionPort(
       const { header } = known(at === "pending" ? "latest" : at).block;
       const source = {
         state: reader.stateAt(header.number),
-        addresses: store.addresses(),
+        keys: store.hashedKeys,
         storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
           reader.proofAt(header.number, address, []).storageRoot,
       };
@@ -84,15 +84,7 @@ export function createInspectionPort(
       budget.take(SLOT_CHARS * range.slots.length);
       return range;
     },
-    preimage: (hash) =>
-      findPreimage(
-        hash,
-        {
-          state: reader.stateAt(reader.head().block.header.number),
-          addresses: () => store.addresses(),
-        },
-        createBudget().assertInTime,
-      ),
+    preimage: (hash) => findPreimage(hash, store.hashedKeys, createBudget().assertInTime),
     modifiedAccounts: (first, last) =>
       modifiedAccounts(
         { stateAt: (number) => reader.stateAt(number), changes: (number) => store.changes(number) },

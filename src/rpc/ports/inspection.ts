@@ -33,7 +33,7 @@ export interface StateInspection {
     start: Uint8Array,
     slotsMax: number,
   ): MaybePromise<StorageRange>;
-  /** The address or slot whose keccak256 is a key in the head's tries; undefined: none. @throws TracingTimeoutError */
+  /** The address or slot whose keccak256 is or was a key in the state's tries; undefined: none. @throws TracingTimeoutError */
   preimage(hash: Hash): MaybePromise<Uint8Array | undefined>;
   /**
    * Accounts of block `last` that differ from those of `first`; both are in the chain.

@@ -5,7 +5,7 @@ import { andThen } from "../../ports/maybe-promise.ts";
 import { DebugError } from "../errors.ts";
 
 /**
- * `debug_preimage`: the address or slot that is stored under a hash in the state tries of the head. What contracts hash is not recorded:
+ * `debug_preimage`: the address or slot that is stored under a hash in the state tries, of now or of an old block. What contracts hash is not recorded:
  * `keccak256PreimageTracer` shows it.
  *
  * @throws DebugError with geth's text where there is none, TracingTimeoutError

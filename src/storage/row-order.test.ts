@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "../../test/support/fast-check.ts";
+import { byPrefix, keyPrefix } from "./row-order.ts";
+
+test("byPrefix orders keys as their first 29 bits do, each once", () => {
+  const key = fc.uint8Array({ minLength: 4, maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 60 }), (keys) => {
+      const order = Array.from(byPrefix(keys.length, (i) => keyPrefix(keys[i]!)));
+      assert.deepEqual(
+        order.toSorted((a, b) => a - b),
+        Array.from(keys.keys()),
+      );
+      const prefixes = order.map((i) => Buffer.from(keys[i]!).readUInt32BE() >>> 3);
+      assert.deepEqual(
+        prefixes,
+        prefixes.toSorted((a, b) => a - b),
+      );
+    }),
+  );
+});
+
+test("byPrefix leaves alone more keys than a double can number", () => {
+  const order = byPrefix(2 ** 24 + 1, () => assert.fail("prefix asked for"));
+  assert.equal(order.at(-1), 2 ** 24);
+});

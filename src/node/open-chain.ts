@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Chain, createChain } from "../chain/chain.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
@@ -7,7 +7,8 @@ import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
-import { dataPath, genesisPath } from "../config/home.ts";
+import { dataPath, forkPointPath, genesisPath } from "../config/home.ts";
+import { ForkUnsupportedError } from "../dev/fork/errors.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
@@ -71,6 +72,11 @@ export function openChain(
   log: Logger,
   { fork, ...options }: OpenChainOptions = {},
 ): OpenChain {
+  if (fork === undefined && config.dev && existsSync(forkPointPath(config.home))) {
+    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+      home: config.home,
+    });
+  }
   const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
   const store = openDiskBlockStore({
     directory: dataPath(config.home),

@@ -8,7 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { foundryBinary, startAnvil } from "../../bench/support/peers.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { createNode } from "../../src/index.ts";
+import { openChain } from "../../src/node/open-chain.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
@@ -238,6 +241,9 @@ for (const [name, startRemote] of remotes) {
       assert.equal(failed.error?.code, -32000);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));
       await node.stop();
+      // Commands on files know nothing of the remote chain.
+      const { config } = loadConfig({ home, dev: true, flags: {}, environment: {} });
+      assert.throws(() => openChain(config, SILENT_LOGGER), { code: "FORK_UNSUPPORTED" });
       node = await start({});
       assert.equal(Number(await call(node.url, "eth_blockNumber")), forked + 1);
       assert.equal(await read(deployed.contractAddress, "latest"), word(3));

@@ -24,6 +24,7 @@ const BENCHES: Readonly<
   subscribers: () => import("../bench/rpc/subscribers.ts"),
   "sequential-tx": () => import("../bench/rpc/sequential-tx.ts"),
   state: () => import("../bench/store/state.ts"),
+  "test-suite": () => import("../bench/dev/test-suite.ts"),
   throughput: () => import("../bench/throughput/throughput.ts"),
   trace: () => import("../bench/rpc/trace.ts"),
   "trace-memory": () => import("../bench/rpc/trace-memory.ts"),

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
 import { isRpcReferenceFresh } from "./rpc-docs.ts";
+import { areRpcTypesFresh } from "./rpc-types.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 let failed = false;
@@ -24,4 +25,7 @@ console.log(`layers: ${faults.length === 0 ? "ok" : "failed"}`);
 const areDocsFresh = isRpcReferenceFresh();
 console.log(`docs/rpc.md: ${areDocsFresh ? "ok" : "stale, run npm run docs"}`);
 
-process.exit(failed || faults.length > 0 || !areDocsFresh ? 1 : 0);
+const areTypesFresh = areRpcTypesFresh();
+console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
+
+process.exit(failed || faults.length > 0 || !areDocsFresh || !areTypesFresh ? 1 : 0);

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes docs/rpc.md out of the declarations of the methods and the comments above them. */
+/** `npm run docs`: writes src/rpc/method-types.ts, and docs/rpc.md out of the declarations of the methods and the comments above them. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
 import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
 import { METHODS } from "../src/rpc/methods.ts";
+import { writeRpcTypes } from "./rpc-types.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const target = join(root, "docs/rpc.md");
@@ -109,4 +110,7 @@ function proseOf(comment: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(target, reference());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(target, reference());
+  writeRpcTypes();
+}

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createPublicClient, createWalletClient, custom } from "viem";
 import { init } from "./cli/commands/init.ts";
 import { fakeContext } from "./cli/testing/fake-context.ts";
-import { createNode } from "./index.ts";
+import { createNode, type EvmintNode } from "./index.ts";
 
 const ALICE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const BOB = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8";
+const STRANGER = "0x00000000000000000000000000000000000beef1";
 
 test("createNode gives a dev chain without a port, which viem can use", async () => {
   const node = await createNode();
@@ -38,7 +39,7 @@ test("the provider tells errors by code, and subscriptions by events", async () 
     const message = new Promise<{ data: { subscription: unknown; result: { number: string } } }>(
       (resolve) => provider.once("message", resolve),
     );
-    node.mine();
+    node.produceBlock();
     const { data } = await message;
     assert.equal(data.subscription, id);
     assert.equal(data.result.number, "0x1");
@@ -53,7 +54,7 @@ test("a node with a home finds its chain again", async (context) => {
   context.after(() => rmSync(home, { recursive: true, force: true }));
   const options = { home, settings: { "consensus.block-time": "manual" } };
   const first = await createNode(options);
-  const hash = first.mine();
+  const hash = first.produceBlock();
   await first.stop();
   const second = await createNode(options);
   const block = await second.provider.request({
@@ -114,4 +115,74 @@ test("a home made by init is opened as the chain it is", async (context) => {
   const chainId = await node.provider.request({ method: "eth_chainId" });
   await node.stop();
   assert.equal(chainId, "0x1092");
+});
+
+test("the methods of a node are functions with types", async () => {
+  await using node = await createNode();
+  const [alice, bob] = node.accounts;
+  const id = await node.snapshot();
+  await node.setBalance(STRANGER, 5n * 10n ** 18n);
+  const balance = await node.rpc.eth_getBalance(STRANGER, "latest");
+  assert.equal(BigInt(balance), 5n * 10n ** 18n);
+  await node.impersonateAccount(STRANGER);
+  const hash = await node.rpc.eth_sendTransaction({ from: STRANGER, to: bob!.address, value: 7n });
+  const receipt = await node.rpc.eth_getTransactionReceipt(hash);
+  assert.equal(receipt?.from, STRANGER);
+  await node.mine(3, 60);
+  const block = await node.rpc.eth_getBlockByNumber("latest", false);
+  const earlier = await node.rpc.eth_getBlockByNumber("0x3", false);
+  assert.equal(Number(block!.timestamp) - Number(earlier!.timestamp), 60);
+  assert.equal(await node.revert(id), true);
+  assert.equal(await node.rpc.eth_blockNumber(), "0x0");
+  assert.equal(await node.rpc.eth_getBalance(STRANGER), "0x0");
+  await assert.rejects(node.rpc.eth_getBalance("0x1"), { code: -32602 });
+  const call = { from: alice!.address, to: bob!.address, value: 1n, gas: 21_000n };
+  assert.equal(await node.rpc.eth_call(call, undefined, { [STRANGER]: { balance: 1n } }), "0x");
+});
+
+test("hundreds of nodes run in one process, each with a chain of its own", async () => {
+  const nodes = await Promise.all(Array.from({ length: 200 }, () => createNode()));
+  try {
+    const balances = await Promise.all(
+      nodes.map(async ({ provider, accounts }, i) => {
+        const value = `0x${(i + 1).toString(16)}`;
+        const [from] = accounts;
+        const params = [{ from: from!.address, to: STRANGER, value }];
+        await provider.request({ method: "eth_sendTransaction", params });
+        return provider.request({ method: "eth_getBalance", params: [STRANGER, "latest"] });
+      }),
+    );
+    assert.deepEqual(
+      balances.map(Number),
+      nodes.map((_, i) => i + 1),
+    );
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+  }
+});
+
+test("a node in memory writes no chain to disk, and is stopped at the end of its scope", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-scope-"));
+  let provider: EvmintNode["provider"];
+  {
+    await using node = await createNode({
+      home: folder,
+      settings: { "dev.in-memory": "true", "ipc.enable": "true" },
+    });
+    provider = node.provider;
+    assert.deepEqual(
+      node.urls.map((url) => url.endsWith("evmint.ipc")),
+      [true],
+    );
+    node.produceBlock();
+    assert.equal(await provider.request({ method: "eth_blockNumber" }), "0x1");
+    const first = await provider.request({ method: "hardhat_metadata" });
+    await using other = await createNode();
+    const second = await other.provider.request({ method: "hardhat_metadata" });
+    const idOf = (metadata: unknown) => (metadata as { instanceId: string }).instanceId;
+    assert.notEqual(idOf(first), idOf(second));
+  }
+  await assert.rejects(provider.request({ method: "eth_chainId" }), { code: 4200 });
+  assert.equal(existsSync(join(folder, "data")), false);
+  rmSync(folder, { recursive: true });
 });

@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { UnknownConfigKeyError } from "./config/errors.ts";
@@ -6,15 +7,22 @@ import { genesisPath } from "./config/home.ts";
 import { loadConfig } from "./config/load.ts";
 import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
+import type { DevAccount } from "./keystore/dev-accounts.ts";
+import { createDevControl, type DevControl } from "./node/dev-control.ts";
 import type { InProcessProvider } from "./node/provider.ts";
+import { createRpcClient } from "./node/rpc-client.ts";
 import { startNode } from "./node/start-node.ts";
+import type { RpcMethods } from "./rpc/method-types.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
+export type { DevAccount } from "./keystore/dev-accounts.ts";
+export type { DevControl } from "./node/dev-control.ts";
 export { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./node/provider.ts";
+export type * from "./rpc/method-types.ts";
 export type { Logger } from "./telemetry/logger.ts";
 
 export type CreateNodeOptions = {
-  /** Folder of the chain. Left out: a chain that is gone when the node stops. */
+  /** Folder of the chain. Left out: a dev chain in memory that is gone when the node stops. */
   readonly home?: string;
   /** The funded accounts and open namespaces of `start --dev`. Default: true unless `home` holds a chain made by `init`. */
   readonly dev?: boolean;
@@ -28,15 +36,20 @@ export type CreateNodeOptions = {
   readonly log?: Logger;
 };
 
-export type EvmintNode = {
-  /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
-  readonly provider: InProcessProvider;
-  /** Where it listens; nowhere unless `settings` say so. */
-  readonly urls: readonly string[];
-  /** Makes one block now, empty or not; its hash. */
-  mine(): `0x${string}`;
-  stop(): Promise<void>;
-};
+export type EvmintNode = AsyncDisposable &
+  DevControl & {
+    /** EIP-1193: for viem's `custom`, ethers' `BrowserProvider`, web3.js. */
+    readonly provider: InProcessProvider;
+    /** Where it listens; nowhere unless `settings` say so. */
+    readonly urls: readonly string[];
+    /** The funded accounts of a dev chain; none on other chains. Anyone knows their keys. */
+    readonly accounts: readonly DevAccount[];
+    /** Every method, typed: `rpc.eth_getBalance(address, "latest")`. */
+    readonly rpc: RpcMethods;
+    /** Makes one block now, empty or not, on any chain with the solo engine; its hash. */
+    produceBlock(): `0x${string}`;
+    stop(): Promise<void>;
+  };
 
 /** No port, no socket: a program that embeds a node talks to `provider`. */
 const EMBEDDED = {
@@ -62,18 +75,26 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
   assertOptions(options);
   const { fork, settings = {}, log = SILENT_LOGGER } = options;
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
-  const home = options.home ?? mkdtempSync(join(tmpdir(), "evmint-"));
-  const flags = { ...EMBEDDED, ...forkFlags(fork), ...settings };
+  // Made when something is written to it: most nodes in memory never do.
+  const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
+  const inMemory = { "dev.in-memory": String(options.home === undefined) };
+  const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...settings };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
   const node = await startNode(config, log);
+  async function stop() {
+    await node.stop();
+    if (options.home === undefined) rmSync(home, { recursive: true, force: true });
+  }
+  const rpc = createRpcClient(node.provider);
   return {
+    ...createDevControl(rpc),
     provider: node.provider,
+    rpc,
     urls: node.listeners.map(({ url }) => url),
-    mine: () => node.core.engine.produceBlock(),
-    async stop() {
-      await node.stop();
-      if (options.home === undefined) rmSync(home, { recursive: true, force: true });
-    },
+    accounts: node.chain.devAccounts,
+    produceBlock: () => node.core.engine.produceBlock(),
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

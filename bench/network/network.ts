@@ -1,14 +1,19 @@
 /**
- * A network of four validators on this machine: `npm run bench -- network [TRANSFERS] [ACCOUNTS]`.
+ * A network of four validators on this machine: `npm run bench -- network load [TRANSFERS]` and `… network sync [TRANSFERS] [ACCOUNTS]`.
  *
- * Block intervals when idle; TRANSFERS through all validators at once, with the CPU of each node and of its CometBFT; the time from sending a
- * transaction to the block that has it; then a new node that fetches every block, and one that restores a snapshot of ACCOUNTS accounts.
- * Everything shares the cores of this machine with the programs that send.
+ * `load`: intervals of empty blocks, TRANSFERS through all validators at once with the CPU of each node and of its CometBFT, and the time from
+ * sending a transaction to the block that has it. `sync`: a new node that fetches every block after TRANSFERS, and one that restores a snapshot of
+ * ACCOUNTS accounts. Everything shares the cores of this machine with the programs that send.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually, Network, type NetworkNode } from "../../test/network/network.ts";
+import {
+  eventually,
+  Network,
+  type NetworkNode,
+  type NetworkOptions,
+} from "../../test/network/network.ts";
 import { cpuSecondsOf } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { sendTransactions } from "../throughput/send-transactions.ts";
@@ -31,63 +36,79 @@ const IDLE_BLOCKS = 12;
 
 type Row = { readonly figure: string; readonly value: number; readonly unit: string };
 
-export async function run([transfers = "30000", accounts = "20000"]: readonly string[]) {
+type Part = (
+  genesis: string,
+  transactions: readonly SignedTransaction[],
+) => Promise<readonly Row[]>;
+const PARTS: Readonly<Record<string, Part>> = { load: underLoad, sync: joining };
+
+export async function run([
+  name = "load",
+  transfers = "12000",
+  accounts = "20000",
+]: readonly string[]) {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`parts: ${Object.keys(PARTS).join(", ")}`);
   const folder = mkdtempSync(join(tmpdir(), "evmint-bench-"));
   const genesis = join(folder, "genesis.json");
   const keys = senderKeys(SENDERS);
-  writeFileSync(genesis, genesisText(keys, Number(accounts)));
-  const transactions = signAll("transfer", keys, Number(transfers) + TIMED);
+  writeFileSync(genesis, genesisText(keys, name === "sync" ? Number(accounts) : 0));
   try {
-    const rows = [
-      ...(await idleNetwork(genesis, "100ms")),
-      ...(await loadedNetwork(genesis, transactions)),
-    ];
+    const rows = await part(genesis, signAll("transfer", keys, Number(transfers) + TIMED));
     printTable(rows);
-    writeResult("network", rows, { validators: VALIDATORS, transfers, accounts });
+    const sizes = name === "sync" ? { transfers, accounts } : { transfers };
+    writeResult(`network-${name}`, rows, { validators: VALIDATORS, ...sizes });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function idleNetwork(genesis: string, blockTime: string): Promise<readonly Row[]> {
-  const network = await Network.create({ validators: VALIDATORS, genesis, blockTime });
-  try {
-    await startAll(network);
-    return [await blockInterval(network.nodes[0]!, blockTime)];
-  } finally {
-    await network.stop();
-  }
-}
-
-async function loadedNetwork(
+async function underLoad(
   genesis: string,
   transactions: readonly SignedTransaction[],
 ): Promise<readonly Row[]> {
-  const network = await Network.create({
-    ...{ validators: VALIDATORS, genesis, blockTime: "1s" },
-    flags: ["--mempool.account-slots", "100000", "--snapshot.interval", "40"],
-  });
-  try {
-    await startAll(network);
+  const fastest = await withNetwork({ genesis, blockTime: "100ms" }, ({ nodes }) =>
+    blockInterval(nodes[0]!, "100ms"),
+  );
+  return withNetwork({ genesis, blockTime: "1s" }, async (network) => {
     const idle = await blockInterval(network.nodes[0]!, "1s");
     const load = await sustained(network, transactions.slice(0, -TIMED));
     const finality = await finalityTimes(network.nodes[1]!, transactions.slice(-TIMED), TIMED_RATE);
     return [
-      idle,
-      ...load,
+      ...[fastest, idle, ...load],
       row("time to finality, p50", finality.p50, "ms"),
       row("time to finality, p99", finality.p99, "ms"),
-      ...(await blockSync(network)),
-      ...(await stateSync(network)),
     ];
+  });
+}
+
+function joining(
+  genesis: string,
+  transactions: readonly SignedTransaction[],
+): Promise<readonly Row[]> {
+  const flags = ["--snapshot.interval", "20"];
+  return withNetwork({ genesis, blockTime: "1s", flags }, async (network) => {
+    await sustained(network, transactions);
+    return [...(await blockSync(network)), ...(await stateSync(network))];
+  });
+}
+
+/** `use` of the started validators, which are stopped after it. */
+async function withNetwork<T>(
+  { flags = [], ...options }: Omit<NetworkOptions, "validators">,
+  use: (network: Network) => Promise<T>,
+): Promise<T> {
+  const network = await Network.create({
+    ...{ validators: VALIDATORS, ...options },
+    flags: ["--mempool.account-slots", "100000", ...flags],
+  });
+  try {
+    for (const node of network.nodes) node.start();
+    for (const node of network.nodes) await reaches(node, 2);
+    return await use(network);
   } finally {
     await network.stop();
   }
-}
-
-async function startAll({ nodes }: Network): Promise<void> {
-  for (const node of nodes) node.start();
-  for (const node of nodes) await reaches(node, 2);
 }
 
 /** Every transfer over all validators at once, until the last one is in a block. */
@@ -224,6 +245,9 @@ function reaches(node: NetworkNode, number: number): Promise<number> {
   return eventually(`block ${number}`, async () => (await heightOf(node)) >= number);
 }
 
+/** A figure, which is printed at once: the rest takes minutes. */
 function row(figure: string, value: number, unit: string): Row {
-  return { figure, value: Number(value.toPrecision(4)), unit };
+  const made = { figure, value: Number(value.toPrecision(4)), unit };
+  console.log(JSON.stringify(made));
+  return made;
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { dangersOf } from "../config/dangers.ts";
+import { isInMemory } from "../config/home.ts";
 import { duration } from "../config/value-types.ts";
 import { DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
 import type { ChainStatus, Listener } from "../node/types.ts";
@@ -25,7 +26,7 @@ export function renderBanner(options: BannerOptions): string {
     ...(config.dev ? [devAccountLines(chain, loud)] : []),
     [
       row("Chain id", `${chain.chainId}`),
-      row("Home", config.home),
+      row("Home", isInMemory(config) ? `${config.home} (the chain is in memory)` : config.home),
       row("State", stateOf(chain, options.now)),
       row("Engine", engineOf(config)),
     ],

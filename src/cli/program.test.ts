@@ -375,17 +375,37 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
 });
 
 test("start --dev takes the port and block 0 by short flags", async () => {
-  const flags = ["--port", "9545", "--chain-id", "7", "--accounts", "3", "--predeploys", "none"];
+  const flags = [
+    "--port",
+    "9545",
+    "--chain-id",
+    "7",
+    "--accounts",
+    "3",
+    "--predeploys",
+    "none",
+    "--dev.in-memory",
+  ];
   const node = await startDev(fakeNode(), flags);
   node.signal();
   await node.exit;
   const { jsonRpc, devChain } = node.config;
   assert.deepEqual(jsonRpc.address, { host: "127.0.0.1", port: 9545 });
   assert.deepEqual(jsonRpc.wsAddress, { host: "127.0.0.1", port: 9546 });
-  const fork = { forkUrls: [], forkBlock: null };
   assert.deepEqual(devChain, {
-    ...{ chainId: 7, accounts: 3, genesis: null, predeploys: ["none"] },
-    ...fork,
+    chainId: 7,
+    accounts: 3,
+    genesis: null,
+    predeploys: ["none"],
+    ...{ forkUrls: [], forkBlock: null },
+    ...{
+      artifacts: null,
+      clientVersion: null,
+      loadState: null,
+      dumpState: null,
+      stateIntervalMs: null,
+    },
+    inMemory: true,
   });
   for (const args of [
     ["start", "--dev", "--port", "65535"],

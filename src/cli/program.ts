@@ -194,6 +194,11 @@ function addChainCommands(
     .action(async (file: string, first: string, last: string, flags: Flags) =>
       (await commands()).exportFile(load(flags).config, file, [first, last], context),
     );
+  chainCommand(program, "export-state <file> [block]")
+    .description("write the state after a block as JSON lines, as geth dump does")
+    .action(async (file: string, block: string | undefined, flags: Flags) =>
+      (await commands()).exportStateFile(load(flags).config, file, block, context),
+    );
   chainCommand(program, "rollback [blocks]")
     .description("forget the newest blocks (default 1)")
     .action(async (blocks: string | undefined, flags: Flags) =>
@@ -343,8 +348,17 @@ const DEV_ALIASES = [
   ["dev.predeploys", "--predeploys <list>", "contracts at block 0 (default all; none)"],
 ] as const;
 
+/** Names of files, most as in anvil; `--help-all` shows the settings. */
+const DEV_FILE_ALIASES = [
+  ["dev.artifacts", "--artifacts <folder>"],
+  ["dev.load-state", "--load-state <file>"],
+  ["dev.dump-state", "--dump-state <file>"],
+  ["dev.state-interval", "--state-interval <duration>"],
+] as const;
+
 function withDevAliases(command: Command): Command {
   for (const [, flag, description] of DEV_ALIASES) command.option(flag, description);
+  for (const [, flag] of DEV_FILE_ALIASES) command.addOption(new Option(flag).hideHelp());
   return command;
 }
 
@@ -401,10 +415,12 @@ function homeOf(flags: Flags, { environment }: CliContext): string {
 
 /** Settings given by their short flags. @throws UsageError */
 function aliasedSettings(flags: Flags): [string, string][] {
-  const aliases = DEV_ALIASES.flatMap(([key, flag]): [string, string][] => {
-    const value = flags[new Option(flag).attributeName()] as string | undefined;
-    return value === undefined ? [] : [[key, value]];
-  });
+  const aliases = [...DEV_ALIASES, ...DEV_FILE_ALIASES].flatMap(
+    ([key, flag]): [string, string][] => {
+      const value = flags[new Option(flag).attributeName()] as string | undefined;
+      return value === undefined ? [] : [[key, value]];
+    },
+  );
   if (aliases.length > 0 && flags["dev"] !== true) {
     throw new UsageError(
       `--${aliases[0]![0].slice("dev.".length)} is for new dev chains: add --dev, or make a chain of your own with "evmintd init"`,

@@ -24,11 +24,12 @@ const DEV_GENESIS_TIME = 1_767_225_600;
 
 /**
  * Genesis of the dev chain in the home: that of `config/dev-genesis.json`, which the first start writes from the settings. From then on
- * the file decides, and settings that contradict it are errors.
+ * the file decides, and settings that contradict it are errors. A chain in memory has no file: the settings decide.
  * @param storedTimestamp time of block 0 if there is a chain already, Unix seconds
  * @throws InvalidConfigError, InvalidGenesisError
  */
 export function openDevGenesis(config: DevConfig, storedTimestamp: number | undefined): Genesis {
+  if (config.devChain.inMemory) return parseGenesis(devGenesisText(config));
   const path = devGenesisPath(config.home);
   if (!existsSync(path) && storedTimestamp !== undefined) {
     const legacy = legacyGenesisText(storedTimestamp);

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Config } from "./config.ts";
 import { InvalidConfigError } from "./errors.ts";
 
 /**
@@ -46,6 +47,11 @@ export function nodeKeyPath(home: string): string {
 
 export function keystorePath(home: string): string {
   return join(home, "keystore");
+}
+
+/** A dev chain that ends with its process; `dataPath` has nothing of it. */
+export function isInMemory({ dev, devChain }: Pick<Config, "dev" | "devChain">): boolean {
+  return dev && devChain.inMemory;
 }
 
 /** Block log and index. */

@@ -478,7 +478,7 @@ export const SCHEMA = {
         "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken. The newest two are stored: a new node has to find and fetch one in the time of two intervals.",
     }),
   },
-  /** Block 0 of a dev chain. They shape the chain at its first start; later they have to agree with it or be left out. */
+  /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {
     chainId: option("dev.chain-id", unset(integer(1)), null, {
       description: "Chain id of a new dev chain: 31337 unless set.",
@@ -498,6 +498,28 @@ export const SCHEMA = {
     }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
+    }),
+    clientVersion: option("dev.client-version", unset(text), null, {
+      description:
+        "What web3_clientVersion answers on a dev chain, for tools that look for a name: Hardhat's network helpers run where it begins with hardhat or anvil.",
+    }),
+    artifacts: option("dev.artifacts", unset(text), null, {
+      description:
+        "Folder of Foundry's or Hardhat's artifacts: the log shows calls, events and errors of a dev chain by name, and the line of a revert.",
+    }),
+    loadState: option("dev.load-state", unset(text), null, {
+      description: "File of anvil's format whose accounts a new dev chain has from its start.",
+    }),
+    dumpState: option("dev.dump-state", unset(text), null, {
+      description: "File that gets the dev chain's accounts in anvil's format when the node stops.",
+    }),
+    stateIntervalMs: option("dev.state-interval", unset(duration), null, {
+      description:
+        "Time after which the file of dev.dump-state is written again while the node runs.",
+    }),
+    inMemory: option("dev.in-memory", boolean, false, {
+      description:
+        "The dev chain is in memory: a new one at each start, of which nothing is written to disk.",
     }),
   },
   index: {

@@ -86,6 +86,12 @@ export class DevChain {
     return this.#mode().automine;
   }
 
+  /** False: blocks are made on demand alone. */
+  get makesBlocks(): boolean {
+    const { automine, intervalMs } = this.#mode();
+    return automine || intervalMs > 0;
+  }
+
   /** Milliseconds to add to the clock. */
   get clockOffsetMs(): number {
     return 1000 * (this.#settings.clockOffsetSeconds ?? 0);

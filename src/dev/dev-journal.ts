@@ -43,6 +43,9 @@ export type DevJournal = {
   close(): void;
 };
 
+/** Of a chain that ends with its process: nothing is read again. */
+export const NO_DEV_JOURNAL: DevJournal = { append() {}, records: () => [], close() {} };
+
 /** @throws LogCorruptionError, UnknownFormatError */
 export function openDevJournal(directory: LogDirectory): DevJournal {
   const log = openBlockLog({ directory });

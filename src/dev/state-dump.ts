@@ -45,8 +45,13 @@ export function dumpAccounts(addresses: Iterable<Address>, chain: Chain): StateD
 }
 
 /** The dump as `anvil_dumpState` gives it: JSON, packed by gzip. */
-export async function packDump({ accounts, bestBlockNumber }: StateDump): Promise<Uint8Array> {
-  const text = JSON.stringify({
+export async function packDump(dump: StateDump): Promise<Uint8Array> {
+  return promisify(gzip)(dumpText(dump));
+}
+
+/** The dump as `anvil --dump-state` writes it: JSON. */
+export function dumpText({ accounts, bestBlockNumber }: StateDump): string {
+  return JSON.stringify({
     block: null,
     accounts,
     best_block_number: bestBlockNumber,
@@ -54,7 +59,6 @@ export async function packDump({ accounts, bestBlockNumber }: StateDump): Promis
     transactions: [],
     historical_states: null,
   });
-  return promisify(gzip)(text);
 }
 
 /**

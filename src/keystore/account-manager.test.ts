@@ -35,7 +35,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
-function open(publicKeys: readonly Uint8Array[] = []): AccountManager {
+function open(publicKeys: ReadonlyMap<Address, Uint8Array> = new Map()): AccountManager {
   const strength = "light";
   const allowReadableByOthers = false;
   const assertUnlockAllowed = () => {
@@ -176,7 +176,7 @@ test("after five wrong passphrases an account is not tried for a minute, others 
 });
 
 test("public accounts come first, are unlocked from the start, and can be locked", async () => {
-  const accounts = open([hexToBytes(bob.privateKey)]);
+  const accounts = open(new Map([[bob.address, hexToBytes(bob.privateKey)]]));
   const created = await accounts.create("pw");
   assert.deepEqual(await accounts.accounts(), [bob.address, created]);
   await sign(accounts, bob.address);

@@ -1,4 +1,4 @@
-import { addressFromPrivateKey, type Signature, sign } from "../crypto/secp256k1.ts";
+import { type Signature, sign } from "../crypto/secp256k1.ts";
 import type { Address } from "../primitives/address.ts";
 import type { AccountSigner } from "./account-signer.ts";
 import {
@@ -23,7 +23,7 @@ export type AccountManagerModules = {
   readonly tries: PassphraseTries;
   readonly observer: Pick<KeyObserver, "wrongSecret">;
   /** Keys everybody knows, those of a dev chain: unlocked from the start, and any passphrase opens them. */
-  readonly publicKeys: readonly Uint8Array[];
+  readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
   /** @throws UnlockForbiddenError while strangers could use an unlocked account */
   readonly assertUnlockAllowed: () => void;
   /** Monotonic milliseconds. */
@@ -50,7 +50,7 @@ export class AccountManager implements AccountSigner {
     this.#modules = modules;
     this.#now = modules.now ?? (() => performance.now());
     const { publicKeys, unlocked } = modules;
-    this.#publicKeys = new Map(publicKeys.map((key) => [addressFromPrivateKey(key), key]));
+    this.#publicKeys = publicKeys;
     for (const [address, key] of this.#publicKeys) unlocked.hold(address, key.slice(), undefined);
   }
 

@@ -7,6 +7,7 @@ import {
   cliqueProposalsPath,
   clockStopPath,
   devJournalPath,
+  isInMemory,
   poolPath,
   quarantinePath,
   snapshotsPath,
@@ -31,7 +32,7 @@ import { SnapshotFiles } from "../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots } from "../consensus/state-sync/snapshots.ts";
 import { sidecarFaultText } from "../crypto/kzg/sidecar.ts";
 import { DevChain } from "../dev/dev-chain.ts";
-import { openDevJournal } from "../dev/dev-journal.ts";
+import { NO_DEV_JOURNAL, openDevJournal } from "../dev/dev-journal.ts";
 import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../mempool/journaled-pool.ts";
 import { Mempool } from "../mempool/mempool.ts";
@@ -137,9 +138,10 @@ export function composeChain(
   const clock = watchClock(config, opened, modules, hooks);
   const poolLog = log.child("mempool");
   const mempool = createMempool(config, opened, poolLog);
-  const journaled = config.mempool.journal
-    ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
-    : undefined;
+  const journaled =
+    config.mempool.journal && !isInMemory(config)
+      ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
+      : undefined;
   const blobWorkers = createBlobWorkers(config.mempool, poolLog);
   const quarantine = openQuarantine(
     {
@@ -278,7 +280,9 @@ export function composeChain(
           return solo.produceBlock();
         },
       },
-      journal: openDevJournal(openLogDirectory(devJournalPath(config.home))),
+      journal: isInMemory(config)
+        ? NO_DEV_JOURNAL
+        : openDevJournal(openLogDirectory(devJournalPath(config.home))),
       now: hooks.wallClock ?? Date.now,
     });
   }

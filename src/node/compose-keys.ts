@@ -9,6 +9,7 @@ import { KeyStore } from "../keystore/keystore.ts";
 import { PassphraseTries } from "../keystore/passphrase-tries.ts";
 import { UnlockedKeys } from "../keystore/unlocked-keys.ts";
 import type { KeyObserver } from "../keystore/wallet.ts";
+import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
@@ -27,7 +28,7 @@ export function composeKeys(
     readonly metrics: Metrics;
     readonly assertUnlockAllowed: () => void;
     /** Private keys of the dev chain's accounts. */
-    readonly publicKeys: readonly Uint8Array[];
+    readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
   },
 ): AccountManager {
   const { strength, allowReadableByOthers, passphraseTriesMax, passphraseQueueMax } =

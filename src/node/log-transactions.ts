@@ -5,6 +5,7 @@ import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { textString } from "../tracing/trace-text.ts";
 import type { ExecutedBlock } from "../types/block.ts";
+import type { ArtifactLog } from "./artifact-log.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { type ConsoleWatch, createConsoleWatch } from "./console-watch.ts";
 
@@ -21,7 +22,15 @@ const REASON_TIMEOUT_MS = 500;
 export function logTransactions(
   { chain, devChain }: Pick<ChainCore, "chain" | "devChain">,
   tracing: Pick<ExecutionPort, "traceTransaction">,
-  { log, failures }: { readonly log: Logger; readonly failures: Failures },
+  {
+    log,
+    failures,
+    artifacts,
+  }: {
+    readonly log: Logger;
+    readonly failures: Failures;
+    readonly artifacts: ArtifactLog | undefined;
+  },
 ): void {
   const watch = createConsoleWatch(tracing);
   const logLater = failures.guard("transaction log", async (event: BlockCommitted) => {
@@ -30,6 +39,7 @@ export function logTransactions(
       await logPrinted(executed, watch, log);
     }
     await logBlock(executed, tracing, log);
+    if (artifacts !== undefined) await logCalls(executed, artifacts, log);
   });
   chain.subscribe((event) => {
     // After the callers that wait for the block: the line may need an execution.
@@ -49,6 +59,24 @@ async function logPrinted(
       return [];
     });
     for (const text of lines) log.info("console.log", { text });
+  }
+}
+
+/** A line for each call and event, transaction by transaction. */
+async function logCalls(
+  { block, receipts }: ExecutedBlock,
+  artifacts: ArtifactLog,
+  log: Logger,
+): Promise<void> {
+  for (const [index, { hash }] of block.transactions.slice(0, PRINTING_MAX).entries()) {
+    const isFailed = receipts[index]!.status === 0;
+    const lines = await artifacts
+      .linesOf(hash, { number: block.header.number, isFailed })
+      .catch((error: unknown) => {
+        log.warn("calls of a transaction cannot be shown", { hash, error });
+        return [];
+      });
+    for (const text of lines) log.info("call", { text });
   }
 }
 

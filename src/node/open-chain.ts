@@ -4,10 +4,10 @@ import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
 import { StatePatches } from "../chain/state-patches.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
-import { openDiskBlockStore } from "../chain/store/open-block-store.ts";
+import { createMemoryBlockStore, openDiskBlockStore } from "../chain/store/open-block-store.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
-import { dataPath, forkPointPath, genesisPath } from "../config/home.ts";
+import { dataPath, forkPointPath, genesisPath, isInMemory } from "../config/home.ts";
 import { ForkUnsupportedError } from "../dev/fork/errors.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
@@ -16,6 +16,7 @@ import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { TrieNodeReader } from "../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
 import type { Fork } from "./open-fork.ts";
@@ -78,13 +79,18 @@ export function openChain(
     });
   }
   const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
-  const store = openDiskBlockStore({
-    directory: dataPath(config.home),
-    createTrie: (nodes) => alias(createStateTrie(nodes)),
-    logger: log.child("store"),
+  const storeOptions = {
+    createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     ...options,
-  });
+  };
+  const store = isInMemory(config)
+    ? createMemoryBlockStore(storeOptions)
+    : openDiskBlockStore({
+        directory: dataPath(config.home),
+        logger: log.child("store"),
+        ...storeOptions,
+      });
   try {
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
@@ -101,7 +107,7 @@ export function openChain(
     }
     if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
     // Processes that follow the store would not see them.
-    const canPatch = config.dev && config.jsonRpc.processes === 0;
+    const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
     const chain = createChain({
       config: genesis.config,

@@ -11,6 +11,7 @@ import type { Block } from "../types/block.ts";
 import { backfill } from "./backfill.ts";
 import { chainFileSize, type FileBlock, readChainFile } from "./chain-file.ts";
 import { executionModules } from "./execution-modules.ts";
+import { exportState } from "./export-state.ts";
 import { importFileBlock } from "./import-file-block.ts";
 import { type OpenChain, openChain } from "./open-chain.ts";
 import { startNode } from "./start-node.ts";
@@ -97,6 +98,20 @@ export const nodeOperations: NodeOperations = {
       return { exported };
     } finally {
       store.close();
+    }
+  },
+
+  async exportState(config, log, { file, block }) {
+    const opened = openChain(config, log);
+    try {
+      const head = opened.chain.head().block.header.number;
+      const number = block ?? head;
+      if (number > head) {
+        throw new UnknownRangeError(`block ${number} does not exist: head is ${head}`);
+      }
+      return { block: number, accounts: await exportState(file, number, opened) };
+    } finally {
+      opened.store.close();
     }
   },
 

@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
+import { isInMemory } from "../config/home.ts";
 import { instanceId } from "../config/instance-id.ts";
 import { clientVersion } from "../config/version.ts";
 import type { AccountManager } from "../keystore/account-manager.ts";
+import { hashFromBytes } from "../primitives/hash.ts";
 import type { NodeAdmin } from "../rpc/admin/port.ts";
 import type { MethodInfo } from "../rpc/dispatch/method.ts";
 import type { LesPort } from "../rpc/les/port.ts";
@@ -91,12 +94,14 @@ export function createRpcPorts(
 }
 
 function createNodePort(
-  { home, consensus }: Config,
+  config: Config,
   { chain, feeRecipient, engine, devChain, voting }: ChainCore,
   view: ChainView,
   { admin, miner, dappDb, isListening, readiness }: NodeModules,
 ): NodePort {
-  const version = clientVersion();
+  const { consensus, devChain: devSettings } = config;
+  const version = (config.dev && devSettings.clientVersion) || clientVersion();
+  const idOfMemory = hashFromBytes(randomBytes(32));
   const startingBlock = chain.head().block.header.number;
   return {
     info: () => {
@@ -109,13 +114,13 @@ function createNodePort(
         isListening: network?.isListening ?? isListening(),
         coinbase: feeRecipient.value,
         // The solo engine is the one validator and has no chain to catch up with.
-        isValidator: network?.isValidator ?? true,
+        isValidator: network?.isValidator ?? devChain?.makesBlocks ?? true,
         syncProgress: network?.isCatchingUp ? syncProgressOf(chain, startingBlock) : undefined,
       };
     },
     readiness,
     devChain: () => ({
-      instanceId: instanceId(home),
+      instanceId: isInMemory(config) ? idOfMemory : instanceId(config.home),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
     }),
     ...admin,

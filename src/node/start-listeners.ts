@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
-import { dataPath } from "../config/home.ts";
+import { dataPath, isInMemory } from "../config/home.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
@@ -84,7 +85,9 @@ export async function startListeners(
 
   const keys = composeKeys(config, log.child("keystore"), {
     metrics,
-    publicKeys: core.devAccounts.map(({ privateKey }) => hexToBytes(privateKey)),
+    publicKeys: new Map(
+      core.devAccounts.map(({ address, privateKey }) => [address, hexToBytes(privateKey)]),
+    ),
     assertUnlockAllowed() {
       const exposed = exposedUrl(server?.urls ?? {});
       if (exposed !== undefined && !jsonRpc.allowInsecureUnlock) {
@@ -127,10 +130,8 @@ export async function startListeners(
     namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
-  // Created at the first start of a dev chain, and again after it was deleted to revoke all tokens.
-  createJwtSecret(config.home);
   let processes: RpcProcesses | undefined;
-  const jwtSecret = readJwtSecret(config.home);
+  const jwtSecret = isInMemory(config) ? randomBytes(32) : jwtSecretOf(config);
   const authentication = createAuthenticator({
     secret: jwtSecret,
     badTokensMax: access.badTokensMax,
@@ -158,6 +159,7 @@ export async function startListeners(
       onBadToken: authentication.countBadToken,
     },
   );
+  if (ipc.enable) mkdirSync(config.home, { recursive: true, mode: 0o700 });
   const { filters, feeds } = modules.sessions;
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
   reportSessions(metrics, modules.sessions);
@@ -220,6 +222,12 @@ export async function startListeners(
 function forkedBlocksOf({ base, call }: Fork): ForkedBlocks {
   const { header, hash } = base.block;
   return { number: header.number, hash, call };
+}
+
+/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. */
+function jwtSecretOf({ home }: Config): Uint8Array {
+  createJwtSecret(home);
+  return readJwtSecret(home);
 }
 
 /** Where the chain's peers are; none for an engine without a network. */

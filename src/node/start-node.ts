@@ -1,11 +1,18 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
+import { InvalidConfigError } from "../config/errors.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
+import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
+import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { mergeExpositions } from "../telemetry/merge-expositions.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { type ArtifactLog, createArtifactLog } from "./artifact-log.ts";
 import { declareChainMetrics } from "./chain-metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
+import { openDevStateFiles } from "./dev-state-files.ts";
 import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
 import { openFork } from "./open-fork.ts";
@@ -52,6 +59,7 @@ export async function startNode(
   try {
     declareChainMetrics(metrics, core);
     logBlocks(core, log.child("chain"));
+    const stateFiles = await openDevStateFiles(config, core, { log: log.child("dev"), failures });
     const { header } = core.chain.head().block;
     const readiness = () => ({
       ready: stopping === undefined && core.stalled() === undefined,
@@ -78,7 +86,10 @@ export async function startNode(
       throw error;
     });
     processes = opened.processes;
-    if (config.dev) logTransactions(core, execution, { log: log.child("chain"), failures });
+    if (config.dev) {
+      const artifacts = openArtifacts(config, core, execution, log);
+      logTransactions(core, execution, { log: log.child("chain"), failures, artifacts });
+    }
     await core.start();
     async function stop(): Promise<void> {
       try {
@@ -86,6 +97,7 @@ export async function startNode(
       } finally {
         // Whatever a listener's trouble is: the store must be closed.
         measured?.close();
+        await stateFiles.close();
         await core.stop();
         core.store.close();
         await fork?.close();
@@ -136,6 +148,23 @@ async function composeOrClose(
 /** Of this process and of those that serve connections. */
 async function wholeExposition(metrics: Metrics, processes: RpcProcesses): Promise<string> {
   return mergeExpositions([metrics.exposition(), ...(await processes.expositions())]);
+}
+
+/** @throws InvalidConfigError */
+function openArtifacts(
+  { devChain: { artifacts: directory } }: Config,
+  { chain }: ChainCore,
+  tracing: ExecutionPort,
+  log: Logger,
+): ArtifactLog | undefined {
+  if (directory === null) return undefined;
+  if (!existsSync(directory)) {
+    const key = "dev.artifacts";
+    throw new InvalidConfigError(`${key}: no folder ${directory}`, { key });
+  }
+  const contracts = readArtifacts(resolve(directory));
+  log.info("artifacts read", { directory, contracts: contracts.size });
+  return createArtifactLog(contracts, { chain, tracing });
 }
 
 function reasonOf(cause: unknown): string {

@@ -72,6 +72,12 @@ export type NodeOperations = {
       readonly last: number | undefined;
     },
   ): Promise<{ readonly exported: number }>;
+  /** Writes the state after a block, the head's unless named, as `geth dump` does. */
+  exportState(
+    config: Config,
+    log: Logger,
+    options: { readonly file: string; readonly block: number | undefined },
+  ): Promise<{ readonly block: number; readonly accounts: number }>;
   /** Reads the whole store and compares checksums, hashes and roots; one sentence for each fault. */
   checkStore(
     config: Config,

@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { crc32 } from "node:zlib";
 import fc from "../../test/support/fast-check.ts";
 import { InvariantError } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Kv, type KvRange, prefixRange } from "./kv.ts";
-import { openLmdbKv } from "./lmdb-kv.ts";
+import { isLmdbRowIntact, openLmdbKv } from "./lmdb-kv.ts";
 import { createMemoryKv } from "./memory-kv.ts";
 
 const stores: Record<string, (use: (kv: Kv) => void) => void> = {
@@ -201,6 +202,21 @@ for (const [name, withStore] of Object.entries(stores)) {
       }));
   });
 }
+
+test("the checksum of an LMDB row is zlib's crc32 of value and key, as in every index on disk", () => {
+  const bytes = fc.uint8Array({ maxLength: 100 });
+  const keyBytes = fc.uint8Array({ minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(keyBytes, bytes, fc.nat(), (key, value, flip) => {
+      const sum = Buffer.alloc(4);
+      sum.writeUInt32LE(crc32(key, crc32(value)));
+      const row = Buffer.concat([value, sum]);
+      assert.ok(isLmdbRowIntact(key, row));
+      row[flip % row.length]! ^= 1 << (flip % 8);
+      assert.ok(!isLmdbRowIntact(key, row));
+    }),
+  );
+});
 
 test("openLmdbKv keeps everything over close and open", () => {
   const directory = mkdtempSync(join(tmpdir(), "evmint-kv-"));

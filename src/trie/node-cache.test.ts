@@ -19,6 +19,18 @@ test("get finds the node that was set last, and what fits beside it", () => {
   for (const n of left) assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
 });
 
+test("add takes hash and RLP as they are in a batch", () => {
+  const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
+  for (let n = 0; n < 1_000; n++) {
+    const entry = Buffer.concat([Uint8Array.of(1, 2, 3), hashOf(n), nodeOf(n), Uint8Array.of(9)]);
+    cache.add(entry, 3, entry.length - 1);
+    assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
+  }
+  const long = Buffer.concat([hashOf(1), new Uint8Array(4_096)]);
+  cache.add(long, 0, long.length);
+  assert.notEqual(cache.get(hashOf(1))?.length, 4_096);
+});
+
 test("a node that is used stays while others come and go", () => {
   const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
   cache.set(hashOf(0), nodeOf(0));

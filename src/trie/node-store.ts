@@ -1,9 +1,6 @@
 /**
- * Where trie nodes are stored. A node is named by the trie it is in, its path there and its hash, and never changes:
- * every version of the state stays readable, a new root needs no old one removed, and nodes that lie near
- * each other in the trie lie near each other on disk.
- *
- *     key = owner (empty: account trie; else keccak256 of the account's address) ‖ path ‖ start of the hash
+ * Where trie nodes are read from: by the trie they are in, the path there, and their hash. A node never changes; what is at a path does, and
+ * which versions are still there is the matter of the store.
  */
 export interface TrieNodeReader {
   /**

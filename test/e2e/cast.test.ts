@@ -63,3 +63,28 @@ test("cast reads a whole block", { skip }, async () => {
   const block = JSON.parse(await cast("block", "latest", "--full", "--json")) as { hash: string };
   assert.match(block.hash, /^0x[0-9a-f]{64}$/);
 });
+
+test("cast rpc bends the chain: state, snapshots, blocks, impersonation", { skip }, async () => {
+  const stranger = "0x00000000000000000000000000000000000beef1";
+  const rpc = (method: string, ...params: readonly string[]) => cast("rpc", method, ...params);
+  const id = JSON.parse(await rpc("evm_snapshot")) as string;
+  const number = Number(await cast("block-number"));
+  assert.equal(await rpc("anvil_setBalance", stranger, "0xde0b6b3a7640000"), "null");
+  assert.equal(await cast("balance", stranger), "1000000000000000000");
+  await rpc("anvil_setStorageAt", stranger, "0x5", `0x${"4d".padStart(64, "0")}`);
+  assert.equal(Number(await cast("storage", stranger, "5")), 77);
+  await rpc("anvil_mine", "3");
+  assert.equal(Number(await cast("block-number")), number + 3);
+  await rpc("evm_increaseTime", "86400");
+  await rpc("anvil_impersonateAccount", stranger);
+  const sent = JSON.parse(
+    await cast(
+      ...["send", "--json", "--unlocked", "--from", stranger],
+      ...["--value", "7", DEV_ADDRESSES[1]],
+    ),
+  ) as { status: string; from: string };
+  assert.deepEqual([sent.status, sent.from.toLowerCase()], ["0x1", stranger]);
+  assert.equal(await rpc("evm_revert", id), "true");
+  assert.equal(await cast("balance", stranger), "0");
+  assert.equal(Number(await cast("block-number")), number);
+});

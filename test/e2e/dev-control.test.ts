@@ -19,7 +19,7 @@ const [ALICE, BOB] = DEV_ADDRESSES;
 const STRANGER = "0x00000000000000000000000000000000000beef1";
 
 /** A client with all actions of viem for a test node of that kind. */
-function testClient(mode: "anvil" | "hardhat", node: TestNode) {
+function testClient(mode: "anvil" | "hardhat" | "ganache", node: TestNode) {
   const { chain } = viemClients(node, http(node.url)).reader;
   return createTestClient({ mode, chain: chain!, transport: http(node.url) })
     .extend(publicActions)
@@ -188,3 +188,31 @@ for (const mode of ["anvil", "hardhat"] as const) {
     });
   });
 }
+
+test("viem's test client in mode ganache: the methods that ganache has", async (context) => {
+  const node = await startTestNode({ dev: true });
+  context.after(() => node.stop());
+  const client = testClient("ganache", node);
+  const id = await client.snapshot();
+  await client.setBalance({ address: STRANGER, value: parseEther("7") });
+  await client.setCode({ address: STRANGER, bytecode: token.runtime });
+  assert.equal(await client.getBalance({ address: STRANGER }), parseEther("7"));
+  assert.equal(await client.getCode({ address: STRANGER }), token.runtime);
+  const number = await client.getBlockNumber();
+  await client.mine({ blocks: 2 });
+  const { timestamp } = await client.getBlock();
+  assert.equal(await client.getBlockNumber({ cacheTime: 0 }), number + 2n);
+  await client.increaseTime({ seconds: 500 });
+  await client.setNextBlockTimestamp({ timestamp: timestamp + 5000n });
+  await client.setBlockGasLimit({ gasLimit: 12_345_678n });
+  await client.mine({ blocks: 1 });
+  const block = await client.getBlock();
+  assert.deepEqual([block.timestamp, block.gasLimit], [timestamp + 5000n, 12_345_678n]);
+  assert.equal(await client.getAutomine(), true);
+  await client.setAutomine(false);
+  assert.equal(await client.getAutomine(), false);
+  await client.setAutomine(true);
+  await client.revert({ id });
+  assert.equal(await client.getBalance({ address: STRANGER }), 0n);
+  assert.equal(await client.getBlockNumber({ cacheTime: 0 }), number);
+});

@@ -13,6 +13,12 @@ import { startTestNode, type TestNode } from "../support/test-node.ts";
  * Hardhat 3 wants Node 22.13 and binaries of its own, so it is no dependency. `HARDHAT_DIR` names a folder where it is
  * installed; a newer Node comes from the npm package `node` in the same folder, or is the one that runs this test.
  */
+const PLUGINS = [
+  "hardhat-network-helpers",
+  "hardhat-viem",
+  "hardhat-ignition",
+  "hardhat-ignition-viem",
+];
 const folder = process.env["HARDHAT_DIR"];
 const modules = folder && join(folder, "node_modules");
 const skip =
@@ -20,13 +26,20 @@ const skip =
     ? false
     : "left out: HARDHAT_DIR names no folder with Hardhat 3 (see CONTRIBUTING.md)";
 
+const skipPlugins =
+  skip ||
+  (PLUGINS.every((name) => existsSync(join(modules!, "@nomicfoundation", name)))
+    ? false
+    : `left out: HARDHAT_DIR lacks one of ${PLUGINS.join(", ")}`);
+
 const token = contract("Token");
 let node: TestNode;
 let project: string;
 
 before(async () => {
   if (skip) return;
-  node = await startTestNode({ dev: true });
+  // The network helpers work with nodes whose name they know.
+  node = await startTestNode({ dev: true, settings: { "dev.client-version": "anvil/evmint" } });
   project = mkdtempSync(join(tmpdir(), "evmint-hardhat-"));
   symlinkSync(modules!, join(project, "node_modules"));
   writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
@@ -34,7 +47,13 @@ before(async () => {
   writeFileSync(
     join(project, "hardhat.config.ts"),
     `import { defineConfig } from "hardhat/config";
-     export default defineConfig({ networks: { evmint: ${JSON.stringify(network)} } });`,
+     const load = async (name) => (await import("@nomicfoundation/" + name)).default;
+     const plugins = [];
+     if (process.env.WITH_PLUGINS) {
+       plugins.push(await load("hardhat-network-helpers"), await load("hardhat-viem"));
+       plugins.push(await load("hardhat-ignition"), await load("hardhat-ignition-viem"));
+     }
+     export default defineConfig({ plugins, networks: { evmint: ${JSON.stringify(network)} } });`,
   );
 });
 after(async () => {
@@ -43,12 +62,16 @@ after(async () => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** What `script` leaves in `answer`, run by Hardhat with the provider of the node's network. */
-async function hardhatRun(script: string): Promise<Readonly<Record<string, unknown>>> {
+/** What `script` leaves in `answer`, run by Hardhat with a connection to the node's network. */
+async function hardhatRun(
+  script: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Readonly<Record<string, unknown>>> {
   writeFileSync(
     join(project, "script.ts"),
     `import { network } from "hardhat";
-     const { provider } = await network.connect("evmint");
+     const connection = await network.connect("evmint");
+     const { provider, networkHelpers: helpers, ignition } = connection;
      const ask = (method, ...params) => provider.request({ method, params });
      const answer = {};
      ${script}
@@ -61,7 +84,10 @@ async function hardhatRun(script: string): Promise<Readonly<Record<string, unkno
       join(modules!, "hardhat", "dist", "src", "cli.js"),
       ...["run", "--no-compile", "--network", "evmint", "script.ts"],
     ],
-    { cwd: project, env: { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", CI: "1" } },
+    {
+      cwd: project,
+      env: { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", CI: "1", ...env },
+    },
   );
   const line = stdout.split("\n").find((text) => text.startsWith("answer "));
   assert.ok(line, stdout);
@@ -93,4 +119,100 @@ test("Hardhat 3 deploys and sends from accounts the node manages", { skip }, asy
   assert.equal(sent.status, "0x1");
   assert.equal(sent.logs.length, 1);
   assert.equal(BigInt(answer["balance"] as string), 400n);
+});
+
+test("every function of Hardhat's network helpers works", { skip: skipPlugins }, async () => {
+  const answer = await hardhatRun(
+    `const [alice, bob] = await ask("eth_accounts");
+     const stranger = "0x00000000000000000000000000000000000beef1";
+     const number = async () => Number(await ask("eth_blockNumber"));
+     const { time } = helpers;
+     const start = await number();
+     const restorer = await helpers.takeSnapshot();
+     await helpers.setBalance(stranger, 10n ** 18n);
+     await helpers.setNonce(stranger, 9);
+     await helpers.setCode(stranger, "0x6001");
+     await helpers.setStorageAt(stranger, 5, 77);
+     answer.balance = await ask("eth_getBalance", stranger, "latest");
+     answer.nonce = await ask("eth_getTransactionCount", stranger, "latest");
+     answer.code = await ask("eth_getCode", stranger, "latest");
+     answer.storage = await helpers.getStorageAt(stranger, 5);
+     await helpers.setNextBlockBaseFeePerGas(123_456_789_000n);
+     await helpers.setPrevRandao(7);
+     await helpers.setCoinbase(stranger);
+     await helpers.setBlockGasLimit(12_345_678n);
+     await helpers.mine();
+     answer.block = await ask("eth_getBlockByNumber", "latest", false);
+     await helpers.mine(3, { interval: 60 });
+     await helpers.mineUpTo((await number()) + 5);
+     answer.mined = (await number()) - start;
+     const latest = await time.latest();
+     await time.setNextBlockTimestamp(latest + 1000);
+     await helpers.mine();
+     answer.set = (await time.latest()) - latest;
+     await time.increase(500);
+     await time.increaseTo(latest + 2000);
+     answer.increased = (await time.latest()) - latest;
+     answer.latestBlock = (await time.latestBlock()) - start;
+     answer.duration = time.duration.days(1);
+     await helpers.setCode(stranger, "0x");
+     await helpers.impersonateAccount(stranger);
+     const sent = await ask("eth_sendTransaction", { from: stranger, to: bob, value: "0x1" });
+     answer.impersonated = (await ask("eth_getTransactionReceipt", sent)).from;
+     await helpers.stopImpersonatingAccount(stranger);
+     await ask("evm_setAutomine", false);
+     const waiting = await ask("eth_sendTransaction", { from: alice, to: bob, value: "0x1" });
+     answer.dropped = await helpers.dropTransaction(waiting);
+     await ask("evm_setAutomine", true);
+     const fixture = async () => { await helpers.setBalance(stranger, 5); return 1; };
+     await helpers.loadFixture(fixture);
+     await helpers.setBalance(stranger, 6);
+     await helpers.loadFixture(fixture);
+     answer.fixture = await ask("eth_getBalance", stranger, "latest");
+     helpers.clearSnapshots();
+     await restorer.restore();
+     answer.restored = (await number()) - start;`,
+    { WITH_PLUGINS: "1" },
+  );
+  const block = answer["block"] as Record<string, string>;
+  assert.deepEqual(
+    { ...answer, block: undefined },
+    {
+      ...{ balance: "0xde0b6b3a7640000", nonce: "0x9", code: "0x6001", block: undefined },
+      storage: `0x${"4d".padStart(64, "0")}`,
+      ...{ mined: 9, set: 1000, increased: 2000, latestBlock: 12, duration: 86_400 },
+      impersonated: "0x00000000000000000000000000000000000beef1",
+      ...{ dropped: true, fixture: "0x5", restored: 0 },
+    },
+  );
+  assert.equal(block["baseFeePerGas"], "0x1cbe991a08");
+  assert.equal(block["mixHash"], `0x${"7".padStart(64, "0")}`);
+  assert.equal(block["miner"], "0x00000000000000000000000000000000000beef1");
+  assert.equal(block["gasLimit"], "0xbc614e");
+});
+
+test("Hardhat Ignition deploys a module and finds it again", { skip: skipPlugins }, async () => {
+  const answer = await hardhatRun(
+    `const { buildModule } = await import("@nomicfoundation/hardhat-ignition/modules");
+     const artifact = {
+       _format: "hh3-artifact-1", contractName: "Token", sourceName: "Token.sol",
+       abi: ${JSON.stringify(token.abi)}, bytecode: "${token.bytecode}",
+       deployedBytecode: "${token.runtime}", linkReferences: {}, deployedLinkReferences: {},
+     };
+     const module = buildModule("TokenModule", (m) => {
+       const token = m.contract("Token", artifact, [1000n]);
+       m.call(token, "transfer", ["${DEV_ADDRESSES[1]}", 400n]);
+       return { token };
+     });
+     const options = { deploymentId: "test" };
+     const first = await ignition.deploy(module, options);
+     const second = await ignition.deploy(module, options);
+     answer.address = first.token.address;
+     answer.again = second.token.address;
+     answer.balance = Number(await first.token.read.balanceOf(["${DEV_ADDRESSES[1]}"]));`,
+    { WITH_PLUGINS: "1" },
+  );
+  assert.match(answer["address"] as string, /^0x[0-9a-fA-F]{40}$/);
+  assert.equal(answer["again"], answer["address"]);
+  assert.equal(answer["balance"], 400);
 });

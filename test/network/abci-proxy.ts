@@ -7,6 +7,7 @@ import {
   decodeRequest,
   FrameReader,
   replyFrame,
+  requestFrame,
 } from "../../src/consensus/cometbft/frames.ts";
 import type { CallName } from "../../src/consensus/cometbft/messages.ts";
 import type { NetworkNode } from "./network.ts";
@@ -15,6 +16,8 @@ import type { NetworkNode } from "./network.ts";
 export type EditProposal = (txs: readonly Uint8Array[]) => readonly Uint8Array[];
 
 const ACCEPT = 1;
+/** Enough for the votes of four validators and two transactions. */
+const RECORDED_BYTES_MAX = 1_000;
 
 /**
  * Stands between a node and its CometBFT and makes a dishonest validator of them: it edits what the node proposes, and accepts every proposal.
@@ -25,6 +28,10 @@ export class AbciProxy {
   edit: EditProposal | undefined;
   /** Proposals that were edited. */
   edited = 0;
+  /** The longest request of each call within `RECORDED_BYTES_MAX`, in hexadecimal digits without the length of its frame. */
+  readonly requests: Partial<Record<CallName, string>> = {};
+  /** Calls with a request that our codec writes with other bytes. */
+  readonly different = new Set<CallName>();
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((near) => this.#connect(near));
   readonly #target: string;
@@ -54,7 +61,7 @@ export class AbciProxy {
     const calls: CallName[] = [];
     const [requests, replies] = [new FrameReader(), new FrameReader()];
     near.on("data", (chunk: Buffer) => {
-      for (const body of requests.push(chunk)) calls.push(decodeRequest(body).call);
+      for (const body of requests.push(chunk)) calls.push(this.#request(body));
       far.write(chunk);
     });
     far.on("data", (chunk: Buffer) => {
@@ -71,6 +78,17 @@ export class AbciProxy {
         other.destroy();
       });
     }
+  }
+
+  #request(body: Uint8Array): CallName {
+    const { call, fields } = decodeRequest(body);
+    const [again] = new FrameReader().push(requestFrame(call, fields as never));
+    if (Buffer.compare(again!, body) !== 0) this.different.add(call);
+    const isLonger = body.length * 2 > (this.requests[call]?.length ?? 0);
+    if (isLonger && body.length <= RECORDED_BYTES_MAX) {
+      this.requests[call] = Buffer.from(body).toString("hex");
+    }
+    return call;
   }
 
   #reply(call: CallName, body: Uint8Array): Uint8Array {

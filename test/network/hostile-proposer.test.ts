@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { AbciProxy, type EditProposal } from "./abci-proxy.ts";
@@ -67,6 +68,9 @@ test("what a dishonest proposer makes of its blocks the others reject, and the c
       `${what}: ${proxy.edited} proposals, ${after - before} blocks meanwhile, two more in ${Math.round(milliseconds)} ms`,
     );
   }
+  assert.deepEqual([...proxy.different], [], "requests that our codec writes otherwise");
+  const record = process.env["EVMINT_RECORD_ABCI"];
+  if (record) writeFileSync(record, `${JSON.stringify(proxy.requests, null, 2)}\n`);
   await reaches(hostile, await height(first));
   const last = await height(first);
   for (let number = 0; number <= last; number++) {

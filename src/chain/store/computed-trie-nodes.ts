@@ -1,9 +1,11 @@
 import { invariant } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { StateTrieOptions } from "../../state/merkle-state-trie.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { reverseChanges } from "../../state/reverse-changes.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
+import { NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { BlockRecord } from "./block-store.ts";
@@ -11,7 +13,13 @@ import { StateRootMismatchError } from "./store-errors.ts";
 import { TrieNodeOverlay } from "./trie-node-overlay.ts";
 
 /** The trie that computes nodes again, over those that are there. */
-export type CreateTrie = (nodes: TrieNodeReader) => Pick<StateTrie, "update">;
+export type CreateTrie = (
+  nodes: TrieNodeReader,
+  options?: StateTrieOptions,
+) => Pick<StateTrie, "update">;
+
+/** A rollback makes one update: filling the index of a large cache with zeros would take longer. */
+const ONE_UPDATE: StateTrieOptions = { cacheBytes: NODE_CACHE_BYTES_MIN };
 
 /** Trie nodes of states after the last checkpoint, which no row holds: made again from what the blocks changed. */
 export class ComputedTrieNodes {
@@ -45,7 +53,7 @@ export class ComputedTrieNodes {
     const before = reverseChanges(changes(), this.#stateAt(number));
     const { stateRoot } = this.#known(last).block.header;
     const record = { block: this.#known(number).block, changes: before };
-    return trieNodesOf(record, this.#createTrie(known), stateRoot);
+    return trieNodesOf(record, this.#createTrie(known, ONE_UPDATE), stateRoot);
   }
 
   /**

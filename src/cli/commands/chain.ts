@@ -35,6 +35,21 @@ export async function exportFile(
   printJson(result, context);
 }
 
+/** Writes the state after a block as `geth dump` does. */
+export async function exportStateFile(
+  config: Config,
+  file: string,
+  blockText: string | undefined,
+  context: CliContext,
+): Promise<void> {
+  const block = blockText === undefined ? undefined : parseNumber(blockText);
+  if (existsSync(file)) throw new UsageError(`${file} is there already`);
+  const result = await work("export-state", config, context, (operations, log) =>
+    operations.exportState(config, log, { file, block }),
+  );
+  printJson(result, context);
+}
+
 /** Reads the whole store and reports what is wrong with it; fails when something is. */
 export async function checkDatabase(config: Config, context: CliContext): Promise<void> {
   const { head, faults } = await work("check", config, context, (operations, log, options) =>

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
@@ -11,7 +12,13 @@ import {
   replyFrame,
   requestFrame,
 } from "./frames.ts";
-import { CALLS, type CallName, consensusParams, validatorUpdate } from "./messages.ts";
+import {
+  CALLS,
+  type CallName,
+  consensusParams,
+  type Request,
+  validatorUpdate,
+} from "./messages.ts";
 import { decodeMessage, encodeMessage, encodeVarint, type MessageType } from "./protobuf.ts";
 
 const hex = (text: string) => hexToBytes(`0x${text}`);
@@ -31,6 +38,39 @@ test("consensus parameters as CometBFT v0.40 sends them are read and written to 
   assert.deepEqual(params.validator, { pubKeyTypes: ["secp256k1eth"] });
   assert.equal(params.version?.app, 1n);
   assert.equal(bytesToHex(encodeMessage(consensusParams, params)), bytesToHex(recorded));
+});
+
+/** Requests that CometBFT v0.40.0 sent in a network of four validators (`EVMINT_RECORD_ABCI`, test/network). */
+const recorded = JSON.parse(
+  readFileSync(new URL("testing/recorded-requests.json", import.meta.url), "utf8"),
+) as Readonly<Record<string, string>>;
+
+for (const [call, bytes] of Object.entries(recorded)) {
+  test(`${call} as CometBFT sends it is read, and written to the same bytes`, () => {
+    const request = decodeRequest(hex(bytes));
+    assert.equal(request.call, call);
+    const [body] = new FrameReader().push(requestFrame(request.call, request.fields as never));
+    assert.equal(bytesToHex(body!), `0x${bytes}`);
+  });
+}
+
+test("the genesis and the first block of four validators are read as CometBFT means them", () => {
+  const read = <Name extends CallName>(name: Name) =>
+    decodeRequest(hex(recorded[name]!)).fields as Request<Name>;
+  const { chainId, initialHeight, validators, time } = read("initChain");
+  assert.equal(chainId, "evmint-9000");
+  assert.equal(initialHeight, 1n);
+  assert.deepEqual(
+    validators.map(({ power, pubKey }) => [power, pubKey.secp256k1eth?.length]),
+    Array.from({ length: 4 }, () => [1n, 33]),
+  );
+  const block = read("finalizeBlock");
+  assert.equal(block.height, 1n);
+  assert.deepEqual(block.time, time);
+  assert.equal(block.hash.length, 32);
+  assert.equal(block.proposerAddress.length, 20);
+  assert.equal(block.txs[0]![0], 0xbf);
+  assert.deepEqual(block.lastCommit.votes, []);
 });
 
 test("a validator of power 1 is the bytes CometBFT sends", () => {

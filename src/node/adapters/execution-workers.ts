@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose-chain.ts";
@@ -26,7 +27,7 @@ export function createExecutionThreads(
   metrics: Metrics,
 ): ExecutionThreads | undefined {
   const { workers } = config.jsonRpc;
-  if (workers === 0) return undefined;
+  if (workers === 0 || isInMemory(config)) return undefined;
   const { followable } = store;
   if (followable === undefined) {
     log.warn("calls run on the chain's thread: the index is in memory, where no other can read it");

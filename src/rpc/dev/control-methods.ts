@@ -1,6 +1,6 @@
 import type { CallContext } from "../dispatch/context.ts";
 import { defineMethod, type Method, type ParamCodecs, type Params } from "../dispatch/method.ts";
-import { json } from "../params/codec.ts";
+import { type JsonSchema, json, type ResultCodec } from "../params/codec.ts";
 import type { DevPort } from "../ports/dev.ts";
 
 /** Port of the methods that bend a dev chain. */
@@ -12,7 +12,9 @@ export type ControlSpec<P extends ParamCodecs, Modules> = {
   readonly names: readonly string[];
   /** In wire order. */
   readonly params: P;
-  /** Left out: `answerOf` the name. */
+  /** Of what `handle` returns; left out where it returns nothing. */
+  readonly result?: Pick<ResultCodec<never>, "schema">;
+  /** Returns nothing: the answer is `answerOf` the name. */
   handle(params: Params<P>, modules: Modules, context: CallContext): unknown;
 };
 
@@ -20,13 +22,14 @@ export type ControlSpec<P extends ParamCodecs, Modules> = {
 export function controlMethods<const P extends ParamCodecs, Modules>({
   names,
   params,
+  result,
   handle,
 }: ControlSpec<P, Modules>): readonly Method<Modules>[] {
   return names.map((name) =>
     defineMethod({
       name,
       params,
-      result: json,
+      result: { ...json, schema: (result ?? emptyResult(name)).schema ?? {} },
       private: true,
       async handle(values: Params<P>, modules: Modules, context) {
         const result = await handle(values, modules, context);
@@ -34,6 +37,10 @@ export function controlMethods<const P extends ParamCodecs, Modules>({
       },
     }),
   );
+}
+
+function emptyResult(name: string): { readonly schema: JsonSchema } {
+  return { schema: { type: answerOf(name) === null ? "null" : "boolean" } };
 }
 
 /** Hardhat and ganache answer true where anvil answers null. */

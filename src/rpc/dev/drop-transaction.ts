@@ -1,10 +1,11 @@
-import { hash } from "../params/codec.ts";
+import { boolean, hash, nullable } from "../params/codec.ts";
 import { controlMethods, type DevModules } from "./control-methods.ts";
 
 /** Takes a transaction out of the pool; whether it was there. */
 export const dropTransaction = controlMethods({
   names: ["hardhat_dropTransaction"],
   params: { hash },
+  result: boolean,
   handle: ({ hash }, { dev }: DevModules) => dev.drop(hash),
 });
 
@@ -12,5 +13,6 @@ export const dropTransaction = controlMethods({
 export const dropTransactionByHash = controlMethods({
   names: ["anvil_dropTransaction"],
   params: { hash },
+  result: nullable(hash),
   handle: async ({ hash }, { dev }: DevModules) => ((await dev.drop(hash)) ? hash : null),
 });

@@ -2,6 +2,7 @@ import { defineMethod } from "../dispatch/method.ts";
 import { json } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { NodePort } from "../ports/node.ts";
+import { DEV_METADATA } from "../result-schemas.ts";
 
 type Modules = {
   readonly chain: Pick<ChainView, "config" | "head">;
@@ -17,7 +18,7 @@ type Modules = {
 export const hardhatMetadata = defineMethod({
   name: "hardhat_metadata",
   params: {},
-  result: json,
+  result: { ...json, ...DEV_METADATA },
   private: true,
   async handle(_params, { chain, node }: Modules) {
     const { hash, header } = await chain.head();

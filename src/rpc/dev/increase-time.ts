@@ -1,3 +1,4 @@
+import { jsonInteger } from "../params/codec.ts";
 import { controlMethods, type DevModules } from "./control-methods.ts";
 import { lenientCount } from "./lenient-number.ts";
 
@@ -5,5 +6,6 @@ import { lenientCount } from "./lenient-number.ts";
 export const increaseTime = controlMethods({
   names: ["evm_increaseTime", "anvil_increaseTime"],
   params: { seconds: lenientCount },
+  result: jsonInteger,
   handle: ({ seconds }, { dev }: DevModules) => dev.increaseTime(seconds),
 });

@@ -1,18 +1,21 @@
 import { aliasMethod, type Method } from "../dispatch/method.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
+import { addBalance } from "./add-balance.ts";
 import { anvilNodeInfo } from "./anvil-node-info.ts";
 import { autoImpersonateAccount } from "./auto-impersonate-account.ts";
 import { dealErc20 } from "./deal-erc20.ts";
 import { dropAllTransactions } from "./drop-all-transactions.ts";
 import { dropTransaction, dropTransactionByHash } from "./drop-transaction.ts";
 import { dumpState } from "./dump-state.ts";
-import { evmMine } from "./evm-mine.ts";
+import { evmMine, evmMineDetailed } from "./evm-mine.ts";
 import { ganacheMining } from "./ganache-mining.ts";
+import { genesisTime } from "./genesis-time.ts";
 import { getIntervalMining } from "./get-interval-mining.ts";
 import { hardhatGetAutomine } from "./hardhat-get-automine.ts";
 import { hardhatMetadata } from "./hardhat-metadata.ts";
 import { impersonateAccount } from "./impersonate-account.ts";
 import { increaseTime } from "./increase-time.ts";
+import { intervalMine } from "./interval-mine.ts";
 import { loadState } from "./load-state.ts";
 import { anvilMine, hardhatMine } from "./mine.ts";
 import { removeBlockTimestampInterval } from "./remove-block-timestamp-interval.ts";
@@ -58,6 +61,8 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...snapshot,
   ...revert,
   ...evmMine,
+  ...evmMineDetailed,
+  ...intervalMine,
   ...hardhatMine,
   ...anvilMine,
   ...increaseTime,
@@ -76,7 +81,9 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...setNextBlockBaseFeePerGas,
   ...setMinGasPrice,
   ...setPrevRandao,
+  ...genesisTime,
   ...setBalance,
+  ...addBalance,
   ...setNonce,
   ...setCode,
   ...setStorageAt,

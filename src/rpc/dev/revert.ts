@@ -1,3 +1,4 @@
+import { boolean } from "../params/codec.ts";
 import { controlMethods, type DevModules } from "./control-methods.ts";
 import { lenientCount } from "./lenient-number.ts";
 
@@ -5,5 +6,6 @@ import { lenientCount } from "./lenient-number.ts";
 export const revert = controlMethods({
   names: ["evm_revert", "anvil_revert"],
   params: { id: lenientCount },
+  result: boolean,
   handle: ({ id }, { dev }: DevModules) => dev.revert(id),
 });

@@ -1,3 +1,4 @@
+import { boolean } from "../params/codec.ts";
 import { controlMethods, type DevModules } from "./control-methods.ts";
 import { lenientNumber } from "./lenient-number.ts";
 
@@ -5,6 +6,7 @@ import { lenientNumber } from "./lenient-number.ts";
 export const setBlockGasLimit = controlMethods({
   names: ["evm_setBlockGasLimit", "anvil_setBlockGasLimit", "hardhat_setBlockGasLimit"],
   params: { gasLimit: lenientNumber },
+  result: boolean,
   async handle({ gasLimit }, { dev }: DevModules) {
     await dev.configure({ gasLimit });
     return true;

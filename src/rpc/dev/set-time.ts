@@ -1,3 +1,4 @@
+import { jsonInteger } from "../params/codec.ts";
 import { controlMethods, type DevModules } from "./control-methods.ts";
 import { lenientCount } from "./lenient-number.ts";
 
@@ -5,5 +6,6 @@ import { lenientCount } from "./lenient-number.ts";
 export const setTime = controlMethods({
   names: ["evm_setTime", "anvil_setTime"],
   params: { timestamp: lenientCount },
+  result: jsonInteger,
   handle: ({ timestamp }, { dev }: DevModules) => dev.setTime(timestamp),
 });

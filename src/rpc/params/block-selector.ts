@@ -58,7 +58,10 @@ const eip1898 = object("erased", {
 
 /** A block number, a tag, a 32-byte hash as string, or the object of EIP-1898. */
 export const blockSelector: ParamCodec<BlockSelector> = {
-  schema: { title: "block", oneOf: [blockNumberOrTag.schema, hash.schema, eip1898.schema] },
+  schema: {
+    title: "block",
+    oneOf: [blockNumberOrTag.schema, hash.schema, { ...eip1898.schema, title: "EIP-1898 block" }],
+  },
   decode(value, field) {
     if (typeof value === "string") {
       if (TAGS.has(value)) return value as BlockTag;

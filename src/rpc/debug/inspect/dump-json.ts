@@ -1,4 +1,4 @@
-import type { StateDump } from "../../../chain/inspect/state-dump.ts";
+import type { DumpedAccount, StateDump } from "../../../chain/inspect/state-dump.ts";
 import { checksumAddress } from "../../../primitives/address.ts";
 import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
@@ -8,24 +8,28 @@ export const DUMP_ACCOUNTS_MAX = 256;
 
 /** geth's JSON of a dump: keys sorted, hashes of the top without prefix, `next` in base64. */
 export function dumpJson({ root, accounts, next }: StateDump & { readonly root: Hash }): unknown {
-  const entries = accounts.map((account) => {
-    const { address, hash, balance, nonce, storageRoot, codeHash, code, storage } = account;
-    const json = {
-      balance: balance.toString(),
-      nonce: Number(nonce),
-      root: storageRoot,
-      codeHash,
-      ...(code.length > 0 && { code: bytesToHex(code) }),
-      ...(storage.length > 0 && { storage: storageJson(storage) }),
-      address,
-      key: hash,
-    };
-    return [checksumAddress(address), json] as const;
-  });
+  const entries = accounts.map(
+    (account) => [checksumAddress(account.address), dumpedAccountJson(account)] as const,
+  );
   return {
     root: root.slice(2),
     accounts: sortedObject(entries),
     ...(next !== undefined && { next: Buffer.from(hashToBytes(next)).toString("base64") }),
+  };
+}
+
+/** geth's JSON of one account, of `geth dump` too. */
+export function dumpedAccountJson(account: DumpedAccount): object {
+  const { address, hash, balance, nonce, storageRoot, codeHash, code, storage } = account;
+  return {
+    balance: balance.toString(),
+    nonce: Number(nonce),
+    root: storageRoot,
+    codeHash,
+    ...(code.length > 0 && { code: bytesToHex(code) }),
+    ...(storage.length > 0 && { storage: storageJson(storage) }),
+    address,
+    key: hash,
   };
 }
 

@@ -193,6 +193,8 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
   // The light client needs two blocks beyond it.
   await reaches(first, (await heightOf(first)) + 3);
   const height = newestIn(folder);
+  // Of one that newer ones replace while this node is restored.
+  const bytes = directoryBytes(join(folder, String(height)));
   const trusted = await first.trusted(3);
   const joined = await network.join([
     ...["--cometbft.state-sync-servers", "127.0.0.1:26657,127.0.0.1:26667"],
@@ -204,7 +206,6 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
   const offered = performance.now();
   await eventually("it answers", async () => (await heightOf(joined)) > 0);
   const seconds = (performance.now() - offered) / 1000;
-  const bytes = directoryBytes(join(folder, String(height)));
   await joined.stop();
   return [
     row("state sync, snapshot found after", (offered - begin) / 1000, "s"),

@@ -14,11 +14,13 @@ import {
 } from "../../src/types/constants.ts";
 import type { Header } from "../../src/types/header.ts";
 import { headerHash } from "../../src/types/header-codec.ts";
+import type { Log } from "../../src/types/receipt.ts";
 import { buildTransaction } from "../../src/types/transaction/encode.ts";
 
 /** Shared by all accounts without storage: a million maps of their own would burden the garbage collector. */
 const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
-const TOKEN = keccak256Hash(Buffer.from("token")).slice(0, 42) as Address;
+export const TOKEN = keccak256Hash(Buffer.from("token")).slice(0, 42) as Address;
+const TRANSFER_TOPIC = keccak256Hash(Buffer.from("Transfer(address,address,uint256)"));
 
 /** Address number `index` of every such chain, made when it is asked for: ten million texts would be most of the memory. */
 export function addressOf(index: number): Address {
@@ -91,7 +93,11 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
     ];
   }
 
-  function makeRecord(changesOf: (number: number) => AccountChange[], txCount: number) {
+  function makeRecord(
+    changesOf: (number: number) => AccountChange[],
+    txCount: number,
+    logs: readonly Log[] = [],
+  ) {
     const number = parent === undefined ? 0 : parent.number + 1;
     const accounts = changesOf(number);
     const changes = { accounts, codes: new Map() };
@@ -153,7 +159,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
         cumulativeGasUsed: BigInt(i + 1) * 21_000n,
         gasUsed: 21_000n,
         logsBloom: bloom,
-        logs: [],
+        logs,
         contractAddress: null,
         effectiveGasPrice: 1_500_000_000n,
       })),
@@ -186,12 +192,20 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
     transfers: (count: number) => makeRecord((number) => transfers(number, count), count),
     tokenTransfers: (count: number) => makeRecord((number) => tokenTransfers(number, count), count),
     empty: () => makeRecord(systemChanges, 0),
+    /** Transfers of the token with a log each. */
+    loggedTransfers: (count: number) =>
+      makeRecord((number) => tokenTransfers(number, count), count, [
+        { address: TOKEN, topics: [TRANSFER_TOPIC], data: new Uint8Array(32) },
+      ]),
+    /** Blocks that change nothing, as before EIP-4788. */
+    unchanged: () => makeRecord(() => [], 0),
   };
 }
 
 const TOKEN_ACCOUNT: Account = { nonce: 1n, balance: 0n, codeHash: EMPTY_CODE_HASH };
 
 /** The slot of holder number `index`. */
-function tokenSlot(index: number): Hash {
+/** Slot of the token with the balance of account number `index`. */
+export function tokenSlot(index: number): Hash {
   return keccak256Hash(Buffer.from(`holder ${index}`));
 }

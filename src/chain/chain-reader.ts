@@ -10,6 +10,7 @@ import type { ChainReader } from "./reader.ts";
 import type { RemoteChain } from "./remote-chain.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { ReadableBlockStore } from "./store/block-store.ts";
+import { StatePrunedError } from "./store/store-errors.ts";
 
 /** The reads of a chain over its store. @param modules.head the newest block */
 export function createChainReader({
@@ -42,6 +43,11 @@ export function createChainReader({
     config,
     genesisHash,
     head,
+    oldest: () => ({
+      block: store.base() ?? 0,
+      state: store.stateBase(),
+      proof: store.proofBase(),
+    }),
     blockByNumber: (number) => store.block(number),
     headerAt: (number) => store.headerAt(number),
     hashAt: (number) => ancestorHash(number) ?? store.hashAt(number),
@@ -61,26 +67,31 @@ export function createChainReader({
       return patches === undefined ? state : patches.over(number, state);
     },
     patchAt: (number) => patches?.at(number),
-    proofAt: (number, address, slots) =>
-      stateTrie.prove(knownBlock(store, number).block.header.stateRoot, address, slots),
+    proofAt(number, address, slots) {
+      const { stateRoot } = knownBlock(store, number).block.header;
+      const base = store.proofBase();
+      if (number < base) throw new StatePrunedError({ number, base, root: stateRoot });
+      return stateTrie.prove(stateRoot, address, slots);
+    },
   };
 }
 
 /** EIP-2935: its contract stores the hashes of so many blocks. */
 const HISTORY_SERVE_WINDOW = 8_191;
 
-/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the state of the base. undefined where that has none. */
+/** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
 function hashFromHistory(
   number: number,
-  store: Pick<ReadableBlockStore, "base" | "headerAt" | "stateAt">,
+  store: Pick<ReadableBlockStore, "base" | "stateBase" | "headerAt" | "stateAt">,
   config: ChainConfig,
 ): Hash | undefined {
-  const base = store.base() ?? 0;
-  if (number >= base || number < base - HISTORY_SERVE_WINDOW) return undefined;
-  const header = store.headerAt(base);
+  if (number >= (store.base() ?? 0)) return undefined;
+  const oldest = store.stateBase();
+  if (number < oldest - HISTORY_SERVE_WINDOW) return undefined;
+  const header = store.headerAt(oldest);
   if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
   const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
-  const hash = store.stateAt(base).storage(HISTORY_STORAGE_ADDRESS, slot);
+  const hash = store.stateAt(oldest).storage(HISTORY_STORAGE_ADDRESS, slot);
   return hash === 0n ? undefined : hashFromBigint(hash);
 }
 

@@ -8,13 +8,14 @@ import type { Header } from "../types/header.ts";
 import type { IncludedTransaction } from "./store/block-store.ts";
 
 /**
- * The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. Blocks
- * before the base of the store, and states after them, are answered with BlockPrunedError.
+ * The canonical chain, for reading. Every block is final, so `safe` and `finalized` are the head. Blocks older than the oldest one are
+ * answered with BlockPrunedError, older states with StatePrunedError.
  */
 export interface ChainReader {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
   head(): ExecutedBlock;
+  oldest(): OldestBlocks;
   blockByNumber(number: number): ExecutedBlock | undefined;
   blockByHash(hash: Hash): ExecutedBlock | undefined;
   /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
@@ -40,6 +41,13 @@ export interface ChainReader {
    */
   pending(): PendingBlock | undefined;
 }
+
+/** Numbers of the oldest block, of the oldest whose state can be read, and of the oldest whose state can be proven. */
+export type OldestBlocks = {
+  readonly block: number;
+  readonly state: number;
+  readonly proof: number;
+};
 
 export type PendingBlock = {
   readonly executed: ExecutedBlock;

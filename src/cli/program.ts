@@ -179,10 +179,12 @@ function addChainCommands(
 ): void {
   const commands = () => import("./commands/chain.ts");
   const chainCommand = (parent: Command, name: string) =>
-    withSettings(withHome(parent.command(name)), invocation, ["log", "state", "dev"]).option(
-      "--dev",
-      "the dev chain's home",
-    );
+    withSettings(withHome(parent.command(name)), invocation, [
+      "log",
+      "chain",
+      "state",
+      "dev",
+    ]).option("--dev", "the dev chain's home");
 
   chainCommand(program, "import <file>")
     .description("execute and append the blocks of an RLP file; goes on where it stopped")
@@ -204,6 +206,15 @@ function addChainCommands(
     .action(async (blocks: string | undefined, flags: Flags) =>
       (await commands()).rollback(load(flags).config, blocks ?? "1", context),
     );
+  chainCommand(program, "prune")
+    .description("remove blocks, states and proofs that the retention settings do not ask for")
+    .option("--dry-run", "only say what would be removed")
+    .action(async (flags: Flags) =>
+      (await commands()).prune(load(flags).config, { isDryRun: flags["dryRun"] === true }, context),
+    );
+  chainCommand(program, "compact")
+    .description("give the free pages of the index back to the disk")
+    .action(async (flags: Flags) => (await commands()).compact(load(flags).config, context));
   chainCommand(program, "reindex")
     .description("build the index anew from the block log")
     .action(async (flags: Flags) => (await commands()).reindex(load(flags).config, context));

@@ -26,8 +26,10 @@ export const DEFAULTS = {
    * memory bus with profit; each takes some 60 MB once it works.
    */
   rpcWorkers: Math.min(8, Math.max(1, availableParallelism() - 1)),
-  /** None: on two cores they compete with the chain for one, and each takes some 100 MB (ADR 53). */
-  rpcProcesses: 0,
+  /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 68). */
+  rpcProcesses: processesFor(availableParallelism()),
+  /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
+  rpcProcessesDev: 0,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
@@ -75,6 +77,10 @@ export const DEFAULTS = {
   rpcTraceScriptMemoryBytesMax: 64 * 2 ** 20,
   /** reth's; each block is executed again. */
   rpcTraceFilterBlocksMax: 100,
+  /** geth has 10; a file to import may hold many that fail for one reason. */
+  rpcBadBlocksMax: 100,
+  /** A hundred blocks of 300 KB. */
+  rpcBadBlocksBytesMax: 32 * 2 ** 20,
   /** Each keeps an execution thread and the traces of a block busy for as long as its client reads. */
   rpcTraceChainsMax: 4,
   /** Erigon's, and what Otterscan asks for. */
@@ -119,6 +125,9 @@ export const DEFAULTS = {
   /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
   stateCacheBytes: 128 * 2 ** 20,
 
+  /** geth retains at least as many states: a reorganisation of a network, or a wallet behind the head, reaches no further back. */
+  retainedBlocksMin: 128,
+
   /** As anvil and geth's documentation have it; Hardhat funds twenty. */
   devAccounts: 10,
   /** At a tenth of a millisecond each, derived at every start. */
@@ -127,3 +136,8 @@ export const DEFAULTS = {
   /** Loopback: metrics show strangers the load of the node. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;
+
+/** @param cores that this process may use */
+export function processesFor(cores: number): number {
+  return cores < 4 ? 0 : Math.min(4, cores - 1);
+}

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
+import { processesFor } from "./defaults.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
@@ -161,6 +162,12 @@ test("loadConfig refuses a value of the wrong kind, and a file that is not TOML"
   assert.throws(() => load({}, "[json-rpc]\napi = [1]"), { code: "CONFIG_INVALID" });
   assert.throws(() => load({}, "[json-rpc]\naddress = 1979-05-27"), { code: "CONFIG_INVALID" });
   assert.throws(() => load({}, "[json-rpc"), { code: "CONFIG_INVALID" });
+});
+
+test("RPC processes leave the chain a core from four cores on, and a dev chain has none", () => {
+  assert.deepEqual([1, 2, 3, 4, 5, 64].map(processesFor), [0, 0, 0, 3, 4, 4]);
+  assert.equal(load().config.jsonRpc.processes, processesFor(availableParallelism()));
+  assert.equal(load({ dev: true }).config.jsonRpc.processes, 0);
 });
 
 test("a loaded configuration cannot be changed", () => {

@@ -22,6 +22,7 @@ import {
   integer,
   list,
   oneOf,
+  retainedBlocks,
   text,
   unset,
 } from "./value-types.ts";
@@ -40,6 +41,10 @@ export const SCHEMA = {
     name: option("chain.name", text, DEFAULTS.chainName, {
       description:
         "Chain name in the prefix of signed messages; wallets and contracts expect Ethereum.",
+    }),
+    retainBlocks: option("chain.retain-blocks", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description:
+        "Newest blocks that are stored with their receipts and logs, archive: all of them. Older ones are removed in the background; the states of removed blocks go with them.",
     }),
   },
   mempool: {
@@ -133,6 +138,7 @@ export const SCHEMA = {
         "Threads for calls and traces that take long; 0 runs them on the chain's thread.",
     }),
     processes: option("json-rpc.processes", integer(0, 64), DEFAULTS.rpcProcesses, {
+      dev: DEFAULTS.rpcProcessesDev,
       description:
         "Processes that serve HTTP and WebSocket connections beside the chain's, each with a thread for long calls; 0 serves them in the chain's.",
     }),
@@ -175,6 +181,15 @@ export const SCHEMA = {
       integer(1),
       DEFAULTS.rpcTraceFilterBlocksMax,
       { description: "Blocks one trace_filter call may execute again." },
+    ),
+    badBlocksMax: option("json-rpc.bad-blocks-limit", integer(1), DEFAULTS.rpcBadBlocksMax, {
+      description: "Rejected blocks stored for debug_getBadBlocks, the newest.",
+    }),
+    badBlocksBytesMax: option(
+      "json-rpc.bad-blocks-size-limit",
+      byteSize,
+      DEFAULTS.rpcBadBlocksBytesMax,
+      { description: "Bytes of all of them." },
     ),
     traceChainsMax: option("json-rpc.trace-chains", integer(1), DEFAULTS.rpcTraceChainsMax, {
       description: "traceChain subscriptions of all connections.",
@@ -534,6 +549,12 @@ export const SCHEMA = {
   state: {
     cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
       description: "Memory for nodes of the state trie, used by half at least.",
+    }),
+    history: option("state.history", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description: "Newest states that can be read, archive: those of all stored blocks.",
+    }),
+    proofs: option("state.proofs", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
+      description: "Newest states that can be proven, archive: all that can be read.",
     }),
   },
   keystore: {

@@ -38,6 +38,16 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): Val
   };
 }
 
+/** A number of blocks, at least `min`, or `archive`: null, all of them. */
+export function retainedBlocks(min: number): ValueType<number | null> {
+  const blocks = integer(min);
+  return {
+    expects: `archive or ${blocks.expects}`,
+    parse: (raw) => (raw === "archive" || raw === 0 || raw === "0" ? null : blocks.parse(raw)),
+    print: (value) => (value === null ? '"archive"' : blocks.print(value)),
+  };
+}
+
 /** Gas in units, for values that meet EVM arithmetic. */
 export const gas: ValueType<bigint> = {
   expects: "an amount of gas",

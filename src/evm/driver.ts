@@ -302,16 +302,13 @@ export class Driver {
     const succeeded = outcome === "success";
     if (succeeded) session.records.writeBack();
     if (session.touchedRipemd) session.state.touch(RIPEMD160);
-    const logs = succeeded ? session.logs.take() : () => [];
     return {
       outcome,
-      ...(halt && { halt }),
+      halt,
       returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
-      get logs() {
-        return logs();
-      },
+      logs: succeeded ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
   }

@@ -119,6 +119,10 @@ test("execute names the halt as go-ethereum does", () => {
     kind: "outOfGas",
     reason: "max initcode size exceeded: code size 49153 limit 49152",
   });
+  // The gas for memory overflows before the size is looked at.
+  for (const create of ["65ffffffffffff5f5ff0", "5f65ffffffffffff5f5ff5"]) {
+    assert.deepEqual(haltOf(create), { kind: "outOfGas", reason: "gas uint64 overflow" });
+  }
 });
 
 test("the first failing opcode of a segment names the halt, not the segment", () => {

@@ -99,7 +99,7 @@ export type PrecompileFailure = { readonly reason: string };
 export type ExecutionResult = {
   readonly outcome: "success" | "revert" | "halt";
   /** Present when `outcome` is "halt". */
-  readonly halt?: Halt;
+  readonly halt?: Halt | undefined;
   /** Return data, revert data, the deployed code of a creation, or empty for a halt. Owned by the caller. */
   readonly returnData: Uint8Array;
   /** Gas left of `message.gas`; 0 for a halt. */

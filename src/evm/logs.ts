@@ -10,8 +10,6 @@ const ADDRESS_DIGITS = 40;
 /** Most bytes of header, address, topics and rounding: where the last log of the region must end. */
 const MARGIN = 256;
 
-const NOTHING = Buffer.alloc(0);
-
 /**
  * The logs of one execution. Emitted code writes them to the log region; when it is full, or a tracer wants each log, they
  * come here one by one and what the region holds moves here before them.
@@ -65,22 +63,19 @@ export class Logs {
     return log;
   }
 
-  /** All logs, spelt out when first asked for, which may be after the execution and is never for an eth_call. */
-  take(): () => readonly Log[] {
-    const moved = this.#moved;
-    const region = this.#region();
-    let logs: readonly Log[] | undefined;
-    return () => {
-      logs ??= [...moved, ...decode(region)];
-      return logs;
-    };
+  /** All logs. */
+  take(): readonly Log[] {
+    return [...this.#moved, ...decode(this.#region())];
   }
 
-  /** A copy of what the region holds. */
+  /** What the region holds, until the next log. */
   #region(): Buffer {
-    const memory = this.#memory;
-    const end = memory.get32(globals.logTop);
-    return end === LOGS ? NOTHING : Buffer.from(memory.bytes.slice(LOGS, end).buffer);
+    const { bytes } = this.#memory;
+    return Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + LOGS,
+      this.#memory.get32(globals.logTop) - LOGS,
+    );
   }
 
   #empty(): void {

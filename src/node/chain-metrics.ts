@@ -4,7 +4,10 @@ import type { ChainCore } from "./compose-chain.ts";
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
-  core: Pick<ChainCore, "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers">,
+  core: Pick<
+    ChainCore,
+    "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
+  >,
 ): void {
   const { chain, stalled } = core;
   declarePoolMetrics(metrics, core);
@@ -14,6 +17,12 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "head_timestamp_seconds", help: "Time of the newest block." }, () => {
     return chain.head().block.header.timestamp;
   });
+  for (const kind of ["block", "state", "proof"] as const) {
+    metrics.gaugeOf(
+      { name: `oldest_${kind}`, help: `Number of the oldest block whose ${kind} is served.` },
+      () => chain.oldest()[kind],
+    );
+  }
   metrics.gaugeOf(
     { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
     () => (stalled() === undefined ? 0 : 1),
@@ -27,6 +36,10 @@ export function declareChainMetrics(
       () => core.store.addressIndex.indexedBlocks,
     );
   }
+  metrics.gaugeOf(
+    { name: "bad_blocks", help: "Rejected blocks that are stored for debug_getBadBlocks." },
+    () => core.badBlocks.size,
+  );
   const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
   const transactions = metrics.counter({
     name: "transactions_total",

@@ -54,8 +54,9 @@ import { submissionRulesOf } from "./submission-rules.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
-/** Blocks removed at a time: listeners get them whole. */
-const REWIND_BLOCKS = 64;
+/** Removed at a time: listeners get blocks whole, and each removal syncs the block log. */
+const REWIND_BLOCKS = 1_024;
+const REWIND_TRANSACTIONS = 4_096;
 /** How often the clocks are compared while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
 /** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
@@ -119,6 +120,17 @@ export type ChainCoreHooks = OpenChainOptions & {
   /** Called inside the executor with each transaction of a block, for tests that make it fail. */
   readonly beforeTransaction?: (tx: Transaction) => void;
 };
+
+/** The block to remove the newest ones back to, on the way to block `number`. */
+function nextRewind(chain: OpenChain["chain"], number: number): number {
+  const head = chain.head().block.header.number;
+  let last = head;
+  for (let transactions = 0; last > number && head - last < REWIND_BLOCKS; last--) {
+    transactions += chain.blockByNumber(last)!.block.transactions.length;
+    if (transactions > REWIND_TRANSACTIONS && last < head) break;
+  }
+  return last;
+}
 
 /** Builds the chain role of a node from the bottom up; nothing runs before `start`. */
 export function composeChain(
@@ -263,7 +275,7 @@ export function composeChain(
       for (;;) {
         const head = chain.head().block.header.number;
         if (head <= number) return;
-        chain.rollbackTo(Math.max(number, head - REWIND_BLOCKS));
+        chain.rollbackTo(nextRewind(chain, number));
         // Other calls have their turn between two parts.
         await setImmediate();
       }
@@ -289,6 +301,7 @@ export function composeChain(
   const snapshots = createSnapshots(config.snapshot, {
     ...{ chain, failures, metrics },
     addresses: () => opened.store.addresses(),
+    pinState: (number) => opened.store.pinState(number),
     files: snapshotFiles,
     log: log.child("snapshots"),
   });
@@ -305,7 +318,10 @@ export function composeChain(
       },
       shared,
     ),
-    badBlocks: new BadBlocks(),
+    badBlocks: new BadBlocks({
+      countMax: config.jsonRpc.badBlocksMax,
+      bytesMax: config.jsonRpc.badBlocksBytesMax,
+    }),
     devChain,
     rewind,
     withoutEngine,

@@ -5,6 +5,7 @@ import { genesisBlock } from "../chain/genesis-block.ts";
 import { StatePatches } from "../chain/state-patches.ts";
 import type { LogBlockStore } from "../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../chain/store/open-block-store.ts";
+import type { RetentionOptions } from "../chain/store/retention.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../config/home.ts";
@@ -38,6 +39,8 @@ export type OpenChain = {
 export type OpenChainOptions = {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
+  /** Old blocks are removed as soon as there is one, not some at a time. */
+  readonly pruneAtOnce?: boolean;
   /** For tests that die at a named step. */
   readonly failPoint?: (name: string) => void;
   /** Free disk space in place of the real one, for tests. */
@@ -82,6 +85,7 @@ export function openChain(
   const storeOptions = {
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
+    retention: retentionOf(config, options),
     ...options,
   };
   const store = isInMemory(config)
@@ -146,6 +150,22 @@ function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore
   chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
 }
 
+/** undefined: nothing is pruned. */
+function retentionOf(
+  { chain, state }: Config,
+  { pruneAtOnce }: OpenChainOptions,
+): RetentionOptions | undefined {
+  if (chain.retainBlocks === null && state.history === null && state.proofs === null) {
+    return undefined;
+  }
+  return {
+    blocks: chain.retainBlocks ?? undefined,
+    states: state.history ?? undefined,
+    proofs: state.proofs ?? undefined,
+    ...(pruneAtOnce && { blocksMin: 1 }),
+  };
+}
+
 /** Hash of block 0, which an empty store gets. */
 function makeGenesis(genesis: Genesis, stateTrie: StateTrie, store: LogBlockStore): Hash {
   const { record, nodes } = genesisBlock(genesis, stateTrie);
@@ -159,7 +179,8 @@ function genesisOf(
   store: LogBlockStore,
 ): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
   if (config.dev) {
-    return { genesis: openDevGenesis(config, store.block(0)?.block.header.timestamp) };
+    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    return { genesis: openDevGenesis(config, first?.timestamp) };
   }
   try {
     const text = readFileSync(genesisPath(config.home), "utf8");

@@ -1,5 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/backfilled-log.ts";
+import { compactIndex } from "../chain/store/compact-index.ts";
 import { findIndexFault } from "../chain/store/index-files.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
@@ -34,6 +36,14 @@ export class ForeignImportError extends NodeError {
 /** The block to export or to roll back to does not exist. */
 export class UnknownRangeError extends NodeError {
   readonly code = "UNKNOWN_RANGE";
+}
+
+/** Every retention setting is `archive`. */
+export class NothingToPruneError extends NodeError {
+  readonly code = "NOTHING_TO_PRUNE";
+  constructor() {
+    super("nothing to prune: set chain.retain-blocks, state.history or state.proofs to a number");
+  }
 }
 
 /** Work for the whole node, one call each, for the command line. */
@@ -150,6 +160,44 @@ export const nodeOperations: NodeOperations = {
     } finally {
       store.close();
     }
+  },
+
+  async prune(config, log, { isDryRun, onProgress, signal }) {
+    const { store } = openChain(config, log, { pruneAtOnce: true });
+    try {
+      while (!isDryRun && !signal.aborted && store.mergeSome()) await setImmediate();
+      const plan = store.prunePlan();
+      if (plan === undefined) throw new NothingToPruneError();
+      const { blocks, states, proofs, logBytes } = plan;
+      if (isDryRun) {
+        return { oldestBlock: blocks, oldestState: states, oldestProof: proofs, logBytes };
+      }
+      const bytesBefore = store.logBytes;
+      let total = 0;
+      while (!signal.aborted && store.pruneSome()) {
+        const left = store.blocksToPrune;
+        total = Math.max(total, left);
+        onProgress({ done: total - left, total, unit: "blocks" });
+        await setImmediate();
+      }
+      return {
+        oldestBlock: store.base() ?? 0,
+        oldestState: store.stateBase(),
+        oldestProof: store.proofBase(),
+        logBytes: bytesBefore - store.logBytes,
+      };
+    } finally {
+      store.close();
+    }
+  },
+
+  async compact(config, log, { onProgress, signal }) {
+    // Opened and closed first, so that it has every block and is whole.
+    openChain(config, log).store.close();
+    return compactIndex(dataPath(config.home), {
+      onProgress: ({ done, total }) => onProgress({ done, total, unit: "bytes" }),
+      mayContinue: () => !signal.aborted,
+    });
   },
 
   async reindex(config: Config, log) {

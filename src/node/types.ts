@@ -50,6 +50,15 @@ export type WorkOptions = {
   readonly signal: AbortSignal;
 };
 
+/** Numbers of the oldest block, state and provable state that remain. */
+export type PruneResult = {
+  readonly oldestBlock: number;
+  readonly oldestState: number;
+  readonly oldestProof: number;
+  /** Bytes of the block log that can go, or went. */
+  readonly logBytes: number;
+};
+
 /** The operations of the command line. Every call opens the store of `config.home` and closes it again. */
 export type NodeOperations = {
   startNode(config: Config, log: Logger): Promise<RunningNode>;
@@ -90,6 +99,18 @@ export type NodeOperations = {
     log: Logger,
     options: { readonly blocks: number },
   ): Promise<{ readonly head: number }>;
+  /** Removes what the retention settings do not ask for; with `isDryRun` says what that is. @throws NothingToPruneError */
+  prune(
+    config: Config,
+    log: Logger,
+    options: WorkOptions & { readonly isDryRun: boolean },
+  ): Promise<PruneResult>;
+  /** Copies the index into a file without free pages; undefined when it was stopped. */
+  compact(
+    config: Config,
+    log: Logger,
+    options: WorkOptions,
+  ): Promise<{ readonly bytesBefore: number; readonly bytesAfter: number } | undefined>;
   /** Builds the index anew from the block log. */
   reindex(config: Config, log: Logger, options: WorkOptions): Promise<{ readonly head: number }>;
 };

@@ -146,6 +146,26 @@ export class BlockLog extends LogReader {
     return { segment, length: record.length };
   }
 
+  /** Bytes of the segments in which every record is before `position`. */
+  bytesBefore(position: number): number {
+    const end = this.segments.findLast(({ base }) => base <= position)?.base ?? 0;
+    return Math.max(0, end - this.start);
+  }
+
+  /** Removes the segments in which every record is before `position`. The last segment stays. */
+  dropBefore(position: number): void {
+    // Files go from first to last, so that a crash between two leaves a log without holes.
+    for (let next = this.segments[1]; next !== undefined; next = this.segments[1]) {
+      if (next.base > position) break;
+      const { base, file } = this.segments[0]!;
+      file.close();
+      this.#directory.remove(segmentName(base));
+      this.segments.shift();
+      this.#failPoint("log:drop");
+    }
+    this.#directory.sync();
+  }
+
   /** Forgets the record at `position` and all after it. */
   truncateTo(position: number): void {
     invariant(position <= this.end, "a log must be cut inside its length");
@@ -207,7 +227,7 @@ export class BlockLog extends LogReader {
       }
       assertKnownFormat("block log", header.format, this.#format);
       const previous = this.segments.at(-2);
-      if (base !== (previous === undefined ? 0 : previous.base + previous.size)) {
+      if (previous !== undefined && base !== previous.base + previous.size) {
         throw new LogCorruptionError({
           position: base,
           reason: "segment before this is not whole",

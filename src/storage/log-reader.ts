@@ -46,9 +46,15 @@ export class LogReader {
     return last === undefined ? 0 : last.base + last.size;
   }
 
+  /** Position of the first segment: above 0 where older ones were removed. */
+  get start(): number {
+    return this.segments[0]?.base ?? 0;
+  }
+
   /** The first record; undefined while the log is empty. @throws LogCorruptionError */
   first(): LogRecord | undefined {
-    return this.end <= SEGMENT_HEADER_LENGTH ? undefined : this.record(SEGMENT_HEADER_LENGTH);
+    const position = this.start + SEGMENT_HEADER_LENGTH;
+    return this.end <= position ? undefined : this.record(position);
   }
 
   /**

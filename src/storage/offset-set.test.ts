@@ -7,6 +7,7 @@ import {
   encodeOffsets,
   hasOffset,
   offsetsBetween,
+  offsetsFrom,
   offsetsUpTo,
   unionOffsets,
   withOffsets,
@@ -35,6 +36,10 @@ test("an offset set gives back its members, whichever form it is stored in", () 
       assert.deepEqual(
         offsetsBetween(offsetsUpTo(set, probe), ...ALL),
         members.filter((offset) => offset <= probe),
+      );
+      assert.deepEqual(
+        offsetsBetween(offsetsFrom(set, probe), ...ALL),
+        members.filter((offset) => offset >= probe),
       );
     }),
     { numRuns: 60 },

@@ -82,6 +82,12 @@ export function offsetsUpTo(set: OffsetSet, last: number): OffsetSet {
   return encodeOffsets(offsetsBetween(set, 0, last));
 }
 
+/** `set` without members below `first`; `set` itself where there is none. */
+export function offsetsFrom(set: OffsetSet, first: number): OffsetSet {
+  if (first === 0 || offsetsBetween(set, 0, first - 1).length === 0) return set;
+  return encodeOffsets(offsetsBetween(set, first, OFFSETS_PER_SET - 1));
+}
+
 export function unionOffsets(sets: readonly OffsetSet[]): OffsetSet {
   if (sets.length === 1) return sets[0]!;
   const bits = new Uint8Array(BITSET_BYTES);

@@ -47,6 +47,10 @@ export const TABLE = {
   hashedAddress: 0x12,
   /** address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing; first merge of the slot */
   hashedSlot: 0x13,
+  /** address → account value at the oldest state, where the latest is newer and no version in its history is older; pruning, and each block */
+  accountBase: 0x14,
+  /** address ‖ slot → as account base */
+  slotBase: 0x15,
 } as const;
 
 /** Rows of the `meta` table. */
@@ -65,6 +69,10 @@ export const META = {
   logIndexedBlocks: "log-indexed-blocks",
   /** number of blocks, from genesis, whose rows in the table of addresses are all there */
   addressIndexedBlocks: "address-indexed-blocks",
+  /** oldest block that is served ‖ first block whose rows are not pruned yet; likewise for states and for trie nodes (pruned-range.ts) */
+  prunedBlocks: "pruned-blocks",
+  prunedStates: "pruned-states",
+  prunedProofs: "pruned-proofs",
 } as const;
 
 /**

@@ -119,6 +119,7 @@ class Harness {
       kv: this.kv,
       latestTable: 5,
       historyTable: 7,
+      baseTable: 9,
       keyLength: 2,
       valueAt: (_key, position) => this.log[position],
     });

@@ -15,6 +15,8 @@ import {
 import { byPrefix } from "./row-order.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
+const NO_VERSIONS = new Uint8Array(0);
+
 /** What a block made of one key. */
 export type VersionedChange = {
   readonly key: Uint8Array;
@@ -30,6 +32,8 @@ export type VersionedTableOptions = {
   readonly latestTable: number;
   /** prefix of the rows with posting lists */
   readonly historyTable: number;
+  /** prefix of the rows with values at `base` */
+  readonly baseTable: number;
   /** bytes of every key */
   readonly keyLength: number;
   /** The value that the log holds at `position` for `key`. */
@@ -41,6 +45,8 @@ export type VersionedTableOptions = {
   readonly missingRow?: MissingRow | undefined;
   /** Called in the transaction that writes the first version of a key. */
   readonly onFirstVersion?: (writer: KvWriter, key: Uint8Array) => void;
+  /** Called in the transaction that removes the last row of a key. */
+  readonly onLastVersion?: (writer: KvWriter, key: Uint8Array) => void;
 };
 
 /**
@@ -50,6 +56,10 @@ export type VersionedTableOptions = {
  *     latest    key → varint number of the block that wrote it ‖ value
  *     history   key → the newest 1 to 64 versions
  *               key ‖ number of its first version → 64 older versions
+ *     base      key → its value after block `base`, where the latest is newer
+ *
+ * A table that was pruned has no versions up to block `base`. A key whose latest value is as old has an empty history row: it has that value
+ * at every block since. The first change after that saves the value in a base row.
  *
  * New versions are held in memory and merged into the history rows many blocks at a time: a B-tree
  * takes sorted rows several times faster than random ones. Memory is read before the rows by
@@ -67,6 +77,8 @@ export class VersionedTable {
   #mergeQueue: readonly string[] | undefined;
   #merged = 0;
   #recentVersions = 0;
+  /** The oldest block whose values can be read; set by the owner before it prunes. 0: nothing is pruned. */
+  base = 0;
 
   constructor(options: VersionedTableOptions) {
     this.#options = options;
@@ -93,6 +105,7 @@ export class VersionedTable {
 
   /**
    * The value of `key` after block `number`; undefined when there was none.
+   * @param number not below `base`
    * @throws KvMissingRowError
    */
   at(key: Uint8Array, number: number): Uint8Array | undefined {
@@ -103,8 +116,14 @@ export class VersionedTable {
     }
     const version = this.versionAt(key, number);
     if (version !== undefined) return this.#options.valueAt(key, version.position);
+    const oldest = this.#baseValue(this.#kv, key);
+    if (oldest !== undefined) return oldest;
     if (row !== undefined) this.#assertHasHistory(key);
     return undefined;
+  }
+
+  #baseValue(reader: KvReader, key: Uint8Array): Uint8Array | undefined {
+    return this.base === 0 ? undefined : reader.get(this.#baseKey(key));
   }
 
   /** Throws where `key`, which has no latest value, was not deleted by its newest version. */
@@ -112,8 +131,8 @@ export class VersionedTable {
     const { missingRow, valueAt } = this.#options;
     if (missingRow === undefined) return;
     const newest = this.versionAt(key, NUMBER_MAX);
-    if (newest === undefined || valueAt(key, newest.position) === undefined) return;
-    throw missingRow(this.#latestKey(key));
+    const value = newest ? valueAt(key, newest.position) : this.#baseValue(this.#kv, key);
+    if (value !== undefined) throw missingRow(this.#latestKey(key));
   }
 
   /** Throws where `key`, which has a latest value, has no version at all. */
@@ -135,8 +154,62 @@ export class VersionedTable {
 
   /** Writes the latest value of a key that block `number` changed. */
   write(writer: KvWriter, number: number, { key, value }: VersionedChange): void {
+    if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
     else writer.put(this.#latestKey(key), joinLatest(number, value));
+  }
+
+  /** Before the latest value of `key` is replaced: where it is also the oldest, no version in the log says so. */
+  #saveBaseValue(writer: KvWriter, key: Uint8Array): void {
+    const row = writer.get(this.#latestKey(key));
+    if (row === undefined) return;
+    const { number, value } = splitLatest(row);
+    if (number <= this.base) writer.put(this.#baseKey(key), value);
+  }
+
+  /** Writes the value of a key after block `number`, the oldest of the table. */
+  writeOldest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array): void {
+    writer.put(this.#latestKey(key), joinLatest(number, value));
+    writer.put(this.#historyKey(key), NO_VERSIONS);
+    this.#options.onFirstVersion?.(writer, key);
+  }
+
+  /** Removes the versions of `key` up to block `base`, which must be in rows. Nothing happens where that was done before. */
+  prune(writer: KvWriter, key: Uint8Array): void {
+    const newestKey = this.#historyKey(key);
+    const newest = writer.get(newestKey);
+    if (newest === undefined) return;
+    const list = decodePostingList(newest);
+    const kept = versionsFrom(list, this.base + 1);
+    const oldChunks = Array.from(
+      writer.range({
+        from: this.#historyKey(key, numberKey(0)),
+        to: this.#historyKey(key, numberKey(this.base + 1)),
+      }),
+    );
+    if (kept.length === list.length && oldChunks.length === 0) return;
+    const value = this.at(key, this.base);
+    for (const [rowKey, chunk] of oldChunks) {
+      writer.remove(rowKey);
+      const rest = versionsFrom(decodePostingList(chunk), this.base + 1);
+      if (rest.length === 0) continue;
+      writer.put(this.#historyKey(key, numberKey(rest[0]!)), encodePostingList(rest));
+    }
+    const latest = writer.get(this.#latestKey(key));
+    const isNewest = latest !== undefined && splitLatest(latest).number <= this.base;
+    if (value === undefined || isNewest) writer.remove(this.#baseKey(key));
+    else writer.put(this.#baseKey(key), value);
+    if (latest === undefined && kept.length === 0 && !this.#isInMemory(key)) {
+      writer.remove(newestKey);
+      this.#options.onLastVersion?.(writer, key);
+    } else {
+      writer.put(newestKey, encodePostingList(kept));
+    }
+  }
+
+  #isInMemory(key: Uint8Array): boolean {
+    const text = keyText(key);
+    return this.#recent.has(text) || this.#merging.has(text);
   }
 
   /** Notes a version; blocks must come in order. Done once `write` is committed, and again after a restart. */
@@ -201,9 +274,11 @@ export class VersionedTable {
       trim(this.#merging, text, number);
       this.#trimRows(writer, key, number);
       const version = this.versionAt(key, number, writer);
-      const value = version && this.#options.valueAt(key, version.position);
+      const value = version
+        ? this.#options.valueAt(key, version.position)
+        : this.#baseValue(writer, key);
       const position = version?.position ?? 0;
-      this.write(writer, version?.number ?? 0, { key, value, position });
+      this.write(writer, version?.number ?? this.base, { key, value, position });
     }
   }
 
@@ -304,12 +379,16 @@ export class VersionedTable {
       writer.remove(full.rowKey);
       list = versionsUpTo(full.list, number);
     }
-    if (list.length === 0) writer.remove(newestKey);
+    if (list.length === 0 && this.#baseValue(writer, key) === undefined) writer.remove(newestKey);
     else writer.put(newestKey, encodePostingList(list));
   }
 
   #latestKey(key: Uint8Array): Uint8Array {
     return tableKey(this.#options.latestTable, key);
+  }
+
+  #baseKey(key: Uint8Array): Uint8Array {
+    return tableKey(this.#options.baseTable, key);
   }
 
   #historyKey(key: Uint8Array, ...rest: readonly Uint8Array[]): Uint8Array {

@@ -12,3 +12,8 @@ test("the same without LMDB, where the index is in memory and the log alone on d
   const { kills, blocks } = await crashStore(16, 20_261_122, "memory");
   assert.ok(kills === 16 && blocks > 50, `${blocks} blocks`);
 });
+
+test("the same while old blocks are removed", async () => {
+  const { kills, blocks, oldest } = await crashStore(12, 20_261_123, "retention");
+  assert.ok(kills === 12 && oldest > 60, `blocks ${oldest} to ${blocks}`);
+});

@@ -10,18 +10,23 @@ import {
   createMemoryBlockStore,
   openDiskBlockStore,
 } from "../../src/chain/store/open-block-store.ts";
-import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
+import { FAIL_POINTS, PRUNE_FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { mulberry32, RandomChain } from "../../src/chain/testing/random-chain.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
-import { type IndexKind, openIndexOf, STORE_LIMITS } from "./limits.ts";
+import { type HomeKind, storeOptions } from "./limits.ts";
 
 const WRITER = fileURLToPath(new URL("writer.ts", import.meta.url));
 /** Of so many kills one is not at a fail-point but at some moment. */
 const RANDOM_MOMENT_EVERY = 4;
 
-export type CrashReport = { readonly kills: number; readonly blocks: number };
+export type CrashReport = {
+  readonly kills: number;
+  readonly blocks: number;
+  /** Number of the oldest block at the end. */
+  readonly oldest: number;
+};
 
 /**
  * Kills a writing process `kills` times, at each fail-point in turn and between them at random
@@ -31,42 +36,37 @@ export type CrashReport = { readonly kills: number; readonly blocks: number };
 export async function crashStore(
   kills: number,
   seed: number,
-  index: IndexKind = "lmdb",
+  kind: HomeKind = "lmdb",
 ): Promise<CrashReport> {
   const directory = mkdtempSync(join(tmpdir(), "evmint-crash-"));
-  const home = { directory, index };
+  const home = { directory, kind };
+  const points = kind === "retention" ? [...PRUNE_FAIL_POINTS, ...FAIL_POINTS] : FAIL_POINTS;
   const random = mulberry32(seed);
   try {
     const acknowledged: string[] = [];
     for (let kill = 0; kill < kills; kill++) {
       const isRandom = kill % RANDOM_MOMENT_EVERY === RANDOM_MOMENT_EVERY - 1;
-      const point =
-        FAIL_POINTS[(kill - Math.floor(kill / RANDOM_MOMENT_EVERY)) % FAIL_POINTS.length]!;
+      const point = points[(kill - Math.floor(kill / RANDOM_MOMENT_EVERY)) % points.length]!;
       const hits = 1 + Math.floor(random() * (point === "log:segment" ? 3 : 15));
       const death = isRandom ? { afterMs: random() * 60 } : { point, hits };
       await live(home, seed, death, acknowledged);
       assertNothingLost(home, acknowledged, death);
     }
-    return { kills, blocks: assertEqualToTwin(home, seed) };
+    return { kills, ...assertEqualToTwin(home, seed) };
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-type Home = { readonly directory: string; readonly index: IndexKind };
+type Home = { readonly directory: string; readonly kind: HomeKind };
 type Death = { readonly afterMs: number } | { readonly point: string; readonly hits: number };
 
 /** One life of the writer; adds the blocks that it acknowledged. */
-async function live(
-  { directory, index }: Home,
-  seed: number,
-  death: Death,
-  acknowledged: string[],
-) {
+async function live({ directory, kind }: Home, seed: number, death: Death, acknowledged: string[]) {
   const fate = "point" in death ? [death.point, String(death.hits)] : [];
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", WRITER, directory, String(seed), index, ...fate],
+    ["--import", "tsx", WRITER, directory, String(seed), kind, ...fate],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   let said = "";
@@ -90,8 +90,10 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
     assert.ok((store.head() ?? -1) >= acknowledged.length - 1, `blocks lost after ${context}`);
     for (const [number, hash] of acknowledged.entries()) {
       // One that was written but not acknowledged has no line; the next life starts after it.
-      if (hash !== undefined) assert.equal(store.block(number)?.block.hash, hash, context);
+      if (hash !== undefined && number >= store.base()!)
+        assert.equal(store.block(number)?.block.hash, hash, context);
     }
+    while (store.pruneSome());
     assert.deepEqual(store.check().faults, [], context);
   } finally {
     store.close();
@@ -99,7 +101,7 @@ function assertNothingLost(home: Home, acknowledged: readonly string[], death: D
 }
 
 /** Number of blocks, all of them and every state equal to those of a store that nobody killed. */
-function assertEqualToTwin(home: Home, seed: number): number {
+function assertEqualToTwin(home: Home, seed: number): Omit<CrashReport, "kills"> {
   const store = openStore(home);
   const twin = createMemoryBlockStore({ createTrie: createStateTrie });
   try {
@@ -111,11 +113,12 @@ function assertEqualToTwin(home: Home, seed: number): number {
       twin.append(record, nodes);
       for (const { address } of record.changes.accounts) addresses.add(address);
     }
-    for (let number = 0; number < blocks; number++) {
+    for (let number = store.base() ?? 0; number < blocks; number++) {
       assert.deepEqual(plain(store.block(number)), plain(twin.block(number)));
+      if (number < store.stateBase()) continue;
       assert.deepEqual(stateOf(store, number, addresses), stateOf(twin, number, addresses));
     }
-    return blocks;
+    return { blocks, oldest: store.base() ?? 0 };
   } finally {
     twin.close();
     store.close();
@@ -131,11 +134,10 @@ function stateOf(store: LogBlockStore, number: number, addresses: ReadonlySet<Ad
   }));
 }
 
-function openStore({ directory, index }: Home): LogBlockStore {
+function openStore({ directory, kind }: Home): LogBlockStore {
   return openDiskBlockStore({
     directory,
     createTrie: createStateTrie,
-    openIndex: openIndexOf(index),
-    ...STORE_LIMITS,
+    ...storeOptions(kind),
   });
 }

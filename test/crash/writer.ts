@@ -1,7 +1,7 @@
 /**
  * Appends blocks to a store until it is killed, and says which ones are on disk to stay.
  *
- *     writer.ts DIRECTORY SEED INDEX [FAIL_POINT HITS]
+ *     writer.ts DIRECTORY SEED KIND [FAIL_POINT HITS]
  *
  * With a fail-point it kills itself when it comes there for that time. Opening goes on where the last
  * life ended: the chain of a seed is always the same.
@@ -10,19 +10,18 @@ import { writeSync } from "node:fs";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { RandomChain } from "../../src/chain/testing/random-chain.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
-import { type IndexKind, openIndexOf, STORE_LIMITS } from "./limits.ts";
+import { type HomeKind, storeOptions } from "./limits.ts";
 
 /** More than any life needs to come to its fail-point. */
 const BLOCKS_MAX = 500;
 
-const [directory, seed, indexKind, deadlyPoint, hits] = process.argv.slice(2);
+const [directory, seed, kind, deadlyPoint, hits] = process.argv.slice(2);
 let hitsLeft = Number(hits);
 
 const store = openDiskBlockStore({
   directory: directory!,
   createTrie: createStateTrie,
-  ...STORE_LIMITS,
-  openIndex: openIndexOf(indexKind as IndexKind),
+  ...storeOptions(kind as HomeKind),
   failPoint(name) {
     if (name === deadlyPoint && --hitsLeft === 0) process.kill(process.pid, "SIGKILL");
   },

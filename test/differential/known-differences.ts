@@ -198,7 +198,7 @@ const REASONS: readonly Reason[] = [
       codeOf(ours) === codeOf(theirs),
   },
   {
-    reason: "every state of the chain can be read",
+    reason: "every state of an archive can be read",
     holds: ({ method, ours, theirs }) =>
       method === "debug_getAccessibleState" &&
       typeof ours.result === "number" &&

@@ -91,6 +91,7 @@ async function restoreSnapshot(): Promise<void> {
     {
       ...{ chain, files, metrics, failures, log: SILENT_LOGGER },
       addresses: () => store.addresses(),
+      pinState: (number) => store.pinState(number),
     },
   );
   await snapshots.take();

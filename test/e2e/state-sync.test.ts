@@ -71,6 +71,7 @@ before(async () => {
     {
       ...{ chain, files, metrics, log: SILENT_LOGGER },
       addresses: () => store.addresses(),
+      pinState: (number) => store.pinState(number),
       failures: createFailures(SILENT_LOGGER, metrics),
     },
   );

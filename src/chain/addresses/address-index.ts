@@ -165,6 +165,12 @@ export class AddressIndex {
     this.#rest = undefined;
   }
 
+  /** The steps that remove the rows of a block. */
+  *prune(block: IndexedAddresses): Generator<(writer: KvWriter) => void> {
+    if (block.block.header.number > this.#indexedBlocks) return;
+    for (const { key } of rowsOf(block)) yield (writer) => writer.remove(key);
+  }
+
   /** @throws AddressIndexOffError, AddressIndexBuildingError, AddressIndexFailedError */
   search({ address, from, to, order, transactionsMin }: AddressQuery): AddressPage {
     if (!this.isOn) throw new AddressIndexOffError();

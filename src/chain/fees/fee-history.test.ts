@@ -24,6 +24,7 @@ function chainOf(blocks: readonly ExecutedBlock[], pending?: ExecutedBlock) {
   return {
     config,
     head: () => blocks.at(-1)!,
+    oldest: () => ({ block: 0, state: 0, proof: 0 }),
     hashAt: (number: number) => blocks[number]?.block.hash,
     headerAt: (number: number) => blocks[number]?.block.header,
     blockByNumber: (number: number) => blocks[number],
@@ -119,6 +120,12 @@ test("feeHistory follows the chain after blocks were replaced, and reads whole b
   blocks[1] = block({ number: 1, gasUsed: 30_000_000n }, [9n]);
   assert.deepEqual(feeHistory(1, 1, [50]).gasUsedRatio, [1]);
   assert.deepEqual(feeHistory(1, 1, [50]).reward, [[9n]]);
+});
+
+test("feeHistory is shorter where older blocks are pruned, and an error where all are", () => {
+  const pruned = { ...chain, oldest: () => ({ block: 1, state: 1, proof: 1 }) };
+  assert.equal(createFeeHistory(pruned)(3, 2, []).oldestBlock, 1);
+  assert.throws(() => createFeeHistory(pruned)(1, 0, []), { code: "BLOCK_PRUNED" });
 });
 
 test("feeHistory gives the same object to the same arguments until a block is replaced", () => {

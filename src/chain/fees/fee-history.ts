@@ -6,6 +6,7 @@ import { isBlockForkActive, isTimeForkActive } from "../../params/hardfork-at.ts
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { ChainReader } from "../reader.ts";
+import { BlockPrunedError } from "../store/store-errors.ts";
 import { BlockFeeCache, type BlockFees, blobFeeAt, blockFees } from "./block-fees.ts";
 
 /** A longer range is cut to this, as in geth. */
@@ -73,7 +74,7 @@ export function createFeeHistory(chain: FeeHistoryChain): GetFeeHistory {
 
 type FeeHistoryChain = Pick<
   ChainReader,
-  "config" | "head" | "hashAt" | "headerAt" | "blockByNumber" | "pending"
+  "config" | "head" | "oldest" | "hashAt" | "headerAt" | "blockByNumber" | "pending"
 >;
 
 function createComputation(chain: FeeHistoryChain): GetFeeHistory {
@@ -92,7 +93,10 @@ function createComputation(chain: FeeHistoryChain): GetFeeHistory {
     }
     // Where no pending block can be built, the history has one block less.
     const wanted = newest === "pending" && !pending ? blockCount - 1 : blockCount;
-    const count = Math.min(wanted, BLOCKS_MAX, last + 1);
+    // As at block 0, the history is shorter where there are no older blocks.
+    const first = chain.oldest().block;
+    if (last < first) throw new BlockPrunedError({ number: last, base: first });
+    const count = Math.min(wanted, BLOCKS_MAX, last + 1 - first);
     const oldestBlock = last + 1 - count;
     const rows: BlockFees[] = [];
     const reward: (readonly bigint[])[] = [];

@@ -11,8 +11,8 @@ function numbered(number: number, extraBytes = 0) {
   return { ...block, hash: hashFromBigint(BigInt(number + 1)), header };
 }
 
-test("BadBlocks keeps the newest 100, the highest first", () => {
-  const bad = new BadBlocks();
+test("BadBlocks keeps the newest, the highest first", () => {
+  const bad = new BadBlocks({ countMax: 100, bytesMax: 32 << 20 });
   for (let number = 0; number < 120; number++) bad.add(numbered(number));
   bad.add(numbered(119));
   assert.deepEqual(
@@ -23,8 +23,8 @@ test("BadBlocks keeps the newest 100, the highest first", () => {
   assert.equal(bad.get(numbered(119).hash)?.header.number, 119);
 });
 
-test("BadBlocks keeps no more than 32 MiB", () => {
-  const bad = new BadBlocks();
+test("BadBlocks keeps no more than its bytes", () => {
+  const bad = new BadBlocks({ countMax: 100, bytesMax: 32 << 20 });
   for (let number = 0; number < 5; number++) bad.add(numbered(number, 10 << 20));
   assert.deepEqual(
     bad.all().map(({ header }) => header.number),

@@ -2,24 +2,36 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { Block } from "../../types/block.ts";
 import { blockSize } from "../../types/block-codec.ts";
 
-/** Blocks kept, the newest. */
-const COUNT_MAX = 100;
-/** Bytes of RLP of all of them together: a hostile file could hold a hundred blocks of megabytes. */
-const BYTES_MAX = 32 << 20;
+export type BadBlocksLimits = {
+  /** Of the newest blocks that are stored. */
+  readonly countMax: number;
+  /** Bytes of RLP of all of them together: a hostile file could hold a hundred blocks of megabytes. */
+  readonly bytesMax: number;
+};
 
 /** Blocks that were rejected because they break a rule, as long as the process runs. */
 export class BadBlocks {
+  readonly #limits: BadBlocksLimits;
   readonly #blocks = new Map<Hash, { readonly block: Block; readonly bytes: number }>();
   #bytes = 0;
+
+  constructor(limits: BadBlocksLimits) {
+    this.#limits = limits;
+  }
+
+  get size(): number {
+    return this.#blocks.size;
+  }
 
   add(block: Block): void {
     if (this.#blocks.has(block.hash)) return;
     const bytes = blockSize(block);
-    if (bytes > BYTES_MAX) return;
+    const { countMax, bytesMax } = this.#limits;
+    if (bytes > bytesMax) return;
     this.#blocks.set(block.hash, { block, bytes });
     this.#bytes += bytes;
     for (const [hash, oldest] of this.#blocks) {
-      if (this.#blocks.size <= COUNT_MAX && this.#bytes <= BYTES_MAX) break;
+      if (this.#blocks.size <= countMax && this.#bytes <= bytesMax) break;
       this.#blocks.delete(hash);
       this.#bytes -= oldest.bytes;
     }

@@ -70,6 +70,12 @@ function scan(
   return found;
 }
 
+function postingsOf(blocks: readonly Pick<ExecutedBlock, "block" | "receipts">[]): number {
+  const index = new LogIndex(createMemoryKv(), LIMITS);
+  for (const block of blocks) index.remember(block);
+  return index.postingCount();
+}
+
 const id = fc.integer({ min: 1, max: 4 });
 const logArbitrary = fc
   .record({
@@ -91,11 +97,12 @@ const filterArbitrary = fc.record({
 });
 
 describe("LogIndex", () => {
-  test("finds what a scan finds, whatever is merged, rolled back and reopened", () => {
+  test("finds what a scan finds, whatever is merged, pruned, rolled back and reopened", () => {
     const operation = fc.oneof(
       { weight: 6, arbitrary: fc.record({ append: blockArbitrary }) },
       { weight: 4, arbitrary: fc.record({ merge: fc.integer({ min: 1, max: 6 }) }) },
       { weight: 1, arbitrary: fc.record({ rollback: fc.double({ min: 0, max: 1, noNaN: true }) }) },
+      { weight: 1, arbitrary: fc.record({ prune: fc.integer({ min: 1, max: 10 }) }) },
       { weight: 1, arbitrary: fc.constant({ reopen: true as const }) },
     );
     fc.assert(
@@ -109,6 +116,8 @@ describe("LogIndex", () => {
           let index = new LogIndex(kv, LIMITS);
           let blocks = [blockOf(first, [])];
           index.remember(blocks[0]!);
+          /** Blocks, from `first`, that are pruned. */
+          let pruned = 0;
           for (const step of operations) {
             if ("append" in step) {
               const block = blockOf(first + blocks.length, step.append);
@@ -116,24 +125,29 @@ describe("LogIndex", () => {
               index.remember(block);
             } else if ("merge" in step) {
               for (let i = 0; i < step.merge && index.needsMerge(); i++) index.mergeSome();
+            } else if ("prune" in step) {
+              const base = Math.min(first + pruned + step.prune, index.mergedBlocks - 1);
+              for (; first + pruned < base; pruned++) {
+                for (const prune of index.pruneSteps(blocks[pruned]!, base)) kv.transaction(prune);
+              }
             } else if ("reopen" in step) {
               index = new LogIndex(kv, LIMITS);
               for (const block of blocks) index.remember(block);
             } else {
-              const kept = blocks.slice(0, 1 + Math.floor(step.rollback * (blocks.length - 1)));
+              const left = blocks.length - 1 - pruned;
+              const kept = blocks.slice(0, 1 + pruned + Math.floor(step.rollback * left));
               const removed = blocks.slice(kept.length);
               kv.transaction((writer) => index.rollback(writer, first + kept.length - 1, removed));
               blocks = kept;
             }
           }
           const last = first + blocks.length - 1;
+          const base = first + pruned;
+          const served = blocks.slice(pruned);
           for (const options of [{}, ...filters]) {
             const filter = new LogFilter(options);
-            assert.deepEqual(
-              search(index, filter, first, last),
-              scan(blocks, options, first, last),
-            );
-            const middle = first + (blocks.length >> 1);
+            assert.deepEqual(search(index, filter, base, last), scan(served, options, base, last));
+            const middle = base + (served.length >> 1);
             assert.deepEqual(
               search(index, filter, middle, last),
               scan(blocks, options, middle, last),
@@ -141,8 +155,9 @@ describe("LogIndex", () => {
           }
           assert.equal(
             index.blockCount(),
-            blocks.filter(({ receipts }) => receipts.some(({ logs }) => logs.length > 0)).length,
+            served.filter(({ receipts }) => receipts.some(({ logs }) => logs.length > 0)).length,
           );
+          assert.equal(index.postingCount(), postingsOf(served));
         },
       ),
       { numRuns: 300 },

@@ -5,6 +5,7 @@ import {
   countOffsets,
   hasOffset,
   type OffsetSet,
+  offsetsFrom,
   offsetsUpTo,
   unionOffsets,
   withOffsets,
@@ -259,6 +260,22 @@ export class LogIndex implements LogSource {
     this.#mergedBlocks = blocks;
   }
 
+  /** The steps that remove the logs of a block, and of its terms all postings before block `base`, which must be in rows. */
+  *pruneSteps(
+    executed: Pick<ExecutedBlock, "block" | "receipts">,
+    base: number,
+  ): Generator<(writer: KvWriter) => void> {
+    const row = encodeBlockLogs(executed);
+    if (row === undefined) return;
+    const logs = new BlockLogs(executed.block.header.number, row);
+    yield (writer) => writer.remove(logsKey(logs.number));
+    const chunk = chunkOf(logs.number);
+    const first = base - chunk * LOG_CHUNK_BLOCKS;
+    for (const term of termsOfBlock(logs)) {
+      yield (writer) => pruneRow(writer, termRowKey(term, chunk), first);
+    }
+  }
+
   /** Whether block `number` is among the candidates of each of its own terms, for checking the store. */
   holdsEveryTermOf(logs: BlockLogs): { readonly isWhole: boolean; readonly postings: number } {
     const terms = termsOfBlock(logs);
@@ -381,6 +398,15 @@ function trim(postings: Map<LogTerm, number[]>, term: LogTerm, last: number): nu
   if (kept.length === 0) postings.delete(term);
   else postings.set(term, kept);
   return numbers.length - kept.length;
+}
+
+/** Drops offsets before `first`, which is beyond the chunk where the whole row goes. */
+function pruneRow(writer: KvWriter, key: Uint8Array, first: number): void {
+  const row = writer.get(key);
+  if (row === undefined) return;
+  const kept = first < LOG_CHUNK_BLOCKS ? offsetsFrom(row, first) : undefined;
+  if (kept === undefined || kept.length === 0) writer.remove(key);
+  else if (kept !== row) writer.put(key, kept);
 }
 
 /** Drops offsets after `last`, which is negative where the whole row goes. */

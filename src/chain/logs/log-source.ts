@@ -1,3 +1,4 @@
+import { BlockPrunedError } from "../store/store-errors.ts";
 import type { BlockLogs } from "./block-logs.ts";
 import type { LogFilter } from "./log-filter.ts";
 
@@ -9,11 +10,30 @@ export interface LogSource {
   /**
    * Numbers, ascending, of blocks from `from` to `to` that may hold a log `filter` matches; both in one chunk.
    * A block left out holds none.
+   * @throws BlockPrunedError
    */
   candidates(filter: LogFilter, from: number, to: number): readonly number[];
   /**
    * The logs of a candidate, to be read before the source is called again; undefined when the block was rolled back meanwhile.
-   * @throws KvMissingRowError
+   * @throws KvMissingRowError, BlockPrunedError
    */
   logsOf(number: number): BlockLogs | undefined;
+}
+
+/** `logs` without those of blocks before `base`, which are pruned or may be at any time. */
+export function logsFrom(base: () => number, logs: LogSource): LogSource {
+  const assertServed = (number: number) => {
+    const oldest = base();
+    if (number < oldest) throw new BlockPrunedError({ number, base: oldest });
+  };
+  return {
+    candidates(filter, from, to) {
+      assertServed(from);
+      return logs.candidates(filter, from, to);
+    },
+    logsOf(number) {
+      assertServed(number);
+      return logs.logsOf(number);
+    },
+  };
 }

@@ -2,16 +2,16 @@ import type { ByteReader } from "../../storage/byte-io.ts";
 import { UnknownFormatError } from "../../storage/schema.ts";
 
 /**
- * The first byte of every record of the block log; the second is the version of that kind's layout.
- * Numbers are never reused. A log whose first block is not block 0 begins with records that hold the
- * state before it, or that first block changes all of the state, as a genesis block does.
+ * The first byte of every record of the block log and of state files; the second is the version of that kind's layout.
+ * Numbers are never reused. A log whose first block is not block 0 has a state file beside it, or that first block changes
+ * all of the state, as a genesis block does.
  */
 export const RECORD_KIND = {
   block: 1,
-  /** reserved: a part of the state after some block, ahead of the block that follows it */
-  snapshotChunk: 2,
-  /** reserved: number, hash and header of the block after which the chunks before it are the state */
-  checkpoint: 3,
+  /** a part of the state after some block (state-file.ts) */
+  statePart: 2,
+  /** number and hash of the block after which the parts before it are the state */
+  stateEnd: 3,
 } as const;
 
 /** @throws UnknownFormatError unless the next two bytes are `kind` and a version up to `version` */

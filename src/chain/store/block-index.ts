@@ -39,12 +39,15 @@ import {
   addressesFrom,
   addressWithHash,
   type HashedKeys,
+  removeHashedAddress,
+  removeHashedSlot,
   slotWithHash,
   writeHashedAddress,
   writeHashedSlot,
 } from "./hashed-keys.ts";
 import { HistoricNodes } from "./historic-nodes.ts";
 import { NodeHistory } from "./node-history.ts";
+import { type PrunedRanges, readPrunedRanges } from "./pruned-range.ts";
 import { IndexMismatchError } from "./store-errors.ts";
 import { TrieNodeTable } from "./trie-node-table.ts";
 
@@ -115,6 +118,7 @@ export class BlockIndex {
   /** Codes read lately. Nothing ever replaces one. */
   readonly #codes = new Map<Hash, Uint8Array>();
   readonly logs: LogIndex;
+  readonly pruned: PrunedRanges;
   /** The row that names the format is there, written with the first block. */
   #hasFormat: boolean;
   /** Blocks from genesis of which nothing waits for a merge. */
@@ -160,25 +164,43 @@ export class BlockIndex {
       kv,
       latestTable: TABLE.account,
       historyTable: TABLE.accountHistory,
+      baseTable: TABLE.accountBase,
       keyLength: 20,
       valueAt: valueAt(ACCOUNT_ENTRY_BYTES_MAX, accountEntryValue),
       missingRow,
       onFirstVersion: writeHashedAddress,
+      onLastVersion: removeHashedAddress,
     });
     this.slots = new VersionedTable({
       kv,
       latestTable: TABLE.slot,
       historyTable: TABLE.slotHistory,
+      baseTable: TABLE.slotBase,
       keyLength: 52,
       valueAt: valueAt(SLOT_ENTRY_BYTES_MAX, slotEntryValue),
       missingRow,
       onFirstVersion: writeHashedSlot,
+      onLastVersion: removeHashedSlot,
     });
     this.trieNodes = new TrieNodeTable(kv);
     this.nodeHistory = new NodeHistory(kv);
     this.logs = new LogIndex(kv, limits.logs, missingRow);
     this.#mergedBlocks = this.checkpoint();
     this.#lastMerge = readVarint(kv.get(metaKey(META.lastMerge))) ?? 0;
+    this.pruned = readPrunedRanges(kv);
+    this.applyPrunedRanges();
+  }
+
+  /** For a reader beside the process that writes. */
+  refreshPrunedRanges(): void {
+    for (const range of Object.values(this.pruned)) range.refresh(this.#kv);
+    this.applyPrunedRanges();
+  }
+
+  /** After a range of `pruned` has moved. */
+  applyPrunedRanges(): void {
+    this.accounts.base = this.pruned.states.base;
+    this.slots.base = this.pruned.states.base;
   }
 
   /** undefined: no block yet */
@@ -280,23 +302,71 @@ export class BlockIndex {
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */
   write(writer: KvWriter, block: IndexedBlock): void {
     const { executed, position, end, rows } = block;
-    const { hash, header, transactions } = executed.block;
+    const { hash, header } = executed.block;
     const { number } = header;
     const rootKey = stateRootKey(header.stateRoot);
-    writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
-    writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
-    const hashes = transactions.map(({ hash }) => hashToBytes(hash));
-    for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
-      writer.put(tableKey(TABLE.transaction, hashes[index]!), varints(number, index));
-    }
+    this.writeBlock(writer, block);
     for (const row of inKeyOrder(rows.accounts)) {
       this.accounts.write(writer, number, placed(row, position));
     }
     for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
-    if (!this.#hasFormat) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
     writeApplied(writer, { number, hash, end });
+  }
+
+  /** The part of `write` that has nothing to do with state. */
+  writeBlock(writer: KvWriter, { executed, position }: Omit<IndexedBlock, "rows" | "end">): void {
+    const { hash, header, transactions } = executed.block;
+    const { number } = header;
+    writer.put(tableKey(TABLE.position, numberKey(number)), varints(position));
+    writer.put(tableKey(TABLE.blockByHash, hashToBytes(hash)), varints(number));
+    const hashes = transactions.map(({ hash }) => hashToBytes(hash));
+    for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
+      writer.put(tableKey(TABLE.transaction, hashes[index]!), varints(number, index));
+    }
+    if (!this.#hasFormat) writer.put(metaKey(META.format), varints(INDEX_FORMAT));
+  }
+
+  /** Removes the rows that `writeBlock` wrote, but for transactions. */
+  removeBlock(writer: KvWriter, hash: Hash, number: number): void {
+    writer.remove(tableKey(TABLE.blockByHash, hashToBytes(hash)));
+    writer.remove(positionKey(number));
+  }
+
+  /** Removes the row of a transaction of block `number`; a later block may have included it too. */
+  removeTransaction(writer: KvWriter, hash: Hash, number: number): void {
+    const key = tableKey(TABLE.transaction, hashToBytes(hash));
+    if (readVarint(writer.get(key)) === number) writer.remove(key);
+  }
+
+  /** The state of block `number` is no longer served: its root names block `next`, if that has the same. */
+  moveStateRoot(writer: KvWriter, root: Hash, number: number, next: number | undefined): void {
+    const key = stateRootKey(root);
+    if (readVarint(writer.get(key)) !== number) return;
+    if (next === undefined) writer.remove(key);
+    else writer.put(key, varints(next));
+  }
+
+  /** Writes a part of the oldest state, that after block `number`. */
+  writeOldestValues(writer: KvWriter, number: number, rows: ChangeRows): void {
+    for (const { key, value } of rows.accounts) {
+      if (value !== undefined) this.accounts.writeOldest(writer, number, key, value);
+    }
+    for (const { key, value } of rows.slots) {
+      if (value !== undefined) this.slots.writeOldest(writer, number, key, value);
+    }
+    for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
+  }
+
+  /** All of the oldest state is written: none before it is served, and its block is the newest. */
+  writeOldestState(writer: KvWriter, stateRoot: Hash, block: Applied): void {
+    const { number } = block;
+    writer.put(stateRootKey(stateRoot), varints(number));
+    this.pruned.states.write(writer, number, number + 1);
+    this.pruned.proofs.write(writer, number, number + 1);
+    this.applyPrunedRanges();
+    writeApplied(writer, block);
   }
 
   /** Notes where the block's changes are, its trie nodes and its logs: what is written by a merge. */
@@ -304,10 +374,15 @@ export class BlockIndex {
     const { number } = executed.block.header;
     this.#hasFormat = true;
     this.logs.remember(executed);
+    this.rememberNodes(number, nodes);
+    this.rememberVersions(number, position, rows);
+  }
+
+  /** Notes the trie nodes of a block until a merge writes them. */
+  rememberNodes(number: number, nodes: NodeBatch): void {
     // First, while the table still has what is replaced.
     this.nodeHistory.remember(number, nodes, this.trieNodes);
     this.trieNodes.remember(nodes);
-    this.rememberVersions(number, position, rows);
   }
 
   /** The part of `remember` that a reader in another thread needs, where the writer has written the rows. */
@@ -329,13 +404,16 @@ export class BlockIndex {
    * @param nodes that lead from the state of the last block to that after `last`
    */
   rollback(last: Applied, removed: readonly IndexedBlock[], nodes: NodeBatch): void {
-    const head = last.number + removed.length;
-    this.mergeAll(head);
+    if (this.#mergingBlocks !== undefined) this.mergeAll(last.number + removed.length);
+    // What no merge has written goes from memory alone.
+    const mergedBlocks = this.#mergedBlocks;
+    const isMerged = last.number + 1 < mergedBlocks;
+    this.nodeHistory.forgetAfter(last.number);
     this.trieNodes.remember(nodes);
-    this.trieNodes.beginMerge(this.#lastMerge + 1);
+    if (isMerged) this.trieNodes.beginMerge(this.#lastMerge + 1);
     this.#kv.transaction((writer) => {
       // In one transaction with all else: half of it would be rows of neither state.
-      this.trieNodes.mergeRest(writer);
+      if (isMerged) this.trieNodes.mergeRest(writer);
       const accountKeys = new Map<string, Uint8Array>();
       const slotKeys = new Map<string, Uint8Array>();
       for (const { executed, rows } of removed) {
@@ -349,10 +427,12 @@ export class BlockIndex {
         }
         for (const { key } of rows.accounts) {
           accountKeys.set(bytesToHex(key), key);
+          if (header.number >= mergedBlocks) continue;
           this.nodeHistory.removeVersions(writer, EMPTY_BYTES, keccak256(key), header.number);
         }
         for (const { key } of rows.slots) {
           slotKeys.set(bytesToHex(key), key);
+          if (header.number >= mergedBlocks) continue;
           const owner = keccak256(key.subarray(0, 20));
           const slot = keccak256(key.subarray(20));
           this.nodeHistory.removeVersions(writer, EMPTY_BYTES, owner, header.number);
@@ -367,9 +447,9 @@ export class BlockIndex {
         removed.map(({ executed }) => executed),
       );
       writeApplied(writer, last);
-      this.#writeCheckpoint(writer, last.number + 1);
+      if (isMerged) this.#writeCheckpoint(writer, last.number + 1);
     });
-    this.#checkpointWritten(last.number + 1);
+    if (isMerged) this.#checkpointWritten(last.number + 1);
   }
 
   /** True when `mergeSome` has something to do; `number` is the last block. */

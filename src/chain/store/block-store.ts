@@ -27,6 +27,10 @@ export type IncludedTransaction = RecordItem & {
 export interface BlockStore {
   /** Number of the first block, 0 unless the log begins later; undefined while the store is empty. */
   base(): number | undefined;
+  /** Number of the oldest block whose state can be read; not below `base`. */
+  stateBase(): number;
+  /** Number of the oldest block whose state can be proven; not below `stateBase`. */
+  proofBase(): number;
   /** Number of the newest block; undefined while the store is empty. */
   head(): number | undefined;
   /**
@@ -45,7 +49,7 @@ export interface BlockStore {
   /** A block after which the state has this root. */
   numberOfState(stateRoot: Hash): number | undefined;
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined;
-  /** The state after block `number`, which must be known. */
+  /** The state after block `number`, which must be known. @throws StatePrunedError, and so do its reads */
   stateAt(number: number): StateReader;
   /** What block `number` changed. */
   changes(number: number): StateChanges;
@@ -53,9 +57,9 @@ export interface BlockStore {
   consensusData(number: number): Uint8Array;
   /** Nodes of the newest state, to build the next one on. */
   readonly trieNodes: TrieNodeReader;
-  /** Nodes of the state after block `number`, which must be known; for an old one they are computed from changes. */
+  /** Nodes of the state after block `number`, which must be known; for an old one they are computed from changes. @throws StatePrunedError */
   trieNodesAt(number: number): TrieNodeReader;
-  /** Forgets every block after `number`. */
+  /** Forgets every block after `number`. @throws BlockPrunedError; StatePrunedError before the oldest state that can be proven */
   rollbackTo(number: number): void;
   close(): void;
 }

@@ -3,6 +3,7 @@ import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import type { BlockLog } from "../../storage/block-log.ts";
+import { ByteReader } from "../../storage/byte-io.ts";
 import { type Kv, KvCorruptionError, type KvRow } from "../../storage/kv.ts";
 import { LogReader, type LogRecord } from "../../storage/log-reader.ts";
 import { TABLE } from "../../storage/schema.ts";
@@ -41,7 +42,7 @@ const FAULTS_TOLD_MAX = 20;
 /**
  * Reads everything: the checksum of every record, hash and parent of every header, what the index
  * says of each block, and every row of the index, which must hold nothing else. Code and trie nodes
- * of blocks that were rolled back may remain.
+ * of blocks that were rolled back may remain. Pruning must not be under way.
  */
 export function checkStore(
   log: BlockLog,
@@ -53,6 +54,8 @@ export function checkStore(
   const counts = {
     blocks: 0,
     transactions: 0,
+    servedBlocks: 0,
+    servedTransactions: 0,
     accountVersions: 0,
     slotVersions: 0,
     logBlocks: 0,
@@ -83,26 +86,34 @@ export function checkStore(
     faults.unless("log", number, "hash is the header's", () => headerHash(header) === hash);
     previous = { number, hash };
 
+    const { blocks, states } = index.pruned;
+    if (number >= states.base) {
+      faults.unless("index", number, "state root", () => {
+        const first = index.numberOfState(header.stateRoot);
+        return first !== undefined && first >= states.base && first <= number;
+      });
+    }
+    const rows = decodeChangeRows(logRecord.payload);
+    if (number > states.base || states.base === 0) {
+      counts.accountVersions += rows.accounts.length;
+      counts.slotVersions += rows.slots.length;
+      checkChanges(faults, index.accounts, rows.accounts, number, logRecord);
+      checkChanges(faults, index.slots, rows.slots, number, logRecord);
+      for (const { hash: codeHash, code } of rows.codes) {
+        const name = bytesToHex(codeHash) as Hash;
+        faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
+      }
+    }
+    if (number < blocks.base) return;
+    counts.servedBlocks++;
+    counts.servedTransactions += transactions.length;
     faults.unless("index", number, "position", () => index.position(number) === logRecord.position);
     faults.unless("index", number, "block hash", () => index.numberOf(hash) === number);
-    faults.unless("index", number, "state root", () => {
-      const first = index.numberOfState(header.stateRoot);
-      return first !== undefined && first <= number;
-    });
     for (const [i, tx] of transactions.entries()) {
       faults.unless("index", number, `transaction ${tx.hash}`, () => {
         const found = index.transaction(tx.hash);
         return found?.number === number && found.index === i;
       });
-    }
-    const rows = decodeChangeRows(logRecord.payload);
-    counts.accountVersions += rows.accounts.length;
-    counts.slotVersions += rows.slots.length;
-    checkChanges(faults, index.accounts, rows.accounts, number, logRecord);
-    checkChanges(faults, index.slots, rows.slots, number, logRecord);
-    for (const { hash: codeHash, code } of rows.codes) {
-      const name = bytesToHex(codeHash) as Hash;
-      faults.unless("index", number, `code ${name}`, () => isSame(index.code(name), code));
     }
     const logs = encodeBlockLogs(record);
     faults.unless("index", number, "logs", () =>
@@ -157,9 +168,9 @@ export function checkStore(
   );
   const { rows, byTable } = checkRows(faults, index, kv, previous?.number ?? -1);
   for (const [table, count] of [
-    ["position", counts.blocks],
-    ["blockByHash", counts.blocks],
-    ["transaction", counts.transactions],
+    ["position", counts.servedBlocks],
+    ["blockByHash", counts.servedBlocks],
+    ["transaction", counts.servedTransactions],
     ["addressTransaction", counts.addressRows],
   ] as const) {
     const found = byTable.get(TABLE[table]) ?? 0;
@@ -198,8 +209,8 @@ function checkRows(faults: Faults, index: BlockIndex, kv: Kv, head: number) {
   const byTable = new Map<number, number>();
   let rows = 0;
   const tests: Readonly<Record<number, (key: Uint8Array, value: Uint8Array) => boolean>> = {
-    [TABLE.account]: (key) => index.accounts.versionAt(key, head) !== undefined,
-    [TABLE.slot]: (key) => index.slots.versionAt(key, head) !== undefined,
+    [TABLE.account]: (key, row) => isFounded(index.accounts, key, row, head),
+    [TABLE.slot]: (key, row) => isFounded(index.slots, key, row, head),
     [TABLE.code]: (key, value) => equalBytes(keccak256(value), key),
     [TABLE.accountTrieNode]: isNode,
     [TABLE.storageTrieNode]: isNode,
@@ -230,6 +241,11 @@ function* rowsPastDamage(faults: Faults, kv: Kv): Generator<KvRow> {
       if (error instanceof KvCorruptionError) from = Buffer.from(`${error.details.key}00`, "hex");
     }
   }
+}
+
+/** Whether a latest value is that of a version, or the oldest of its key. */
+function isFounded(table: VersionedTable, key: Uint8Array, row: Uint8Array, head: number): boolean {
+  return table.versionAt(key, head) !== undefined || new ByteReader(row).varint() <= table.base;
 }
 
 function isNode(_key: Uint8Array, row: Uint8Array): boolean {

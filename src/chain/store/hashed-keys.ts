@@ -15,15 +15,31 @@ const ADDRESS_LENGTH = 20;
  *     slot      address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing
  */
 export function writeHashedAddress(writer: KvWriter, address: Uint8Array): void {
-  const hash = keccak256(address).subarray(0, HASH_PART);
-  writer.put(tableKey(TABLE.hashedAddress, hash, address), NOTHING);
+  writer.put(hashedAddressKey(address), NOTHING);
 }
 
 /** @param key address ‖ slot */
 export function writeHashedSlot(writer: KvWriter, key: Uint8Array): void {
+  writer.put(hashedSlotKey(key), NOTHING);
+}
+
+export function removeHashedAddress(writer: KvWriter, address: Uint8Array): void {
+  writer.remove(hashedAddressKey(address));
+}
+
+/** @param key address ‖ slot */
+export function removeHashedSlot(writer: KvWriter, key: Uint8Array): void {
+  writer.remove(hashedSlotKey(key));
+}
+
+function hashedAddressKey(address: Uint8Array): Uint8Array {
+  return tableKey(TABLE.hashedAddress, keccak256(address).subarray(0, HASH_PART), address);
+}
+
+function hashedSlotKey(key: Uint8Array): Uint8Array {
   const slot = key.subarray(ADDRESS_LENGTH);
   const hash = keccak256(slot).subarray(0, HASH_PART);
-  writer.put(tableKey(TABLE.hashedSlot, key.subarray(0, ADDRESS_LENGTH), hash, slot), NOTHING);
+  return tableKey(TABLE.hashedSlot, key.subarray(0, ADDRESS_LENGTH), hash, slot);
 }
 
 /** Addresses whose hash begins with the nibbles `path`, with their hashes. */

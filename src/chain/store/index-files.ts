@@ -7,7 +7,7 @@ import { bootId } from "../../storage/lock.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 
 export const INDEX_FOLDER = "index";
-const DATA_FILE = "data.mdb";
+export const DATA_FILE = "data.mdb";
 /** LMDB's table of readers, which means nothing once its processes are gone. */
 const LMDB_LOCK_FILE = "lock.mdb";
 const STATE_FILE = "index.state";

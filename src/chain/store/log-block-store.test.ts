@@ -5,169 +5,29 @@ import { InvariantError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
-import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { createMemoryState, type MemoryState } from "../../state/memory-state.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { BlockLog } from "../../storage/block-log.ts";
 import { prefixRange } from "../../storage/kv.ts";
 import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
-import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { META, TABLE, tableKey } from "../../storage/schema.ts";
 import { createFaultyDisk } from "../../storage/testing/faulty-disk.ts";
-import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
-import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { createChainStateTrie } from "../chain-state-trie.ts";
 import { decodeChangeRows, encodeBlockRecord } from "../records/block-record.ts";
+import { ArchiveModel } from "../testing/archive-model.ts";
 import { FAIL_POINTS } from "../testing/fail-points.ts";
+import { createMemoryDisk, createTrie } from "../testing/memory-disk.ts";
 import { plain } from "../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
-import type { BlockRecord } from "./block-store.ts";
-import {
-  type LogBlockStore,
-  type LogBlockStoreOptions,
-  openLogBlockStore,
-} from "./log-block-store.ts";
-
-const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
-
-/** A memory whose contents outlive the store, as a disk's do. */
-function createDisk() {
-  const log = createMemoryLogDirectory();
-  const index = createMemoryKv();
-  const deferred: (() => void)[] = [];
-  return {
-    log,
-    index,
-    deferred,
-    open: (options: Partial<LogBlockStoreOptions> = {}) => {
-      deferred.length = 0;
-      return openLogBlockStore({
-        log,
-        index,
-        createTrie,
-        defer: (work) => deferred.push(work),
-        segmentBytesMax: 4_000,
-        mergeLimits: {
-          versionsMin: 40,
-          nodeBytesMin: 20_000,
-          blocksMin: 12,
-          keysMax: 3,
-          logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
-        },
-        ...options,
-      });
-    },
-  };
-}
-
-/** Every block of a chain and every state of it, the simple way. */
-class Model {
-  readonly blocks: RandomBlock[] = [];
-  readonly #addresses = new Set<Address>();
-  readonly #slots = new Map<Address, Set<Hash>>();
-
-  add(block: RandomBlock): void {
-    this.blocks.push(block);
-    for (const { address, storage } of block.record.changes.accounts) {
-      this.#addresses.add(address);
-      const slots = this.#slots.get(address) ?? new Set();
-      this.#slots.set(address, slots);
-      for (const slot of storage.keys()) slots.add(slot);
-    }
-  }
-
-  /** What block `number` would change if it came after nothing. */
-  baseOf(number: number): RandomBlock {
-    const state = createMemoryState();
-    for (const { record } of this.blocks.slice(0, number + 1)) state.apply(record.changes);
-    const codes = new Map<Hash, Uint8Array>();
-    const accounts = Array.from(state.accounts(), ([address, account]) => {
-      if (account.codeHash !== EMPTY_CODE_HASH) {
-        codes.set(account.codeHash, state.code(account.codeHash));
-      }
-      const storage = new Map(state.storageEntries(address));
-      return { address, account, storage, storageCleared: false };
-    });
-    const changes = { accounts, codes };
-    const { nodes } = createTrie(createMemoryNodes()).update(EMPTY_TRIE_ROOT, changes);
-    return { record: { ...this.blocks[number]!.record, changes }, nodes };
-  }
-
-  /** @param base number of the first block of `store` */
-  assertEqual(store: LogBlockStore, base = 0): void {
-    assert.equal(store.head(), this.blocks.length === 0 ? undefined : this.blocks.length - 1);
-    const state = createMemoryState();
-    for (const [number, block] of this.blocks.entries()) {
-      state.apply(block.record.changes);
-      if (number < base) continue;
-      const { record, nodes } = number === base && base > 0 ? this.baseOf(base) : block;
-      this.#assertBlock(store, number, record);
-      this.#assertState(store, number, state);
-      const known = store.trieNodesAt(number);
-      for (const { owner, path, hash, rlp } of nodes) {
-        assert.ok(Buffer.compare(known.node(owner, path, hash)!, rlp) === 0);
-      }
-    }
-    assert.equal(store.block(this.blocks.length), undefined);
-    assert.deepEqual(store.check().faults, []);
-  }
-
-  #assertBlock(store: LogBlockStore, number: number, record: BlockRecord): void {
-    const { changes, consensusData, ...executed } = record;
-    assert.deepEqual(plain(store.headerAt(number)), plain(record.block.header));
-    assert.equal(store.hashAt(number), record.block.hash);
-    let firstLogIndex = 0;
-    for (const [index, transaction] of record.block.transactions.entries()) {
-      const receipt = record.receipts[index]!;
-      assert.deepEqual(
-        plain(store.transactionAt(number, index)),
-        plain({
-          ...{ transaction, receipt, firstLogIndex, index },
-          sender: record.senders[index]!,
-          blockHash: record.block.hash,
-          blockNumber: number,
-        }),
-      );
-      firstLogIndex += receipt.logs.length;
-    }
-    assert.equal(store.transactionAt(number, record.block.transactions.length), undefined);
-    const { block, senders, receipts } = store.block(number)!;
-    assert.deepEqual(plain({ block, senders, receipts }), plain(executed));
-    assert.deepEqual(plain(store.changes(number)), plain(changes));
-    assert.deepEqual(plain(store.consensusData(number)), plain(consensusData));
-    assert.equal(store.numberOf(record.block.hash), number);
-    for (const [index, tx] of record.block.transactions.entries()) {
-      assert.deepEqual(store.transaction(tx.hash), { number, index });
-    }
-  }
-
-  #assertState(store: LogBlockStore, number: number, state: MemoryState): void {
-    const stored = store.stateAt(number);
-    for (const address of this.#addresses) {
-      const account = state.account(address);
-      assert.deepEqual(stored.account(address), account);
-      if (account !== undefined) {
-        assert.deepEqual(plain(stored.code(account.codeHash)), plain(state.code(account.codeHash)));
-      }
-      for (const slot of this.#slots.get(address)!) {
-        assert.equal(stored.storage(address, slot), state.storage(address, slot));
-      }
-      assert.deepEqual(
-        new Map(stored.storageEntries(address)),
-        new Map(state.storageEntries(address)),
-      );
-    }
-  }
-}
+import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 
 describe("LogBlockStore", () => {
   test("gives back every block and every state of a chain", () => {
-    const store = createDisk().open();
+    const store = createMemoryDisk().open();
     const chain = new RandomChain(1);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 60; i++) {
       const block = chain.next();
       store.append(block.record, block.nodes);
@@ -186,9 +46,9 @@ describe("LogBlockStore", () => {
     );
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 30 }), fc.nat(), (operations, seed) => {
-        const disk = createDisk();
+        const disk = createMemoryDisk();
         let store = disk.open();
-        let model = new Model();
+        let model = new ArchiveModel();
         let chain = new RandomChain(seed);
         for (const step of operations) {
           if ("append" in step) {
@@ -211,7 +71,7 @@ describe("LogBlockStore", () => {
             store.rollbackTo(number);
             // The chain branches here: the same blocks up to `number`, then others.
             const kept = model.blocks.slice(0, number + 1);
-            model = new Model();
+            model = new ArchiveModel();
             for (const block of kept) model.add(block);
             chain = RandomChain.from(
               seed + operations.length,
@@ -229,7 +89,7 @@ describe("LogBlockStore", () => {
   test("dying at any step of an append leaves the block whole or not there, and all before it", () => {
     for (const point of [...FAIL_POINTS, "rollback:log"]) {
       for (const dyingAt of [1, 2, 9]) {
-        const disk = createDisk();
+        const disk = createMemoryDisk();
         let hits = 0;
         const store = disk.open({
           failPoint(name) {
@@ -237,7 +97,7 @@ describe("LogBlockStore", () => {
           },
         });
         const chain = new RandomChain(dyingAt);
-        let model = new Model();
+        let model = new ArchiveModel();
         let unsure: RandomBlock | undefined;
         const step = (): void => {
           unsure = chain.next();
@@ -251,7 +111,7 @@ describe("LogBlockStore", () => {
           for (let number = 38; number > 20; number--) {
             store.rollbackTo(number);
             const kept = model.blocks.slice(0, -1);
-            model = new Model();
+            model = new ArchiveModel();
             for (const block of kept) model.add(block);
           }
         } catch (error) {
@@ -267,7 +127,7 @@ describe("LogBlockStore", () => {
   });
 
   test("a block that the index could not take is taken back, and may be tried again", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     let failing = false;
     const store = disk.open({
       failPoint(name) {
@@ -275,7 +135,7 @@ describe("LogBlockStore", () => {
       },
     });
     const chain = new RandomChain(4);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 30; i++) {
       const block = chain.next();
       failing = i % 3 === 0;
@@ -291,10 +151,10 @@ describe("LogBlockStore", () => {
   });
 
   test("an index without the tables of logs gets them when it is opened", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     const store = disk.open();
     const chain = new RandomChain(8);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 40; i++) {
       const block = chain.next();
       store.append(block.record, block.nodes);
@@ -320,7 +180,7 @@ describe("LogBlockStore", () => {
     const open = () => openLogBlockStore({ log: disk.directory, index, createTrie });
     const store = open();
     const chain = new RandomChain(5);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 5; i++) {
       const block = chain.next();
       store.append(block.record, block.nodes);
@@ -337,8 +197,23 @@ describe("LogBlockStore", () => {
     model.assertEqual(again);
   });
 
+  test("a log whose first segments are missing is damaged, with and without an index", () => {
+    const disk = createMemoryDisk();
+    const store = disk.open();
+    const chain = new RandomChain(7);
+    for (let i = 0; i < 40; i++) {
+      const { record, nodes } = chain.next();
+      store.append(record, nodes);
+    }
+    disk.log.remove(disk.log.list()[0]!);
+    assert.throws(() => disk.open({ index: disk.index }), { code: "STORE_CORRUPT_LOG" });
+    assert.throws(() => disk.open({ index: createMemoryKv() }), {
+      code: "STORE_STATE_ROOT_MISMATCH",
+    });
+  });
+
   test("a merge that fails is told to the next append", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     const store = disk.open({
       failPoint(name) {
         if (name === "merge:begin") throw new Error("no space left");
@@ -357,10 +232,10 @@ describe("LogBlockStore", () => {
 
   test("may begin after block 0 with a block that changes all of the state; what is older is pruned", () => {
     const chain = new RandomChain(21);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 40; i++) model.add(chain.next());
     const BASE = 17;
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     const store = disk.open();
     for (const [number, block] of model.blocks.entries()) {
       if (number < BASE) continue;
@@ -396,7 +271,7 @@ describe("LogBlockStore", () => {
   });
 
   test("takes nothing but a child of its head, and gives no state of a block it has not", () => {
-    const store = createDisk().open();
+    const store = createMemoryDisk().open();
     const chain = new RandomChain(7);
     const genesis = chain.next();
     const first = chain.next();
@@ -421,7 +296,7 @@ describe("LogBlockStore", () => {
   });
 
   test("a state stays the same while blocks are added", () => {
-    const store = createDisk().open();
+    const store = createMemoryDisk().open();
     const chain = new RandomChain(9);
     const states: { state: StateReader; expected: unknown }[] = [];
     const addresses = new Set<Address>();
@@ -444,7 +319,7 @@ describe("LogBlockStore", () => {
   });
 
   test("a changed byte in the log is refused where a state is read from it", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     const store = disk.open();
     const chain = new RandomChain(10);
     const { record, nodes } = chain.next();
@@ -468,7 +343,7 @@ describe("LogBlockStore", () => {
   });
 
   test("proofs can be had, and tries be built, on every state of the chain", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     const store = disk.open();
     const chain = new RandomChain(13);
     const nodes = createMemoryNodes();
@@ -499,11 +374,11 @@ describe("LogBlockStore", () => {
   });
 
   test("takes no block without space on the disk, reads on, and goes on once there is some", () => {
-    const disk = createDisk();
+    const disk = createMemoryDisk();
     let freeBytes = Infinity;
     const store = disk.open({ freeBytes: () => freeBytes });
     const chain = new RandomChain(14);
-    const model = new Model();
+    const model = new ArchiveModel();
     for (let i = 0; i < 40; i++) {
       const block = chain.next();
       freeBytes = 1_000_000;

@@ -4,24 +4,17 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
-import type { StateTrie } from "../../state/state-trie.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
-import { LogCorruptionError, type LogRecord } from "../../storage/log-reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
-import type { Block, ExecutedBlock } from "../../types/block.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
-import type { LogSource } from "../logs/log-source.ts";
-import {
-  decodeBlockRecord,
-  decodeChangeRows,
-  decodePrefix,
-  encodeBlockRecord,
-} from "../records/block-record.ts";
+import { type LogSource, logsFrom } from "../logs/log-source.ts";
+import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
 import {
   type Applied,
   BlockIndex,
@@ -36,15 +29,16 @@ import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
+import { appliedOf, indexedBlock, replayLog } from "./replay-log.ts";
+import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention.ts";
+import { StateFiles } from "./state-file.ts";
 import {
   BlockPrunedError,
   DiskFullError,
-  IndexMismatchError,
+  StatePrunedError,
   StorePoisonedError,
 } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
-
-const REPLAY_BYTES_MAX = 8 << 20;
 
 /**
  * Below this much space no block is taken. The index is a writable memory map of a file with holes:
@@ -71,6 +65,10 @@ export type LogBlockStoreOptions = {
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */
   readonly onAddressIndexFailure?: (error: unknown) => void;
+  /** What is removed in the background; nothing if not given. */
+  readonly retention?: RetentionOptions | undefined;
+  /** Called when removing old blocks fails; the chain goes on without it. */
+  readonly onPruningFailure?: (error: unknown) => void;
   /** Space left where the store is; without limit if not given. */
   readonly freeBytes?: () => number;
   /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
@@ -109,6 +107,10 @@ export class LogBlockStore implements BlockStore {
   #mergeIsDeferred = false;
   readonly #onAddressIndexFailure: (error: unknown) => void;
   #addressesAreDeferred = false;
+  readonly #retention: RetentionWork | undefined;
+  readonly #onPruningFailure: (error: unknown) => void;
+  #pruningIsDeferred = false;
+  #pruningFailed = false;
   readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
@@ -138,6 +140,7 @@ export class LogBlockStore implements BlockStore {
     this.followable =
       directory === undefined ? undefined : { directory, head: this.#published.buffer };
     this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
+    this.#onPruningFailure = options.onPruningFailure ?? (() => {});
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -154,10 +157,13 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
-      this.#base = this.#index.firstNumber() ?? firstNumber(this.#log);
-      if (applied !== undefined) this.#assertIndexIsOfLog(applied);
-      this.#head = applied;
-      this.replayedBlocks = this.#replay(options);
+      const replayed = replayLog(options, {
+        ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
+        ...{ files: new StateFiles(options.log), applied },
+      });
+      this.#base = replayed.base;
+      this.#head = replayed.head;
+      this.replayedBlocks = replayed.blocks;
       this.addressIndex = new AddressIndex(options.addressIndex ?? false, {
         kv: options.index,
         source: {
@@ -167,7 +173,17 @@ export class LogBlockStore implements BlockStore {
           parts: (number) => this.#blocks.addressParts(number),
         },
       });
+      this.#retention =
+        options.retention &&
+        new RetentionWork(options.retention, {
+          ...{ directory: options.log, log: this.#log, kv: this.#kv, index: this.#index },
+          ...{ blocks: this.#blocks, addresses: this.addressIndex },
+          stateAt: (number) => this.stateAt(number),
+          onMoved: () => this.#baseMoved(),
+        });
+      this.#baseMoved();
       this.#scheduleAddresses();
+      this.#schedulePruning();
       this.#publish();
     } catch (error) {
       this.#log.close();
@@ -186,13 +202,14 @@ export class LogBlockStore implements BlockStore {
 
   /** The logs of all blocks up to the head. */
   get logs(): LogSource {
-    return this.#index.logs;
+    return logsFrom(() => this.#base ?? 0, this.#index.logs);
   }
 
   /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     if (number === this.head()) return this.trieNodes;
+    this.#assertNotPruned(number, this.proofBase());
     const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
     if (number + 1 === first) return this.trieNodes;
     if (number < first) return this.#index.historicNodes(number);
@@ -201,6 +218,20 @@ export class LogBlockStore implements BlockStore {
 
   base(): number | undefined {
     return this.#base;
+  }
+
+  stateBase(): number {
+    return Math.max(this.#base ?? 0, this.#index.pruned.states.base);
+  }
+
+  proofBase(): number {
+    return Math.max(this.stateBase(), this.#index.pruned.proofs.base);
+  }
+
+  /** @throws StatePrunedError */
+  #assertNotPruned(number: number, base: number): void {
+    if (number >= base || !this.#isStored(number)) return;
+    throw new StatePrunedError({ number, base, root: this.#blocks.header(number).stateRoot });
   }
 
   head(): number | undefined {
@@ -245,6 +276,7 @@ export class LogBlockStore implements BlockStore {
     this.#publish();
     this.#scheduleMerge();
     this.#scheduleAddresses();
+    this.#schedulePruning();
     this.#failPoint("append:end");
   }
 
@@ -286,12 +318,17 @@ export class LogBlockStore implements BlockStore {
 
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
-    return createStoredState(this.#index, number, this.#headState, () => this.#head?.number);
+    const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
+    assertNotPruned();
+    return createStoredState(this.#index, number, this.#headState, {
+      headNumber: () => this.#head?.number,
+      assertNotPruned,
+    });
   }
 
   /** Bytes of the block log. */
   get logBytes(): number {
-    return this.#log.end;
+    return this.#log.end - this.#log.start;
   }
 
   /** Value of a row of the index. @param key 1 to 512 bytes */
@@ -312,6 +349,34 @@ export class LogBlockStore implements BlockStore {
     return true;
   }
 
+  /** What pruning would remove now; undefined while the store is empty or nothing is to be pruned. */
+  prunePlan(): PrunePlan | undefined {
+    const head = this.head();
+    return head === undefined ? undefined : this.#retention?.plan(head);
+  }
+
+  /** Removes a part of what the retention does not ask for; false when nothing is left. */
+  pruneSome(): boolean {
+    this.#assertUsable();
+    this.#assertSpace();
+    const head = this.head();
+    const retention = this.#retention;
+    if (head === undefined || !retention?.needsWork(head)) return false;
+    this.#orPoison(() => retention.workSome(head));
+    return true;
+  }
+
+  /** Blocks that the pass of pruning under way has still to look at. */
+  get blocksToPrune(): number {
+    return this.#retention?.blocksLeft ?? 0;
+  }
+
+  /** The states from block `number` on are not pruned until the returned function is called. */
+  pinState(number: number): () => void {
+    this.#assertNotPruned(number, this.stateBase());
+    return this.#retention?.pin(number) ?? (() => {});
+  }
+
   /** Every address that has or had an account, in any order. */
   addresses(): Iterable<Address> {
     return this.#index.addresses();
@@ -328,16 +393,18 @@ export class LogBlockStore implements BlockStore {
   rollbackTo(number: number): void {
     this.#assertUsable();
     invariant(this.#isStored(number), `block ${number} must be stored to go back to it`);
+    this.#assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
     const removed: IndexedBlock[] = [];
     const records: BlockRecord[] = [];
     for (const logRecord of this.#log.records(kept.end)) {
-      const record = decodeBlockRecord(logRecord.payload);
+      // Mostly decoded already: the newest blocks are.
+      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
       records.push(record);
       removed.push(indexedBlock(record, logRecord));
     }
-    const last = lastBlock(number, kept);
+    const last = appliedOf(kept);
     const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
     this.#orPoison(() => {
@@ -369,6 +436,7 @@ export class LogBlockStore implements BlockStore {
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
     } finally {
       this.#closeHeadFile();
+      this.#retention?.close();
       this.#log.close();
       this.#kv.close();
       this.#onClosed();
@@ -408,89 +476,9 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /**
-   * Reads the log from where the index is incomplete: indexes the blocks that it has not, and puts in
-   * memory again what waited there for a merge. How many blocks had to be indexed.
-   */
-  #replay({ onReplay, replayBytesMax = REPLAY_BYTES_MAX }: LogBlockStoreOptions): number {
-    const base = this.#base ?? 0;
-    const applied = this.#head?.number ?? base - 1;
-    const first = Math.max(base, this.#index.mergedBlocks);
-    this.#replayLogs(first);
-    let interrupted = this.#index.interruptedMerge();
-    const before = first === base ? undefined : this.#log.record(this.#position(first - 1));
-    const records = this.#log.records(before?.end ?? 0);
-    let trie: Pick<StateTrie, "update"> | undefined;
-    this.#head = before && lastBlock(first - 1, before);
-    let root = before === undefined ? EMPTY_TRIE_ROOT : stateRootOf(before);
-    for (let next = records.next(); !next.done; ) {
-      this.#kv.transaction((writer) => {
-        for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
-          if (this.#head !== undefined && this.#head.number + 1 === interrupted) break;
-          const { position, payload } = next.value;
-          const record = decodeBlockRecord(payload);
-          const { block } = record;
-          const { number, stateRoot } = block.header;
-          this.#assertFollows(block, position);
-          trie ??= this.#createTrie(this.trieNodes);
-          const nodes = trieNodesOf(record, trie, root);
-          root = stateRoot;
-          const indexed = indexedBlock(record, next.value);
-          if (number > applied) this.#index.write(writer, indexed);
-          this.#index.remember(indexed, nodes);
-          this.#head = lastBlock(number, next.value);
-          bytes += payload.length;
-        }
-      });
-      const head = this.head()!;
-      if (head + 1 === interrupted) {
-        interrupted = undefined;
-        this.#index.mergeAll(head);
-      }
-      // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
-      if (interrupted === undefined) {
-        while (this.#index.needsMerge(head)) this.#index.mergeSome(head);
-      }
-      if (!next.done) onReplay?.({ done: next.value.position, total: this.#log.end });
-    }
-    return (this.head() ?? applied) - applied;
-  }
-
-  /** Passes to the log index the blocks before `end` that it lacks. */
-  #replayLogs(end: number): void {
-    const { logs } = this.#index;
-    const first = Math.max(this.#base ?? 0, logs.mergedBlocks);
-    if (first >= end) return;
-    for (const { payload } of this.#log.records(this.#position(first))) {
-      const record = decodeBlockRecord(payload);
-      if (record.block.header.number >= end) break;
-      logs.remember(record);
-      while (logs.needsMerge()) logs.mergeSome();
-    }
-  }
-
   /** @throws StateRootMismatchError unless the changes of a base are all of its state */
   #assertWholeState(base: BlockRecord): void {
     trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
-  }
-
-  #assertIndexIsOfLog({ number, hash, end }: Applied): void {
-    const position = this.#index.position(number);
-    const record = position === undefined ? undefined : this.#log.recordAt(position);
-    if (record?.end === end && hashOf(record) === hash) return;
-    const details = { number, hash };
-    throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
-  }
-
-  #assertFollows({ header }: Block, position: number): void {
-    const expected = this.#head === undefined ? this.#base : this.#head.number + 1;
-    if (header.number !== expected) {
-      const reason = `block ${header.number} where ${expected} was expected`;
-      throw new LogCorruptionError({ position, reason });
-    }
-    if (this.#head !== undefined && header.parentHash !== this.#head.hash) {
-      throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
-    }
   }
 
   /**
@@ -509,6 +497,8 @@ export class LogBlockStore implements BlockStore {
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
       mergedBlocks: this.#index.mergedBlocks,
+      base: this.#base ?? 0,
+      stateBase: this.stateBase(),
     };
     this.#published.publish(position);
     try {
@@ -563,10 +553,39 @@ export class LogBlockStore implements BlockStore {
         const isMoreLeft = this.#index.mergeSome(this.head()!);
         this.#failPoint("merge:end");
         if (isMoreLeft) this.#scheduleMerge();
+        else this.#schedulePruning();
       } catch (error) {
         // There is no caller to throw to: the next append throws.
         this.#poison = error;
       }
+    });
+  }
+
+  /** The oldest block or state that is served has moved. */
+  #baseMoved(): void {
+    if (this.#base === undefined) return;
+    this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);
+    this.#publish();
+  }
+
+  /** Old blocks are removed when nothing else is to be done. */
+  #schedulePruning(): void {
+    const head = this.head();
+    if (this.#pruningIsDeferred || this.#pruningFailed || head === undefined) return;
+    if (!this.#retention?.needsWork(head)) return;
+    this.#pruningIsDeferred = true;
+    this.#defer(() => {
+      this.#pruningIsDeferred = false;
+      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
+      try {
+        this.#failPoint("prune:begin");
+        this.#retention?.workSome(this.head()!);
+        this.#failPoint("prune:end");
+      } catch (error) {
+        this.#pruningFailed = true;
+        this.#onPruningFailure(error);
+      }
+      this.#schedulePruning();
     });
   }
 
@@ -588,33 +607,6 @@ export class LogBlockStore implements BlockStore {
       this.#scheduleAddresses();
     });
   }
-}
-
-function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
-  return {
-    executed,
-    rows: decodeChangeRows(record.payload),
-    position: record.position,
-    end: record.end,
-  };
-}
-
-function lastBlock(number: number, record: LogRecord): Applied {
-  return { number, hash: hashOf(record), end: record.end };
-}
-
-function stateRootOf({ payload }: LogRecord): Hash {
-  return decodeBlockRecord(payload).block.header.stateRoot;
-}
-
-function hashOf({ payload }: LogRecord): Hash {
-  return decodePrefix(payload).hash;
-}
-
-/** Number of the block that the log begins with. */
-function firstNumber(log: BlockLog): number | undefined {
-  const first = log.first();
-  return first && decodePrefix(first.payload).number;
 }
 
 function deferToImmediate(work: () => void): void {

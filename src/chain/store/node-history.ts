@@ -1,7 +1,7 @@
 import { equalBytes } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
 import type { Kv, KvWriter } from "../../storage/kv.ts";
-import { numberKey, TABLE, tableKey } from "../../storage/schema.ts";
+import { numberFromKey, numberKey, TABLE, tableKey } from "../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../trie/node.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -15,6 +15,7 @@ export const HISTORY_DEPTH = 2;
 
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
+const NUMBER_LENGTH = 6;
 const CHILDREN = 16;
 /** A version with more new children is written whole. */
 const CHANGED_MAX = 8;
@@ -79,6 +80,21 @@ export class NodeHistory {
     }
   }
 
+  /** Forgets what waits in memory of blocks after `number`; no merge may be under way. */
+  forgetAfter(number: number): void {
+    for (const [place, rows] of this.#recent) {
+      const left = rows.filter(
+        ({ key }) => numberFromKey(key, key.length - NUMBER_LENGTH) <= number,
+      );
+      if (left.length === rows.length) continue;
+      for (const { key, value } of rows.slice(left.length)) {
+        this.#recentBytes -= key.length + value.length;
+      }
+      if (left.length === 0) this.#recent.delete(place);
+      else this.#recent.set(place, left);
+    }
+  }
+
   /** Forgets what waits in memory. */
   reset(): void {
     this.#recent.clear();
@@ -116,6 +132,32 @@ export class NodeHistory {
     for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
       writer.remove(versionKey(owner, path.subarray(0, depth), number));
     }
+  }
+
+  /**
+   * Removes versions up to block `last` at all places on the way to `key` in the trie of `owner`; the newest of them is written whole.
+   * Nothing happens at a place where that was done before.
+   */
+  prune(writer: KvWriter, owner: Uint8Array, key: Uint8Array, last: number): void {
+    const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
+    for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
+      this.#prunePlace(writer, owner, path.subarray(0, depth), last);
+    }
+  }
+
+  #prunePlace(writer: KvWriter, owner: Uint8Array, path: Uint8Array, last: number): void {
+    const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, last + 1) };
+    const old = Array.from(writer.range(range));
+    const newest = old.pop();
+    if (newest === undefined) return;
+    const [key, version] = newest;
+    const isWhole = version[0] === 0 && version[1] === 0;
+    if (isWhole && old.length === 0) return;
+    const rlp = isWhole ? version.subarray(2) : this.#nodeAt(owner, path, last);
+    // Rows that do not lead to a node are of no use, and neither is an empty node.
+    if (rlp === undefined || rlp.length === 0) writer.remove(key);
+    else if (!isWhole) writer.put(key, wholeVersion(rlp));
+    for (const [key] of old) writer.remove(key);
   }
 
   /** The node with `hash` at `path` if its version is the newest after block `number`; undefined where rows do not say. */
@@ -170,13 +212,15 @@ export class NodeHistory {
 
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array };
 
+function wholeVersion(rlp: Uint8Array): Uint8Array {
+  const version = new Uint8Array(2 + rlp.length);
+  version.set(rlp, 2);
+  return version;
+}
+
 /** @param old the version before, if its RLP is known */
 function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
-  const whole = () => {
-    const version = new Uint8Array(2 + rlp.length);
-    version.set(rlp, 2);
-    return version;
-  };
+  const whole = () => wholeVersion(rlp);
   if (old === undefined || hash[0]! % WHOLE_EVERY === 0) return whole();
   const node = decodeNode(rlp);
   const before = decodeNode(old);

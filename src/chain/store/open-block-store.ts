@@ -127,6 +127,8 @@ function diskOptions(options: DiskBlockStoreOptions) {
     },
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
       logger.info("index is brought forward from the block log", { done, total }),
+    onPruningFailure: (error: unknown) =>
+      logger.error("old blocks could not be removed", { error }),
     ...options,
     log: openLogDirectory(join(directory, LOG_FOLDER)),
   };
@@ -147,7 +149,9 @@ function openWithLock(
   };
   const isWritable = writesOnFullDisk(() => files.beginOpening());
   if (!isWritable) logger.warn("disk is full: blocks are served, none is added until a restart");
-  const index = openIndex(files.folder, onDamage);
+  // A writable map can abort the process where rows are removed.
+  const writableMap = options.retention === undefined;
+  const index = openIndex(files.folder, onDamage, { writableMap });
   try {
     readApplied(index);
     if (isWritable) files.opened();

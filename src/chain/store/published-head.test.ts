@@ -9,9 +9,16 @@ const directory = mkdtempSync(join(tmpdir(), "evmint-head-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 const HEADS: readonly HeadPosition[] = [
-  { epoch: 0, number: -1, end: 0, mergedBlocks: 0 },
-  { epoch: 0, number: 0, end: 700, mergedBlocks: 0 },
-  { epoch: 3, number: 20_000_000, end: 2 ** 41 + 1, mergedBlocks: 19_999_999 },
+  { epoch: 0, number: -1, end: 0, mergedBlocks: 0, base: 0, stateBase: 0 },
+  { epoch: 0, number: 0, end: 700, mergedBlocks: 0, base: 0, stateBase: 0 },
+  {
+    epoch: 3,
+    number: 20_000_000,
+    end: 2 ** 41 + 1,
+    mergedBlocks: 19_999_999,
+    base: 7,
+    stateBase: 19_999_000,
+  },
 ];
 
 test("readers of a head file and of the shared head see what was published last", () => {

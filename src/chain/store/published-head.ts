@@ -24,6 +24,9 @@ export type HeadPosition = {
   readonly end: number;
   /** Blocks from block 0 whose changes are all in rows. */
   readonly mergedBlocks: number;
+  /** Numbers of the oldest block that is served, and of the oldest block whose state is. */
+  readonly base: number;
+  readonly stateBase: number;
 };
 
 /** Index of each value in the shared array; `version` is odd while the writer changes the others. */
@@ -32,7 +35,9 @@ const EPOCH = 1;
 const NUMBER = 2;
 const END = 3;
 const MERGED = 4;
-const LENGTH = 5;
+const BASE = 5;
+const STATE_BASE = 6;
+const LENGTH = 7;
 
 /**
  * A `HeadPosition` in shared memory: the thread that writes the store publishes, any thread reads. A thread that got a message from
@@ -48,13 +53,15 @@ export class PublishedHead implements HeadSource {
     this.#values = new BigInt64Array(buffer);
   }
 
-  publish({ epoch, number, end, mergedBlocks }: HeadPosition): void {
+  publish({ epoch, number, end, mergedBlocks, base, stateBase }: HeadPosition): void {
     const values = this.#values;
     Atomics.add(values, VERSION, 1n);
     Atomics.store(values, EPOCH, BigInt(epoch));
     Atomics.store(values, NUMBER, BigInt(number));
     Atomics.store(values, END, BigInt(end));
     Atomics.store(values, MERGED, BigInt(mergedBlocks));
+    Atomics.store(values, BASE, BigInt(base));
+    Atomics.store(values, STATE_BASE, BigInt(stateBase));
     Atomics.add(values, VERSION, 1n);
   }
 
@@ -67,6 +74,8 @@ export class PublishedHead implements HeadSource {
         number: Number(Atomics.load(values, NUMBER)),
         end: Number(Atomics.load(values, END)),
         mergedBlocks: Number(Atomics.load(values, MERGED)),
+        base: Number(Atomics.load(values, BASE)),
+        stateBase: Number(Atomics.load(values, STATE_BASE)),
       };
       if (version % 2n === 0n && Atomics.load(values, VERSION) === version) return head;
     }
@@ -75,13 +84,14 @@ export class PublishedHead implements HeadSource {
   close(): void {}
 }
 
-/** Doubles of the file: epoch, number, end and merged blocks, then a sum that a half-written head does not have. */
-const FILE_LENGTH = 5;
+/** Doubles of the file: epoch, number, end, merged blocks and the two bases, then a sum that a half-written head does not have. */
+const FILE_LENGTH = 7;
+const SUM = FILE_LENGTH - 1;
 /** A reader meets a half-written head for less than a microsecond. */
 const TORN_READS_MAX = 100_000;
 
 /**
- * A `HeadPosition` in a file of 40 bytes, for readers in other processes: one writes, any process reads. A read costs 1.1 µs, and sees
+ * A `HeadPosition` in a file of 56 bytes, for readers in other processes: one writes, any process reads. A read costs 1.1 µs, and sees
  * what the last `publish` wrote as soon as it has returned: both go through the same page of the system's cache.
  */
 export class HeadFile implements HeadSource {
@@ -103,13 +113,15 @@ export class HeadFile implements HeadSource {
   }
 
   /** @throws Error of the operating system: readers go on seeing the head before */
-  publish({ epoch, number, end, mergedBlocks }: HeadPosition): void {
+  publish({ epoch, number, end, mergedBlocks, base, stateBase }: HeadPosition): void {
     const values = this.#values;
     values[0] = epoch;
     values[1] = number;
     values[2] = end;
     values[3] = mergedBlocks;
-    values[4] = sumOf(values);
+    values[4] = base;
+    values[5] = stateBase;
+    values[SUM] = sumOf(values);
     writeSync(this.#file, this.#bytes, 0, this.#bytes.length, 0);
   }
 
@@ -117,8 +129,11 @@ export class HeadFile implements HeadSource {
     const values = this.#values;
     for (let attempt = 0; attempt < TORN_READS_MAX; attempt++) {
       const length = readSync(this.#file, this.#bytes, 0, this.#bytes.length, 0);
-      if (length !== this.#bytes.length || values[4] !== sumOf(values)) continue;
-      return { epoch: values[0]!, number: values[1]!, end: values[2]!, mergedBlocks: values[3]! };
+      if (length !== this.#bytes.length || values[SUM] !== sumOf(values)) continue;
+      return {
+        ...{ epoch: values[0]!, number: values[1]!, end: values[2]!, mergedBlocks: values[3]! },
+        ...{ base: values[4]!, stateBase: values[5]! },
+      };
     }
     invariant(false, "the published head must be whole");
   }
@@ -128,9 +143,13 @@ export class HeadFile implements HeadSource {
   }
 }
 
+const SUM_FACTORS = [3, 5, 7, 11, 13, 17];
+
 /** Exact: every value is far below 2^48. */
 function sumOf(values: Float64Array): number {
-  return 1 + values[0]! * 3 + values[1]! * 5 + values[2]! * 7 + values[3]! * 11;
+  let sum = 1;
+  for (let i = 0; i < SUM; i++) sum += values[i]! * SUM_FACTORS[i]!;
+  return sum;
 }
 
 /** The source that `followed` names. */

@@ -15,6 +15,23 @@ export class BlockPrunedError extends NodeError {
   }
 }
 
+/** The state is older than the oldest one that is served. */
+export class StatePrunedError extends NodeError {
+  readonly code = "BLOCK_STATE_PRUNED";
+  constructor(details: { readonly number: number; readonly base: number; readonly root: Hash }) {
+    // geth's text, with the root as it prints it.
+    super(`historical state ${details.root.slice(2)} is not available`, details);
+  }
+}
+
+/** A value of the index is not the one in the trie of its state: one of the two is damaged. */
+export class StateLeafMismatchError extends NodeError {
+  readonly code = "STORE_STATE_LEAF_MISMATCH";
+  constructor(details: { readonly key: string }) {
+    super(`value of ${details.key} is not the one in the state trie`, details);
+  }
+}
+
 /** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
 export class DiskFullError extends NodeError {
   readonly code = "STORE_DISK_FULL";

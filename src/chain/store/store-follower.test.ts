@@ -10,11 +10,14 @@ import { createChainStateTrie } from "../chain-state-trie.ts";
 import { LogFilter } from "../logs/log-filter.ts";
 import { plain } from "../testing/plain.ts";
 import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
+import type { BlockRecord } from "./block-store.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
 import { StoreFollower } from "./store-follower.ts";
 
 const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
+
+const RETENTION = { blocks: 14, states: 9, proofs: 5, blocksMin: 2, sliceMs: 0 };
 
 /** Everything that a follower says of block `number` and the state after it is what the store says. */
 function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: number): void {
@@ -29,9 +32,13 @@ function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: nu
   for (const [index, { hash }] of block.transactions.entries()) {
     assert.deepEqual(follower.transaction(hash), { number, index });
   }
+  if (number < store.stateBase()) {
+    assert.throws(() => follower.stateAt(number), { code: "BLOCK_STATE_PRUNED" });
+    return;
+  }
   const state = follower.stateAt(number);
   const expectedState = store.stateAt(number);
-  for (let n = 0; n <= number; n++) {
+  for (let n = store.base()!; n <= number; n++) {
     for (const { address, storage } of store.changes(n).accounts) {
       assert.deepEqual(state.account(address), expectedState.account(address));
       for (const slot of storage.keys()) {
@@ -58,15 +65,19 @@ function assertTrieAt(follower: StoreFollower, store: LogBlockStore, next: Rando
 function assertLogs(follower: StoreFollower, store: LogBlockStore): void {
   const head = follower.head();
   const filters = [new LogFilter({})];
-  for (let number = 0; number <= head; number++) {
+  const base = store.base()!;
+  if (base > 0) {
+    assert.throws(() => follower.logs.candidates(filters[0]!, 0, head), { code: "BLOCK_PRUNED" });
+  }
+  for (let number = base; number <= head; number++) {
     for (const { address, topics } of store.block(number)!.receipts.flatMap(({ logs }) => logs)) {
       filters.push(new LogFilter({ addresses: [address] }));
       if (topics[0]) filters.push(new LogFilter({ topics: [[topics[0]]] }));
     }
   }
   for (const filter of filters.slice(0, 20)) {
-    const found = follower.logs.candidates(filter, 0, head);
-    assert.deepEqual([...found], [...store.logs.candidates(filter, 0, head)]);
+    const found = follower.logs.candidates(filter, base, head);
+    assert.deepEqual([...found], [...store.logs.candidates(filter, base, head)]);
     for (const number of found) {
       assert.deepEqual(plain(follower.logs.logsOf(number)), plain(store.logs.logsOf(number)));
     }
@@ -90,6 +101,7 @@ describe("StoreFollower", () => {
         const store = openDiskBlockStore({
           ...{ directory, createTrie },
           defer: (work) => deferred.push(work),
+          ...(seed % 3 !== 0 && { retention: RETENTION }),
           segmentBytesMax: 4_096,
           mergeLimits: {
             ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
@@ -98,8 +110,10 @@ describe("StoreFollower", () => {
         });
         let chain = new RandomChain(seed);
         let next = chain.next();
+        const records: BlockRecord[] = [];
         const append = () => {
           store.append(next.record, next.nodes);
+          records.push(next.record);
           next = chain.next();
         };
         append();
@@ -125,20 +139,23 @@ describe("StoreFollower", () => {
               assert.equal(follower.head(), store.head());
               assertTrieAt(follower, store, next);
             } else {
-              const number = Math.floor(step.rollback * store.head()!);
+              const first = store.proofBase();
+              const number = first + Math.floor(step.rollback * (store.head()! - first));
               isStale ||= number < store.head()!;
-              const records = Array.from({ length: number + 1 }, (_, n) => ({
-                ...store.block(n)!,
-                ...{ changes: store.changes(n), consensusData: store.consensusData(n) },
-              }));
+              records.length = number + 1;
               store.rollbackTo(number);
               chain = RandomChain.from(seed + operations.length, records);
               next = chain.next();
             }
             // Until it hears of a rollback it may read blocks that are gone; of everything else it reads the truth.
             if (isStale) continue;
-            for (let n = 0; n <= follower.head(); n++) assertEqualAt(follower, store, n);
-            assertLogs(follower, store);
+            for (let n = 0; n < follower.base(); n++) {
+              assert.throws(() => follower.block(n), { code: "BLOCK_PRUNED" });
+            }
+            for (let n = store.base()!; n <= follower.head(); n++) {
+              assertEqualAt(follower, store, n);
+            }
+            if (follower.head() >= store.base()!) assertLogs(follower, store);
             assert.equal(follower.block(follower.head() + 1), undefined);
           }
         } finally {

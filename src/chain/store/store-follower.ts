@@ -9,7 +9,7 @@ import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { LogIndex } from "../logs/log-index.ts";
-import type { LogSource } from "../logs/log-source.ts";
+import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockIndex } from "./block-index.ts";
 import { BlockReader } from "./block-reader.ts";
@@ -24,7 +24,7 @@ import {
   openHeadSource,
 } from "./published-head.ts";
 import { LOG_FOLDER } from "./replace-log.ts";
-import { BlockPrunedError } from "./store-errors.ts";
+import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 
 /** What is open until the next rollback. */
@@ -35,7 +35,8 @@ type View = {
   readonly blocks: BlockReader;
   readonly headState: HeadState;
   readonly computed: ComputedTrieNodes;
-  readonly base: number;
+  /** As of the last `catchUp`. */
+  base: number;
   /** Blocks forgotten because they are merged. */
   merged: number;
   head: number;
@@ -91,6 +92,20 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.base;
   }
 
+  stateBase(): number {
+    return this.#published.read().stateBase;
+  }
+
+  proofBase(): number {
+    return Math.max(this.stateBase(), this.#view.index.pruned.proofs.base);
+  }
+
+  /** @throws BlockPrunedError, StatePrunedError */
+  #assertNotPruned(number: number, base: number): void {
+    if (number >= base || !this.#isStored(number)) return;
+    throw new StatePrunedError({ number, base, root: this.#view.blocks.header(number).stateRoot });
+  }
+
   head(): number {
     return this.#view.head;
   }
@@ -127,23 +142,24 @@ export class StoreFollower implements ReadableBlockStore {
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     const view = this.#view;
-    const state = createStoredState(view.index, number, view.headState, () => view.head);
+    const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
+    assertNotPruned();
+    const guards = { headNumber: () => view.head, assertNotPruned };
+    const state = createStoredState(view.index, number, view.headState, guards);
     // Newest rows may be of a block after the head, so a scan of them is not a scan of the head's.
-    const { storageEntries } = createStoredState(
-      view.index,
-      number,
-      view.headState,
-      () => undefined,
-    );
+    const { storageEntries } = createStoredState(view.index, number, view.headState, {
+      ...guards,
+      headNumber: () => undefined,
+    });
     return { ...state, storageEntries };
   }
 
   /** The logs of all blocks up to the head. The first search reads the blocks whose logs are not in rows yet, some hundreds. */
   get logs(): LogSource {
-    return {
+    return logsFrom(() => this.#published.read().base, {
       candidates: (filter, from, to) => this.#logIndex().candidates(filter, from, to),
       logsOf: (number) => this.#view.index.logs.logsOf(number),
-    };
+    });
   }
 
   #logIndex(): LogIndex {
@@ -161,6 +177,7 @@ export class StoreFollower implements ReadableBlockStore {
 
   trieNodesAt(number: number): TrieNodeReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
+    this.#assertNotPruned(number, this.proofBase());
     const { index, base, computed } = this.#view;
     const first = Math.max(base, index.checkpoint());
     if (number + 1 === first) return this.trieNodes;
@@ -196,11 +213,14 @@ export class StoreFollower implements ReadableBlockStore {
   #viewOf(epoch: number, log: LogFollower, index: BlockIndex): View {
     const positionOf = (number: number) => {
       const position = index.position(number);
-      invariant(position !== undefined, `block ${number} must be in the index`);
-      return position;
+      if (position !== undefined) return position;
+      // It may have been pruned since the last `catchUp`.
+      const { base } = this.#published.read();
+      if (number < base) throw new BlockPrunedError({ number, base });
+      invariant(false, `block ${number} must be in the index`);
     };
     const blocks = new BlockReader(log, positionOf);
-    const base = index.firstNumber() ?? 0;
+    const { base } = this.#published.read();
     const merged = Math.max(base, index.mergedBlocks);
     const view: View = {
       ...{ epoch, log, index, blocks, base, merged },
@@ -219,7 +239,11 @@ export class StoreFollower implements ReadableBlockStore {
     return view;
   }
 
-  #follow(view: View, { number, end, mergedBlocks }: HeadPosition): void {
+  #follow(view: View, { number, end, mergedBlocks, base }: HeadPosition): void {
+    if (base !== view.base || view.index.accounts.base !== this.stateBase()) {
+      view.base = base;
+      view.index.refreshPrunedRanges();
+    }
     if (number > view.head) {
       view.log.extendTo(end);
       for (const { position, payload, end } of view.log.records(view.end)) {

@@ -7,29 +7,41 @@ import { decodeAccount } from "../records/changes-record.ts";
 import type { BlockIndex } from "./block-index.ts";
 import { type HeadState, slotKey } from "./head-state.ts";
 
+/** Asked at every read. */
+export type StateGuards = {
+  /** Number of the newest block. */
+  headNumber(): number | undefined;
+  /** @throws StatePrunedError */
+  assertNotPruned(): void;
+};
+
 /**
  * The state after block `number` as the index knows it. It stays that state while blocks are added;
  * once the block itself is rolled back it means nothing.
  * @param head answers for the newest block
- * @param headNumber number of the newest block, asked at every read
  */
 export function createStoredState(
   index: BlockIndex,
   number: number,
   head: HeadState,
-  headNumber: () => number | undefined,
+  { headNumber, assertNotPruned }: StateGuards,
 ): StateReader {
   const { accounts, slots } = index;
   const isNewest = () => number === headNumber();
+  /** After the read: what was removed before it is known to be removed by then. */
+  const unlessPruned = <T>(value: T): T => {
+    assertNotPruned();
+    return value;
+  };
   return {
     account(address: Address): Account | undefined {
       if (isNewest()) return head.account(address);
-      const value = accounts.at(addressToBytes(address), number);
+      const value = unlessPruned(accounts.at(addressToBytes(address), number));
       return value && decodeAccount(value);
     },
     storage(address: Address, slot: Hash): bigint {
       if (isNewest()) return head.storage(address, slot);
-      const value = slots.at(slotKey(address, slot), number);
+      const value = unlessPruned(slots.at(slotKey(address, slot), number));
       return value === undefined ? 0n : bytesToBigint(value);
     },
     code(codeHash: Hash): Uint8Array {
@@ -45,7 +57,7 @@ export function createStoredState(
         return;
       }
       for (const key of slots.keys(prefix)) {
-        const value = slots.at(key, number);
+        const value = unlessPruned(slots.at(key, number));
         if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
       }
     },

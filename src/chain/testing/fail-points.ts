@@ -1,3 +1,6 @@
+/** The steps of pruning. */
+export const PRUNE_FAIL_POINTS = ["prune:begin", "prune:end", "log:drop"] as const;
+
 /** The steps of `append` and of a merge at which a store calls its `failPoint`. */
 export const FAIL_POINTS = [
   "append:begin",

@@ -69,6 +69,26 @@ export async function rollback(config: Config, count: string, context: CliContex
   printJson(result, context);
 }
 
+/** Removes old blocks and states, or says what would be removed. */
+export async function prune(
+  config: Config,
+  { isDryRun }: { readonly isDryRun: boolean },
+  context: CliContext,
+): Promise<void> {
+  const result = await work("prune", config, context, (operations, log, options) =>
+    operations.prune(config, log, { ...options, isDryRun }),
+  );
+  printJson(result, context);
+}
+
+/** Gives the free pages of the index back to the disk. */
+export async function compact(config: Config, context: CliContext): Promise<void> {
+  const result = await work("compact", config, context, (operations, log, options) =>
+    operations.compact(config, log, options),
+  );
+  printJson(result, context);
+}
+
 /** Builds the index anew. */
 export async function reindex(config: Config, context: CliContext): Promise<void> {
   const result = await work("reindex", config, context, (operations, log, options) =>

@@ -23,6 +23,8 @@ export type SnapshotsModules = {
   readonly chain: Chain;
   /** Every address that has or had an account. */
   readonly addresses: () => Iterable<Address>;
+  /** Keeps the states from a block on from being pruned until the returned function is called. */
+  readonly pinState: (number: number) => () => void;
   readonly files: SnapshotFiles;
   readonly failures: Failures;
   readonly metrics: Metrics;
@@ -39,7 +41,7 @@ export type Snapshots = {
 
 export function createSnapshots(
   { interval, chunkBytes = CHUNK_BYTES }: SnapshotsOptions,
-  { chain, addresses, files, failures, metrics, log }: SnapshotsModules,
+  { chain, addresses, pinState, files, failures, metrics, log }: SnapshotsModules,
 ): Snapshots {
   const taken = metrics.counter({ name: "snapshots_total", help: "Snapshots of the state taken." });
   let isTaking = false;
@@ -62,6 +64,7 @@ export function createSnapshots(
     isTaking = true;
     const height = chain.head().block.header.number;
     const start = performance.now();
+    const unpin = pinState(height);
     try {
       if (!hasAncestors(chain.stateAt(height), height, chain)) {
         log.warn("no snapshot: the state does not hold the hashes of older blocks (EIP-2935)");
@@ -74,6 +77,7 @@ export function createSnapshots(
     } catch (error) {
       if (!(error instanceof SnapshotStoppedError)) failures.report("snapshot", error, { height });
     } finally {
+      unpin();
       isTaking = false;
     }
   }

@@ -29,7 +29,7 @@ export function startRpcProcesses(
   const { processes: count, enable } = config.jsonRpc;
   if (count === 0 || !enable) return undefined;
   if (store.followable === undefined) {
-    log.warn(
+    log.info(
       "connections stay in the chain's process: the index is in memory, where no other can read it",
     );
     return undefined;

@@ -24,7 +24,7 @@ export const traceBlockByNumber = defineMethod({
       chain,
       execution,
     }: {
-      chain: Pick<ChainView, "head">;
+      chain: Pick<ChainView, "head" | "oldest">;
       execution: Pick<ExecutionPort, "traceBlock">;
     },
     context,
@@ -36,7 +36,7 @@ export const traceBlockByNumber = defineMethod({
       typeof block === "number"
         ? block
         : block === "earliest"
-          ? 0
+          ? (await chain.oldest()).block
           : (await chain.head()).header.number;
     return tracesText(await execution.traceBlock(number, config, context));
   },

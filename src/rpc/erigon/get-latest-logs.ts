@@ -22,7 +22,7 @@ const logOptions = object("LogFilterOptions", {
 });
 
 type Modules = {
-  readonly chain: Pick<ChainView, "head" | "header" | "logs">;
+  readonly chain: Pick<ChainView, "head" | "oldest" | "header" | "logs">;
   readonly settings: Pick<RpcSettings, "logLimits">;
 };
 
@@ -79,8 +79,10 @@ type Wanted = {
 
 async function rangeOf(criteria: LogCriteria, chain: Modules["chain"]) {
   if (criteria.blockHash === undefined) {
+    const { block: oldest } = await chain.oldest();
     const { header } = await chain.head();
-    return resolveRange({ ...criteria, fromBlock: criteria.fromBlock ?? 0 }, header.number);
+    const fromBlock = criteria.fromBlock ?? oldest;
+    return resolveRange({ ...criteria, fromBlock }, oldest, header.number);
   }
   const sealed = await chain.header(byHash(criteria.blockHash));
   if (sealed === undefined) throw new UnknownBlockError("unknown block");

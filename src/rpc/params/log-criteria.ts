@@ -89,13 +89,21 @@ export type BlockRange = { readonly from: number; readonly to: number };
 
 /**
  * The blocks `criteria`, which has no block hash, asks for; all of them are there.
+ * @param oldest number of the oldest block that is served
  * @param head number of the newest block
  * @throws InvalidParamsError
  */
-export function resolveRange({ fromBlock, toBlock }: LogCriteria, head: number): BlockRange {
+export function resolveRange(
+  { fromBlock, toBlock }: LogCriteria,
+  oldest: number,
+  head: number,
+): BlockRange {
   if (fromBlock === "pending" || toBlock === "pending") throw pendingFault();
-  const from = numberOf(fromBlock, head);
-  const to = numberOf(toBlock, head);
+  // Every block is final, so that the other tags name the head.
+  const numberOf = (selector: BlockNumberOrTag | undefined) =>
+    typeof selector === "number" ? selector : selector === "earliest" ? oldest : head;
+  const from = numberOf(fromBlock);
+  const to = numberOf(toBlock);
   if (from > to) throw rangeFault();
   if (to > head) throw new InvalidParamsError("block range extends beyond current head block");
   return { from, to };
@@ -115,12 +123,6 @@ export function resolveFutureRange({ fromBlock, toBlock, blockHash }: LogCriteri
   if (typeof from === "number" && to === "latest") return { ...everything, from };
   if (typeof from === "number" && typeof to === "number" && to >= from) return { from, to };
   throw rangeFault();
-}
-
-function numberOf(selector: BlockNumberOrTag | undefined, head: number): number {
-  if (typeof selector === "number") return selector;
-  // Every block is final, so that the other tags name the head.
-  return selector === "earliest" ? 0 : head;
 }
 
 function rangeFault(): InvalidParamsError {

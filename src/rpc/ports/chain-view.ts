@@ -1,6 +1,7 @@
 import type { AddressPage, AddressQuery } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import type { LogFilterOptions } from "../../chain/logs/log-filter.ts";
+import type { OldestBlocks } from "../../chain/reader.ts";
 import type { PoolContent, PooledTransaction } from "../../mempool/pool.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -82,6 +83,8 @@ export type MinedReceipt = {
  */
 export interface BlockReads {
   head(): MaybePromise<SealedHeader>;
+  /** Older blocks and states are pruned. */
+  oldest(): MaybePromise<OldestBlocks>;
   header(at: BlockSelector): MaybePromise<SealedHeader | undefined>;
   block(at: BlockSelector): MaybePromise<ExecutedBlock | undefined>;
   /** Hashes of the canonical chain from block `first` to the head, at most `countMax`; empty when `first` is after the head. */

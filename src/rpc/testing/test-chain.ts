@@ -295,6 +295,7 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     config: CONFIG,
     genesisHash: blocks[0]!.block.hash,
     head: () => blocks.at(-1)!,
+    oldest: () => ({ block: 0, state: 0, proof: 0 }),
     blockByNumber: (number) => blocks[number],
     blockByHash: byHash,
     headerAt: (number) => blocks[number]?.block.header,

@@ -22,7 +22,7 @@ const criteria = object("TraceFilter", {
 });
 
 /**
- * `trace_filter`: the frames of a range of blocks (genesis to the newest one unless given) that were sent by one of `fromAddress`, or
+ * `trace_filter`: the frames of a range of blocks (the oldest to the newest one unless given) that were sent by one of `fromAddress`, or
  * to one of `toAddress`; by both where `mode` is "intersection". `after` frames are left out, at most `count` returned.
  *
  * @throws InvalidParamsError, TraceRangeError for too many blocks, TraceTooLargeError, TracingTimeoutError, RequestTimeoutError
@@ -39,7 +39,7 @@ export const traceFilter = defineMethod({
       execution,
       settings,
     }: {
-      chain: Pick<ChainView, "block" | "head" | "config" | "genesisHash">;
+      chain: Pick<ChainView, "block" | "head" | "oldest" | "config" | "genesisHash">;
       execution: Pick<ExecutionPort, "traceBlock">;
       settings: Pick<RpcSettings, "traceFilter">;
     },
@@ -50,8 +50,11 @@ export const traceFilter = defineMethod({
       throw new InvalidParamsError(`unknown mode ${JSON.stringify(mode)}`, "filter");
     }
     const head = (await chain.head()).header.number;
-    const from = numberOf(filter.fromBlock ?? "earliest", head);
-    const to = Math.min(numberOf(filter.toBlock ?? "latest", head), head);
+    const oldest = (await chain.oldest()).block;
+    const numberOf = (block: BlockNumberOrTag) =>
+      typeof block === "number" ? block : block === "earliest" ? oldest : head;
+    const from = numberOf(filter.fromBlock ?? "earliest");
+    const to = Math.min(numberOf(filter.toBlock ?? "latest"), head);
     const { blocksMax, bytesMax } = settings.traceFilter;
     if (from > to) throw new InvalidParamsError("fromBlock is after toBlock", "filter");
     if (to - from >= blocksMax) throw new TraceRangeError({ from, to, blocksMax });
@@ -91,11 +94,6 @@ export const traceFilter = defineMethod({
     return `[${found.join(",")}]`;
   },
 });
-
-function numberOf(block: BlockNumberOrTag, head: number): number {
-  if (typeof block === "number") return block;
-  return block === "earliest" ? 0 : head;
-}
 
 /** A reward comes from nobody. */
 function isWanted({ author }: Reward, { from, to, mode }: FrameFilter): boolean {

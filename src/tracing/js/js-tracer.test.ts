@@ -13,6 +13,7 @@ import type { Address } from "../../primitives/address.ts";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { createTracers } from "../native-tracers.ts";
+import { HOSTILE_EXPRESSIONS } from "../testing/hostile-expressions.ts";
 import { createTraceBudget } from "../trace-budget.ts";
 import { traceCall } from "../trace-call.ts";
 import { textString } from "../trace-text.ts";
@@ -260,32 +261,10 @@ const BUDGET_MS = 100;
 /** Of CPU time, which a busy machine does not change: clock checks, garbage collection, compilation of the engine's hot code. */
 const GRACE_MS = 400;
 
-const BOMBS: readonly (readonly [name: string, expression: string])[] = [
-  ["loop", "(() => { for (;;); })()"],
-  ["loop inside a built-in", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)"],
-  ["catching loop", "(() => { for (;;) try { for (;;); } catch (e) {} })()"],
-  ["memory", "(() => { const a = []; for (;;) a.push('x'.repeat(1e5) + a.length); })()"],
-  ["strings", "(() => { let s = 'x'; for (;;) s += s; })()"],
-  ["huge string", "'x'.repeat(2 ** 30 - 1)"],
-  ["copies", "(() => { const a = new Uint8Array(8e6); for (;;) a.slice(); })()"],
-  ["regular expression", "/(a+)+b/.test('a'.repeat(40))"],
-  ["regular expression over much", "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(1e5))"],
-  ["recursion", "(function f() { f(); })()"],
-  ["catching recursion", "(() => { const f = () => { try { f(); } catch (e) { f(); } }; f(); })()"],
-  ["nested JSON", "JSON.parse('['.repeat(1e6))"],
-  ["integers", "(() => { let b = 3n; for (;;) b = b * b; })()"],
-  ["bigInt", "(() => { let b = bigInt(3); for (;;) b = b.square(); })()"],
-  ["getter", "({ get a() { for (;;); } }).a"],
-  ["proxy", "new Proxy({}, { get() { for (;;); } }).a"],
-  ["sparse array", "new Array(4e9).join('x')"],
-  ["sorting", "new Array(1e6).fill(0).map(Math.random).sort(() => { for (;;); })"],
-  ["padding", "(() => { const a = []; for (;;) a.push(new Array(1e4).fill({})); })()"],
-];
-
 test("a hostile script costs its caller an error within the budget, and the next script nothing", () => {
   trace("noopTracerLegacy");
   for (const where of [collect, result]) {
-    for (const [name, expression] of BOMBS) {
+    for (const [name, expression] of HOSTILE_EXPRESSIONS) {
       const begin = process.cpuUsage();
       assert.throws(
         () => trace(where(expression), "0x00", { timeoutMs: BUDGET_MS }),

@@ -57,6 +57,16 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],
   "json-rpc.ots-page-size": [HERE, { error: "RPC_INVALID_PARAMS" }],
   "json-rpc.trace-filter-blocks": ["test/e2e/trace-methods.test.ts", { error: "RPC_TRACE_RANGE" }],
+  "json-rpc.bad-blocks-limit": [
+    "src/chain/inspect/bad-blocks.test.ts",
+    { none: "older ones are dropped" },
+    "countMax",
+  ],
+  "json-rpc.bad-blocks-size-limit": [
+    "src/chain/inspect/bad-blocks.test.ts",
+    { none: "older ones are dropped" },
+    "bytesMax",
+  ],
   "json-rpc.trace-chains": ["test/e2e/trace-chain.test.ts", { error: "RPC_TOO_MANY" }],
   "json-rpc.trace-timeout": [
     "src/tracing/tracers.test.ts",

@@ -17,7 +17,7 @@ import { flag, frame, globals, record, request, WORD } from "../../layout.ts";
 import type { Rules } from "../../rules.ts";
 import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
 import type { AccessFunctions } from "./access.ts";
-import type { GasFunctions } from "./gas.ts";
+import { type GasFunctions, MEMORY_SIZE_MAX } from "./gas.ts";
 import type { Imports } from "./imports.ts";
 import type { Journal } from "./journal.ts";
 
@@ -169,6 +169,8 @@ export function defineCalls(
       f.if(i64.eq(end, -1n), () => failWith(f, haltCode.gasUintOverflow));
       f.if(i32.load(frame.isStatic), () => failWith(f, haltCode.outOfGasWriteProtection));
       if (rules.eip3860) {
+        // geth computes the gas for memory before it looks at the size.
+        f.if(i64.gtU(end, MEMORY_SIZE_MAX), () => failWith(f, haltCode.outOfGasOverflow));
         f.if(i64.gtU(limb(sp, 0, size), BigInt(INIT_CODE_SIZE_MAX)), () => {
           f.do(i32.store(globals.haltDetail, i32.wrap(limb(sp, 0, size))));
           failWith(f, haltCode.outOfGasInitCodeSize);

@@ -7,7 +7,7 @@ import { frame, globals, PAGE } from "../../layout.ts";
 import { isSmall, isZeroWord, limb } from "../words.ts";
 
 /** geth's 0x1FFFFFFFE0: more memory would cost more gas than 64 bits hold. */
-const MEMORY_SIZE_MAX = 0x1fffffffe0n;
+export const MEMORY_SIZE_MAX = 0x1fffffffe0n;
 
 /** What `rangeEnd` answers for a range that ends beyond 2^64. */
 const BEYOND = -1n;

@@ -35,6 +35,7 @@ type AnyMethod = (...args: readonly unknown[]) => unknown;
 /** Position of the block selector among the arguments, where there is one: the pending block belongs to the chain's process. */
 const SELECTOR_AT: Readonly<Record<keyof Reads, number | undefined>> = {
   head: undefined,
+  oldest: undefined,
   header: 0,
   block: 0,
   blockHashes: undefined,

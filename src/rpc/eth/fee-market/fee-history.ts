@@ -45,7 +45,7 @@ export const feeHistory = defineMethod({
   heavy: true,
   handle(
     { count, newest, percentiles },
-    { chain }: { chain: Pick<ChainView, "head" | "feeHistory"> },
+    { chain }: { chain: Pick<ChainView, "head" | "oldest" | "feeHistory"> },
   ) {
     if (count === 0) return NO_BLOCKS;
     return andThen(numberOf(newest, chain), (number) =>
@@ -58,10 +58,12 @@ export const feeHistory = defineMethod({
 
 function numberOf(
   newest: BlockNumberOrTag,
-  chain: Pick<ChainView, "head">,
+  chain: Pick<ChainView, "head" | "oldest">,
 ): MaybePromise<number | "pending"> {
   if (typeof newest === "number" || newest === "pending") return newest;
-  return newest === "earliest" ? 0 : andThen(chain.head(), ({ header }) => header.number);
+  return newest === "earliest"
+    ? andThen(chain.oldest(), ({ block }) => block)
+    : andThen(chain.head(), ({ header }) => header.number);
 }
 
 /** The JSON of histories that `ChainView.feeHistory` returns more than once. */

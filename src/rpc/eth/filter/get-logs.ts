@@ -15,7 +15,7 @@ import { andThen, type MaybePromise } from "../../ports/maybe-promise.ts";
 import type { RpcSettings } from "../../ports/rpc-ports.ts";
 
 export type LogModules = {
-  readonly chain: Pick<ChainView, "head" | "header" | "logs">;
+  readonly chain: Pick<ChainView, "head" | "oldest" | "header" | "logs">;
   readonly settings: Pick<RpcSettings, "logLimits">;
 };
 
@@ -53,10 +53,12 @@ export function searchLogs(
 
 function rangeOf(
   criteria: LogCriteria,
-  chain: Pick<ChainView, "head" | "header">,
+  chain: Pick<ChainView, "head" | "header" | "oldest">,
 ): MaybePromise<BlockRange> {
   if (criteria.blockHash === undefined) {
-    return andThen(chain.head(), ({ header }) => resolveRange(criteria, header.number));
+    return andThen(chain.oldest(), ({ block }) =>
+      andThen(chain.head(), ({ header }) => resolveRange(criteria, block, header.number)),
+    );
   }
   return andThen(chain.header(byHash(criteria.blockHash)), (sealed) => {
     if (sealed === undefined) throw new UnknownBlockError("unknown block");

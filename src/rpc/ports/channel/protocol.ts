@@ -61,6 +61,7 @@ const CALL: Remote = {};
 export const REMOTE_METHODS = {
   chain: {
     head: CALL,
+    oldest: CALL,
     header: CALL,
     block: CALL,
     blockHashes: CALL,

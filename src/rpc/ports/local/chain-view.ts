@@ -103,6 +103,7 @@ export function createStoredReads(
 
   return {
     head: () => sealedHeader(reader.head()),
+    oldest: () => reader.oldest(),
     header: (at) => findHeader(reader, at),
     block: (at) => findBlock(reader, at),
     blockHashes(first, countMax) {

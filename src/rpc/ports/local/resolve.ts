@@ -26,7 +26,7 @@ export function findByNumber(
   selector: BlockNumberOrTag,
 ): ExecutedBlock | undefined {
   if (typeof selector === "number") return chain.blockByNumber(selector);
-  if (selector === "earliest") return chain.blockByNumber(0);
+  if (selector === "earliest") return chain.blockByNumber(chain.oldest().block);
   if (selector !== "pending") return chain.head();
   const pending = chain.pending();
   if (pending === undefined) throw new PendingUnavailableError("block");
@@ -65,7 +65,7 @@ export function findHeader(chain: ChainReader, selector: BlockSelector): SealedH
 /** The block's number where the selector is enough to know it. */
 function numberOf(chain: ChainReader, selector: BlockSelector): number | undefined {
   if (typeof selector === "number") return selector;
-  if (selector === "earliest") return 0;
+  if (selector === "earliest") return chain.oldest().block;
   if (typeof selector !== "object" || selector.requireCanonical) return undefined;
   return chain.numberOf(selector.blockHash);
 }

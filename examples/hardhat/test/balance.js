@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { network } from "hardhat";
 
 test("Hardhat's helpers and clients use the node", async () => {
-  const { viem, networkHelpers } = await network.connect("evmint");
+  const { viem, networkHelpers } = await network.getOrCreate("evmint");
   const stranger = "0x00000000000000000000000000000000000beef1";
   const client = await viem.getPublicClient();
   const fixture = () => networkHelpers.setBalance(stranger, 5n);

@@ -1,0 +1,22 @@
+/** JavaScript that never ends, or takes all the memory it can get: what a tracer of a stranger may hold. */
+export const HOSTILE_EXPRESSIONS: readonly (readonly [name: string, expression: string])[] = [
+  ["loop", "(() => { for (;;); })()"],
+  ["loop inside a built-in", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)"],
+  ["catching loop", "(() => { for (;;) try { for (;;); } catch (e) {} })()"],
+  ["memory", "(() => { const a = []; for (;;) a.push('x'.repeat(1e5) + a.length); })()"],
+  ["strings", "(() => { let s = 'x'; for (;;) s += s; })()"],
+  ["huge string", "'x'.repeat(2 ** 30 - 1)"],
+  ["copies", "(() => { const a = new Uint8Array(8e6); for (;;) a.slice(); })()"],
+  ["regular expression", "/(a+)+b/.test('a'.repeat(40))"],
+  ["regular expression over much", "/^(([a-z])+.)+[A-Z]([a-z])+$/.test('a'.repeat(1e5))"],
+  ["recursion", "(function f() { f(); })()"],
+  ["catching recursion", "(() => { const f = () => { try { f(); } catch (e) { f(); } }; f(); })()"],
+  ["nested JSON", "JSON.parse('['.repeat(1e6))"],
+  ["integers", "(() => { let b = 3n; for (;;) b = b * b; })()"],
+  ["bigInt", "(() => { let b = bigInt(3); for (;;) b = b.square(); })()"],
+  ["getter", "({ get a() { for (;;); } }).a"],
+  ["proxy", "new Proxy({}, { get() { for (;;); } }).a"],
+  ["sparse array", "new Array(4e9).join('x')"],
+  ["sorting", "new Array(1e6).fill(0).map(Math.random).sort(() => { for (;;); })"],
+  ["padding", "(() => { const a = []; for (;;) a.push(new Array(1e4).fill({})); })()"],
+];

@@ -21,13 +21,13 @@ export abstract class NodeError extends Error {
 export type ErrorClass =
   /** The caller: an expected rejection. Answered, not logged. */
   | "caller"
-  /** The operator: disk, damaged data, journal, clock. Logged and counted. */
+  /** The operator: disk, damaged data, journal, clock, a forked chain that does not answer. Logged and counted. */
   | "operator"
   /** We: a bug. Logged with its stack and counted. */
   | "internal";
 
 /** Families and single codes of failures that only the operator of the node can end. */
-const OPERATOR_CODES = /^(?:STORE_|TRIE_|CLOCK_|POOL_JOURNAL_WRITE$)/;
+const OPERATOR_CODES = /^(?:STORE_|TRIE_|CLOCK_|FORK_REMOTE_|POOL_JOURNAL_WRITE$)/;
 /** What the operating system reports about disk and memory: `ENOSPC`, `EIO`, … */
 const SYSTEM_CODES = /^E[A-Z0-9]+$/;
 

@@ -26,6 +26,11 @@ export type CreateNodeOptions = {
   readonly home?: string;
   /** The funded accounts and open namespaces of `start --dev`. Default: true unless `home` holds a chain made by `init`. */
   readonly dev?: boolean;
+  /**
+   * Continues a block of another chain, the newest unless a number is given. Its node must not run in this process, which waits for its
+   * answers.
+   */
+  readonly fork?: { readonly url: string | readonly string[]; readonly blockNumber?: number };
   /** Settings by their key in `app.toml`, as flags would give them: `{ "consensus.block-time": "1s" }`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: Logger;
@@ -57,6 +62,7 @@ const EMBEDDED = {
 const OPTION_NAMES = [
   "home",
   "dev",
+  "fork",
   "settings",
   "log",
 ] as const satisfies (keyof CreateNodeOptions)[];
@@ -67,12 +73,12 @@ const OPTION_NAMES = [
  */
 export async function createNode(options: CreateNodeOptions = {}): Promise<EvmintNode> {
   assertOptions(options);
-  const { settings = {}, log = SILENT_LOGGER } = options;
+  const { fork, settings = {}, log = SILENT_LOGGER } = options;
   const { dev = options.home === undefined || !existsSync(genesisPath(options.home)) } = options;
   // Made when something is written to it: most nodes in memory never do.
   const home = options.home ?? join(tmpdir(), `evmint-${randomUUID()}`);
   const inMemory = { "dev.in-memory": String(options.home === undefined) };
-  const flags = { ...EMBEDDED, ...inMemory, ...settings };
+  const flags = { ...EMBEDDED, ...inMemory, ...forkFlags(fork), ...settings };
   const { config } = loadConfig({ home, dev, flags, environment: {} });
   const node = await startNode(config, log);
   async function stop() {
@@ -89,6 +95,15 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
     produceBlock: () => node.core.engine.produceBlock(),
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+}
+
+function forkFlags(fork: CreateNodeOptions["fork"]): Readonly<Record<string, string>> {
+  if (fork === undefined) return {};
+  const { url, blockNumber } = fork;
+  return {
+    "dev.fork-url": typeof url === "string" ? url : url.join(),
+    ...(blockNumber !== undefined && { "dev.fork-block": String(blockNumber) }),
   };
 }
 

@@ -7,6 +7,7 @@ import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { ChainReader } from "./reader.ts";
+import type { RemoteChain } from "./remote-chain.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { ReadableBlockStore } from "./store/block-store.ts";
 import { StatePrunedError } from "./store/store-errors.ts";
@@ -19,6 +20,7 @@ export function createChainReader({
   stateTrie,
   head,
   patches,
+  remote,
 }: {
   readonly config: ChainConfig;
   readonly genesisHash: Hash;
@@ -26,7 +28,17 @@ export function createChainReader({
   readonly stateTrie: Pick<StateTrie, "prove">;
   readonly head: () => ExecutedBlock;
   readonly patches?: StatePatches | undefined;
+  readonly remote?: RemoteChain | undefined;
 }): Omit<ChainReader, "pending"> {
+  const storedState = (number: number) => {
+    const state = store.stateAt(number);
+    return remote === undefined ? state : remote.under(number, state);
+  };
+  const ancestorHash = (number: number) => {
+    const isAncestor = number < (store.base() ?? 0);
+    if (!isAncestor) return undefined;
+    return remote ? remote.hashAt(number) : hashFromHistory(number, store, config);
+  };
   return {
     config,
     genesisHash,
@@ -38,7 +50,7 @@ export function createChainReader({
     }),
     blockByNumber: (number) => store.block(number),
     headerAt: (number) => store.headerAt(number),
-    hashAt: (number) => ancestorHash(number, store, config) ?? store.hashAt(number),
+    hashAt: (number) => ancestorHash(number) ?? store.hashAt(number),
     transactionAt: (number, index) => store.transactionAt(number, index),
     numberOf: (hash) => store.numberOf(hash),
     transactionPosition: (hash) => store.transaction(hash),
@@ -51,7 +63,7 @@ export function createChainReader({
       return found && { executed: knownBlock(store, found.number), index: found.index };
     },
     stateAt(number) {
-      const state = store.stateAt(number);
+      const state = storedState(number);
       return patches === undefined ? state : patches.over(number, state);
     },
     patchAt: (number) => patches?.at(number),
@@ -68,7 +80,7 @@ export function createChainReader({
 const HISTORY_SERVE_WINDOW = 8_191;
 
 /** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
-function ancestorHash(
+function hashFromHistory(
   number: number,
   store: Pick<ReadableBlockStore, "base" | "stateBase" | "headerAt" | "stateAt">,
   config: ChainConfig,

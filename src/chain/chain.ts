@@ -7,6 +7,7 @@ import type { NodeBatch } from "../trie/node-batch.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createChainReader, knownBlock } from "./chain-reader.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
+import type { RemoteChain } from "./remote-chain.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
 
@@ -36,8 +37,10 @@ export function createChain(modules: {
   readonly log: Logger;
   readonly genesisHash?: Hash;
   readonly patches?: StatePatches;
+  /** The chain that this one continues. */
+  readonly remote?: RemoteChain;
 }): Chain {
-  const { config, store, stateTrie, log, patches } = modules;
+  const { config, store, stateTrie, log, patches, remote } = modules;
   const listeners = new Set<(event: BlockCommitted) => void>();
   const rollbackListeners = new Set<(removed: readonly ExecutedBlock[]) => void>();
   const genesisHash = modules.genesisHash ?? known(0).block.hash;
@@ -59,7 +62,15 @@ export function createChain(modules: {
   }
 
   return {
-    ...createChainReader({ config, genesisHash, store, stateTrie, patches, head: () => head }),
+    ...createChainReader({
+      config,
+      genesisHash,
+      store,
+      stateTrie,
+      patches,
+      remote,
+      head: () => head,
+    }),
     stateTrie,
     consensusDataOf: (number) => store.consensusData(number),
     commit(record, nodes) {

@@ -397,6 +397,7 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
+    ...{ forkUrls: [], forkBlock: null },
     ...{
       artifacts: null,
       clientVersion: null,

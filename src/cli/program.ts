@@ -105,8 +105,8 @@ function addNodeCommands(
   invocation: Invocation,
 ): void {
   const start = withHome(program.command("start"))
-    .option("--dev", "a dev chain in ~/.evmint/dev: funded accounts, a block for each transaction")
-    .option("--port <number>", "HTTP on this port of 127.0.0.1, WebSocket on the next");
+    .option("--dev", "a dev chain: funded accounts, instant blocks")
+    .option("--port <number>", "HTTP on this port, WebSocket on the next");
   withSettings(withDevAliases(start), invocation)
     .description("run a node")
     .addHelpText("after", START_EXAMPLES)
@@ -352,9 +352,11 @@ const COMMON_SETTINGS = new Set([
 /** Short names of the settings of a dev chain, by setting. */
 const DEV_ALIASES = [
   ["dev.chain-id", "--chain-id <number>", "chain id of a new dev chain (default 31337)"],
-  ["dev.accounts", "--accounts <number>", "funded accounts of a new dev chain (default 10)"],
+  ["dev.accounts", "--accounts <number>", "funded accounts of a dev chain (default 10)"],
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
-  ["dev.predeploys", "--predeploys <list>", "contracts of a new dev chain (default all; none)"],
+  ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
+  ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],
+  ["dev.predeploys", "--predeploys <list>", "contracts at block 0 (default all; none)"],
 ] as const;
 
 /** Names of files, most as in anvil; `--help-all` shows the settings. */

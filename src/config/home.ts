@@ -69,6 +69,16 @@ export function devJournalPath(home: string): string {
   return join(home, "data", "dev");
 }
 
+/** The block of another chain that a dev chain continues. */
+export function forkPointPath(home: string): string {
+  return join(home, "config", "fork.json");
+}
+
+/** What a forked chain had at block `number` and before it. */
+export function forkCachePath(home: string, chainId: bigint, number: number): string {
+  return join(home, "cache", "fork", `${chainId}-${number}.jsonl`);
+}
+
 /** Journal of the transaction pool. */
 export function poolPath(home: string): string {
   return join(home, "data", "pool");

@@ -504,6 +504,13 @@ export const SCHEMA = {
     genesis: option("dev.genesis", unset(text), null, {
       description: "geth genesis file of a new dev chain, in place of the built-in one.",
     }),
+    forkUrls: option("dev.fork-url", list, [], {
+      description:
+        "Nodes of a chain that a new dev chain continues: its state, blocks and logs are read from them, one after the other when one fails.",
+    }),
+    forkBlock: option("dev.fork-block", unset(integer(0)), null, {
+      description: "Block that is continued: the newest unless set.",
+    }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),

@@ -34,6 +34,8 @@ export type DevChainModules = {
     setMode(mode: BlockMode): void;
     produceBlock(): Hash;
   };
+  /** Number of the first block. */
+  readonly base: number;
   /** Makes block `number` the head again while no block is made. */
   readonly rewind: (number: number) => Promise<void>;
   /** Milliseconds of the system's clock. */
@@ -279,13 +281,13 @@ export class DevChain {
     });
   }
 
-  /** Back to the genesis block, with nothing set and an empty pool. */
+  /** Back to the first block, with nothing set and an empty pool. */
   reset(): Promise<void> {
     return this.#exclusive(async () => {
-      const { patches, journal, rewind } = this.#modules;
-      await rewind(0);
+      const { patches, journal, rewind, base } = this.#modules;
+      await rewind(base);
       journal.append({ kind: "reset" });
-      patches.set(0, undefined);
+      patches.set(base, undefined);
       this.#snapshots.clear();
       this.#settings = {};
       this.#applyMode();

@@ -284,6 +284,7 @@ export function composeChain(
   if (opened.patches !== undefined && solo !== undefined) {
     devChain = new DevChain({
       ...{ chain, patches: opened.patches, mempool, rewind },
+      base: opened.store.base() ?? 0,
       engine: {
         ...solo,
         produceBlock() {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Chain, createChain } from "../chain/chain.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { genesisBlock } from "../chain/genesis-block.ts";
@@ -8,7 +8,8 @@ import { createMemoryBlockStore, openDiskBlockStore } from "../chain/store/open-
 import type { RetentionOptions } from "../chain/store/retention.ts";
 import type { Config } from "../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../config/dev-genesis.ts";
-import { dataPath, genesisPath, isInMemory } from "../config/home.ts";
+import { dataPath, forkPointPath, genesisPath, isInMemory } from "../config/home.ts";
+import { ForkUnsupportedError } from "../dev/fork/errors.ts";
 import { NodeError } from "../errors.ts";
 import type { DevAccount } from "../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../params/genesis.ts";
@@ -16,13 +17,17 @@ import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
 import type { Logger } from "../telemetry/logger.ts";
+import type { TrieNodeReader } from "../trie/node-store.ts";
+import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
+import type { Fork } from "./open-fork.ts";
 
 /** The chain of a home, held by this process until the store is closed. */
 export type OpenChain = {
   readonly chain: Chain;
   /** What was set by hand; undefined where nobody may. */
   readonly patches: StatePatches | undefined;
+  readonly fork: Fork | undefined;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
   /** The chain existed before this call. */
@@ -40,6 +45,7 @@ export type OpenChainOptions = {
   readonly failPoint?: (name: string) => void;
   /** Free disk space in place of the real one, for tests. */
   readonly freeBytes?: () => number;
+  readonly fork?: Fork | undefined;
 };
 
 /** The store holds another chain than the genesis file describes. */
@@ -65,9 +71,19 @@ export class HomeNotInitialisedError extends NodeError {
  * Opens the chain under `config.home`; an empty store gets the genesis block.
  * @throws GenesisMismatchError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
  */
-export function openChain(config: Config, log: Logger, options: OpenChainOptions = {}): OpenChain {
+export function openChain(
+  config: Config,
+  log: Logger,
+  { fork, ...options }: OpenChainOptions = {},
+): OpenChain {
+  if (fork === undefined && config.dev && existsSync(forkPointPath(config.home))) {
+    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+      home: config.home,
+    });
+  }
+  const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
   const storeOptions = {
-    createTrie: createStateTrie,
+    createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
     ...options,
@@ -83,12 +99,12 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const stateTrie = createChainStateTrie(store, {
-      cacheBytes: config.state.cacheBytes,
-    });
+    const stateTrie = alias(createChainStateTrie(store, { cacheBytes: config.state.cacheBytes }));
     const resumed = store.head() !== undefined;
-    const { genesis, digest } = genesisOf(config, store);
-    const genesisHash = (resumed && digest?.hash()) || makeGenesis(genesis, stateTrie, store);
+    const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
+    const genesisHash = fork
+      ? appendForkedBlock(fork, stateTrie, store)
+      : (resumed && digest?.hash()) || makeGenesis(genesis, stateTrie, store);
     const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
     if (stored !== genesisHash) {
       throw new GenesisMismatchError({ stored, configured: genesisHash });
@@ -104,13 +120,34 @@ export function openChain(config: Config, log: Logger, options: OpenChainOptions
       log: log.child("chain"),
       genesisHash,
       ...(patches && { patches }),
+      ...(fork && { remote: fork.state }),
     });
+    if (fork) followChanges(fork, chain, store);
     const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
-    return { chain, patches, store, genesis, resumed, devAccounts };
+    return { chain, patches, fork, store, genesis, resumed, devAccounts };
   } catch (error) {
     store.close();
     throw error;
   }
+}
+
+/** Hash of the forked block, which an empty store begins with. */
+function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlockStore): Hash {
+  if (store.head() === undefined) {
+    store.append(base, stateTrie.update(EMPTY_TRIE_ROOT, base.changes).nodes);
+  }
+  return base.block.hash;
+}
+
+/** Lets the fork know what this chain has changed, now and from now on. */
+function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore): void {
+  const head = chain.head().block.header.number;
+  for (let number = base.block.header.number; number <= head; number++) {
+    state.apply(number, store.changes(number));
+  }
+  // Before every other listener: they read the new state.
+  chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes));
+  chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
 }
 
 /** undefined: nothing is pruned. */

@@ -8,6 +8,7 @@ import { UnlockForbiddenError } from "../keystore/errors.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
+import { type ForkedBlocks, forkedMethods } from "../rpc/dev/forked-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createClientAdmission } from "../rpc/les/client-admission.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
@@ -34,6 +35,7 @@ import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { composeKeys } from "./compose-keys.ts";
 import { answerHealth } from "./health.ts";
+import type { Fork } from "./open-fork.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
@@ -74,7 +76,8 @@ export async function startListeners(
   failures: Failures,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
-  const registry = createMethodRegistry(config);
+  const methods = createMethodRegistry(config);
+  const registry = core.fork ? forkedMethods(methods, forkedBlocksOf(core.fork)) : methods;
   const known = [...new Set([...registry.keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
@@ -137,7 +140,8 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
-  const threads = createExecutionThreads(config, rpcLog, core, metrics);
+  // Other threads follow the store, which has only a part of a forked chain's state.
+  const threads = core.fork ? undefined : createExecutionThreads(config, rpcLog, core, metrics);
   const modules = createRpcPorts(config, rpcLog, core, {
     ...{ keys, admin, dappDb, runtime, files, threads },
     shh: whisper.port,
@@ -213,6 +217,11 @@ export async function startListeners(
       }
     },
   };
+}
+
+function forkedBlocksOf({ base, call }: Fork): ForkedBlocks {
+  const { header, hash } = base.block;
+  return { number: header.number, hash, call };
 }
 
 /** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. */

@@ -15,6 +15,7 @@ import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-cha
 import { openDevStateFiles } from "./dev-state-files.ts";
 import { logTransactions } from "./log-transactions.ts";
 import { listenMetrics } from "./metrics-listener.ts";
+import { openFork } from "./open-fork.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
@@ -46,8 +47,13 @@ export async function startNode(
   const networkEngine =
     config.consensus.engine === "cometbft" ? await import("./compose-engine.ts") : undefined;
   const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
+  const fork = await openFork(config);
   const core = await composeOrClose(synced, () =>
-    composeChain(config, { log, metrics, failures, networkEngine, synced }, { ...hooks, onFatal }),
+    composeChain(
+      config,
+      { log, metrics, failures, networkEngine, synced },
+      { ...hooks, onFatal, fork },
+    ),
   );
   let stopping: Promise<void> | undefined;
   try {
@@ -94,6 +100,7 @@ export async function startNode(
         await stateFiles.close();
         await core.stop();
         core.store.close();
+        await fork?.close();
       }
     }
     return {
@@ -119,6 +126,7 @@ export async function startNode(
     };
   } catch (error) {
     core.store.close();
+    await fork?.close();
     await synced?.close();
     throw error;
   }

@@ -10,6 +10,7 @@ import {
 import type { Address } from "../../primitives/address.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { headerHash } from "../../types/header-codec.ts";
+import { BlockPrunedError } from "../store/store-errors.ts";
 import { createGasPriceOracle, type GasPriceOracleOptions } from "./gas-price-oracle.ts";
 
 function block(number: number, tips: readonly bigint[], sender: Address = alice): ExecutedBlock {
@@ -52,6 +53,18 @@ test("the oracle asks an older block for each one that gives a single tip", () =
   // Block 3 and, for it, block 2 and, for that, block 1.
   assert.equal(suggest(blocks, { blocks: 2 }), 100n);
   assert.equal(suggest(blocks, { blocks: 1 }), 5n);
+});
+
+test("the oracle samples what there is where older blocks are pruned", () => {
+  const head = block(7, [30n, 30n]);
+  const chain = {
+    head: () => head,
+    blockByNumber(number: number) {
+      if (number < 7) throw new BlockPrunedError({ number, base: 7 });
+      return head;
+    },
+  };
+  assert.equal(createGasPriceOracle({}, { chain }).suggestTip(), 30n);
 });
 
 test("the oracle never suggests more than its maximum", () => {

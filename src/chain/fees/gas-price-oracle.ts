@@ -2,6 +2,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import { effectiveTip } from "../../types/transaction/fees.ts";
 import type { ChainReader } from "../reader.ts";
+import { BlockPrunedError } from "../store/store-errors.ts";
 
 /** As in geth; prices in wei. */
 export type GasPriceOracleOptions = {
@@ -55,6 +56,19 @@ export function createGasPriceOracle(
   };
 }
 
+/** A chain that began with a snapshot, or as a fork, has no older blocks: what there is has to do. */
+function storedBlock(
+  number: number,
+  chain: Pick<ChainReader, "blockByNumber">,
+): ExecutedBlock | "pruned" | undefined {
+  try {
+    return chain.blockByNumber(number);
+  } catch (error) {
+    if (error instanceof BlockPrunedError) return "pruned";
+    throw error;
+  }
+}
+
 /** Tips of the newest blocks; for each block with at most one, an older block is sampled too, up to twice as many. */
 function collectTips(
   head: ExecutedBlock,
@@ -69,7 +83,8 @@ function collectTips(
   let beyond = number - waiting;
   for (; waiting > 0; number--) {
     waiting--;
-    const executed = chain.blockByNumber(number);
+    const executed = storedBlock(number, chain);
+    if (executed === "pruned") break;
     const found = executed ? lowestTips(executed, ignorePrice) : [];
     const values = found.length === 0 ? [lastPrice] : found;
     if (values.length === 1 && tips.length + 1 + waiting < blocks * 2 && beyond > 0) {

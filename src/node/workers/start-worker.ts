@@ -6,6 +6,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 export type WorkerEntry =
   | "compile-solidity"
   | "execute"
+  | "fetch-remote"
   | "find-whisper-work"
   | "prove-blobs"
   | "recover-senders"

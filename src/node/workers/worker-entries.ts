@@ -4,6 +4,7 @@ import type { WorkerEntry } from "./start-worker.ts";
 /** The modules that threads and processes run, as the bundle finds them; importing one runs it. */
 const WORKER_ENTRIES: Readonly<Record<WorkerEntry, () => Promise<unknown>>> = {
   "compile-solidity": () => import("./compile-solidity.ts"),
+  "fetch-remote": () => import("./fetch-remote.ts"),
   "find-whisper-work": () => import("./find-whisper-work.ts"),
   execute: () => import("./execute.ts"),
   "recover-senders": () => import("./recover-senders.ts"),

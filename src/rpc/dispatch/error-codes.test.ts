@@ -10,7 +10,8 @@ import { rpcCodeOf, toErrorObject } from "./error-codes.ts";
 const src = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Folders whose rejections stop a command or a start: none is thrown while a method runs. */
-const NEVER_ON_THE_WIRE = /^(?:cli|config|node)\/|^rpc\/server\/ipc\.ts|^params\/genesis/;
+const NEVER_ON_THE_WIRE =
+  /^(?:cli|config|console|node)\/|^rpc\/server\/ipc\.ts|^params\/genesis|^consensus\/cometbft\/engine-program\.ts/;
 
 class SomeError extends NodeError {
   readonly code: string;

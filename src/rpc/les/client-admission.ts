@@ -1,4 +1,6 @@
 import { setTimeout } from "node:timers/promises";
+import type { NodeError } from "../../errors.ts";
+import type { CapacityExceededError } from "../../les/serving/errors.ts";
 import type { ClientConnection } from "../../les/serving/light-clients.ts";
 import type { CallAdmission, Meter } from "../dispatch/call-admission.ts";
 import type { Connection, RequestContext } from "../dispatch/context.ts";
@@ -7,6 +9,9 @@ import type { AdmittedCall, ServingPort } from "./serving-port.ts";
 
 /** What reading and answering any call takes besides its handler, in nanoseconds. */
 const COST_MIN = 25_000;
+/** A rejection is answered after this time: 160 callers that retry at once then make 320 requests a second, not thousands. */
+const REJECTED_AFTER_MS = 500;
+const CAPACITY_EXCEEDED: CapacityExceededError["code"] = "LES_CAPACITY_EXCEEDED";
 
 export type ClientAdmissionModules = {
   readonly serving: ServingPort;
@@ -49,16 +54,20 @@ export function createClientAdmission({ serving, nowMs }: ClientAdmissionModules
   }
 
   return {
-    run(context, start) {
+    async run(context, start) {
       const { source, credential, connection } = context;
       if (source === undefined) return start((work) => work());
       const caller = { ...source, subject: credential?.subject };
-      const begin = (call: AdmittedCall) => {
-        context.priority = call.priority;
-        return serve(call, context, start);
-      };
-      const call = serving.admit(caller, closable(connection));
-      return call instanceof Promise ? call.then(begin) : begin(call);
+      let call: AdmittedCall;
+      try {
+        call = await serving.admit(caller, closable(connection));
+      } catch (error) {
+        // A caller that asks again at once would take more time for rejections than for what it is entitled to.
+        if ((error as NodeError).code === CAPACITY_EXCEEDED) await setTimeout(REJECTED_AFTER_MS);
+        throw error;
+      }
+      context.priority = call.priority;
+      return serve(call, context, start);
     },
   };
 }

@@ -1,0 +1,65 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { RemoteCall } from "./remote-calls.ts";
+
+/** Memory of results, and about the size of their file: some 500,000 slots. Beyond it results are asked for again. */
+const CACHE_BYTES_MAX = 256 << 20;
+
+/**
+ * Results of the remote chain that never change: its state at the fork and what came before. One file, a line for each: the call and
+ * its result as JSON. A line that was cut by a crash is ignored.
+ */
+export class ForkCache {
+  readonly #path: string;
+  readonly #results = new Map<string, string>();
+  #bytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (!existsSync(path)) return;
+    const lines = readFileSync(path, "utf8").split("\n");
+    // What follows the last line break was not written whole.
+    const torn = lines.pop();
+    for (const line of lines) {
+      const [key, result] = readLine(line);
+      if (key !== undefined) this.#remember(key, result);
+    }
+    if (torn !== "") appendFileSync(path, "\n");
+  }
+
+  /** undefined: not known */
+  get(call: RemoteCall): { readonly result: unknown } | undefined {
+    const text = this.#results.get(keyOf(call));
+    return text === undefined ? undefined : { result: JSON.parse(text) };
+  }
+
+  add(entries: readonly (readonly [RemoteCall, unknown])[]): void {
+    let lines = "";
+    for (const [call, result] of entries) {
+      const [key, text] = [keyOf(call), JSON.stringify(result)];
+      if (this.#results.has(key) || this.#bytes + text.length > CACHE_BYTES_MAX) continue;
+      this.#remember(key, text);
+      lines += `${JSON.stringify([key, result])}\n`;
+    }
+    if (lines !== "") appendFileSync(this.#path, lines, { mode: 0o600 });
+  }
+
+  #remember(key: string, text: string): void {
+    this.#results.set(key, text);
+    this.#bytes += key.length + text.length;
+  }
+}
+
+function keyOf({ method, params }: RemoteCall): string {
+  return `${method} ${JSON.stringify(params)}`;
+}
+
+function readLine(line: string): readonly [string, string] | readonly [undefined] {
+  try {
+    const [key, result] = JSON.parse(line) as [string, unknown];
+    return [key, JSON.stringify(result)];
+  } catch {
+    return [undefined];
+  }
+}

@@ -58,13 +58,13 @@ export function restoreOldestState(
 
 /** The changes of all parts as those of one block. */
 function wholeState(parts: Iterable<ByteReader>): StateChanges {
-  const accounts = new Map<Address, AccountChange>();
+  const accounts = new Map<Address, AccountChange & { readonly storage: Map<Hash, bigint> }>();
   const codes = new Map<Hash, Uint8Array>();
   for (const part of parts) {
     const changes = readChanges(part);
     for (const change of changes.accounts) {
-      const known = accounts.get(change.address)?.storage ?? [];
-      const storage = new Map([...known, ...change.storage]);
+      const storage = accounts.get(change.address)?.storage ?? new Map<Hash, bigint>();
+      for (const [slot, value] of change.storage) storage.set(slot, value);
       accounts.set(change.address, { ...change, storage });
     }
     for (const [hash, code] of changes.codes) codes.set(hash, code);

@@ -19,6 +19,7 @@ const BENCHES: Readonly<
   neighbours: () => import("../bench/rpc/neighbours.ts"),
   network: () => import("../bench/network/network.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
+  retention: () => import("../bench/store/retention.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   start: () => import("../bench/rpc/start.ts"),

@@ -59,6 +59,7 @@ export async function main(_entry?: string) {
 export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main];
 `,
   );
+  writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
   // An npm that installs from the folder beside it, and says that it ran.
   const npm = join(clone, "fake-bin/npm");
   const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);

@@ -21,7 +21,7 @@ export type ClientsOutput = {
 
 const INTERVAL_MS = 20;
 const CALLERS = 4;
-/** A rejected client asks again after this time, whatever it was told. */
+/** A rejected client asks again after this time, whatever the answer says. */
 const RETRY_MS = 20;
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

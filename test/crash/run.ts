@@ -1,5 +1,5 @@
 /**
- * Kills a store as often as told: node --import tsx test/crash/run.ts [KILLS] [SEED] [lmdb|memory|retention]
+ * Kills a store again and again: node --import tsx test/crash/run.ts [KILLS] [SEED] [lmdb|memory|retention]
  */
 import { crashStore } from "./crash.ts";
 

@@ -13,7 +13,7 @@ const JUMP_MS = 15_000;
 /** Blocks made in quick succession run ahead of the clock by as much. */
 const BEHIND_HEAD_MS = 60_000;
 /** 2100-01-01: a later clock is wrong whatever the chain says. */
-const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
+export const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
 
 export type ClockWatchOptions = {
   /** A forward jump of more than this stops block production. */

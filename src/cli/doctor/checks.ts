@@ -14,6 +14,7 @@ import {
 } from "../../config/home.ts";
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
+import { PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
 import { findProgram } from "../../consensus/cometbft/engine-program.ts";
 import { portOwner } from "../port-owner.ts";
 import type { Finding } from "./finding.ts";
@@ -28,8 +29,6 @@ const FREE_BYTES_COMFORTABLE = 5 * 2 ** 30;
 const MEMORY_BYTES_MIN = 2 ** 30;
 /** Files of the store, listeners and peers, besides the connections of callers. */
 const OWN_FILES = 200;
-/** 2100-01-01: a later clock is wrong. */
-const PLAUSIBLE_MS_MAX = Date.UTC(2100, 0, 1);
 
 /** All checks, in the order of the report. */
 export const CHECKS: readonly Check[] = [
@@ -71,7 +70,13 @@ function checkDisk({ home }: Config): Finding[] {
   const text = `${gibibytes(free)} free under ${home}`;
   const subject = "disk";
   if (free < FREE_BYTES_MIN) {
-    return [{ level: "fault", subject, text: `${text}: no block is made below 64 MiB; make room` }];
+    return [
+      {
+        level: "fault",
+        subject,
+        text: `${text}: no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`,
+      },
+    ];
   }
   if (free >= FREE_BYTES_COMFORTABLE) return [{ level: "ok", subject, text }];
   return [{ level: "warning", subject, text: `${text}: make room, or move the home` }];

@@ -2,7 +2,7 @@
 export type SourceMap = {
   /** `s:l:f:j:m;…`, one entry for each instruction; what is left out is as in the entry before. */
   readonly text: string;
-  /** Path and text of a source by its number in the compilation; undefined where it is not at hand. */
+  /** Path and text of a source by its number in the compilation; undefined where the artifact does not have it. */
   readonly source: (index: number) => { readonly path: string; readonly text: string } | undefined;
 };
 

@@ -8,7 +8,7 @@ import { loadConfig } from "./config/load.ts";
 import { nearest } from "./config/nearest.ts";
 import { OPTIONS } from "./config/schema.ts";
 import type { DevAccount } from "./keystore/dev-accounts.ts";
-import { createDevControl, type DevControl } from "./node/dev-control.ts";
+import { createDevControl, type DevControl } from "./node/dev/dev-control.ts";
 import type { InProcessProvider } from "./node/provider.ts";
 import { createRpcClient } from "./node/rpc-client.ts";
 import { startNode } from "./node/start-node.ts";
@@ -16,7 +16,7 @@ import type { RpcMethods } from "./rpc/method-types.ts";
 import { type Logger, SILENT_LOGGER } from "./telemetry/logger.ts";
 
 export type { DevAccount } from "./keystore/dev-accounts.ts";
-export type { DevControl } from "./node/dev-control.ts";
+export type { DevControl } from "./node/dev/dev-control.ts";
 export { type InProcessProvider, type ProviderRequest, ProviderRpcError } from "./node/provider.ts";
 export type * from "./rpc/method-types.ts";
 export type { Logger } from "./telemetry/logger.ts";

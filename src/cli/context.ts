@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { CrashSource } from "../node/crash-policy.ts";
+import type { CrashSource } from "../node/observe/crash-policy.ts";
 import type { NodeOperations } from "../node/types.ts";
 
 export type Input = Readable & {

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
-import { adoptBackfilledLog, removeLeftovers } from "../chain/store/backfilled-log.ts";
-import { compactIndex } from "../chain/store/compact-index.ts";
-import { findIndexFault } from "../chain/store/index-files.ts";
+import { compactIndex } from "../chain/store/index/compact-index.ts";
+import { findIndexFault } from "../chain/store/index/index-files.ts";
+import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";
@@ -10,14 +10,18 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { backfill } from "./backfill.ts";
-import { chainFileSize, type FileBlock, readChainFile } from "./chain-file.ts";
-import { executionModules } from "./execution-modules.ts";
-import { exportState } from "./export-state.ts";
-import { importFileBlock } from "./import-file-block.ts";
-import { type OpenChain, openChain } from "./open-chain.ts";
+import { backfill } from "./chain-files/backfill.ts";
+import { chainFileSize, type FileBlock, readChainFile } from "./chain-files/chain-file.ts";
+import { exportState } from "./chain-files/export-state.ts";
+import { importFileBlock } from "./chain-files/import-file-block.ts";
+import {
+  exportChainFile,
+  type ImportSteps,
+  importChainFile,
+} from "./chain-files/transfer-chain-file.ts";
+import { executionModules } from "./compose/execution-modules.ts";
+import { type OpenChain, openChain } from "./compose/open-chain.ts";
 import { startNode } from "./start-node.ts";
-import { exportChainFile, type ImportSteps, importChainFile } from "./transfer-chain-file.ts";
 import type { NodeOperations } from "./types.ts";
 
 /** A block of the file is invalid on this chain or could not be stored; the blocks before it are imported. */

@@ -32,10 +32,11 @@ import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
 import { reportSessions } from "./adapters/sessions.ts";
 import { startWhisperService } from "./adapters/whisper-service.ts";
-import type { ChainCore } from "./compose-chain.ts";
-import { composeKeys } from "./compose-keys.ts";
-import { answerHealth } from "./health.ts";
-import type { Fork } from "./open-fork.ts";
+import type { ChainCore } from "./compose/compose-chain.ts";
+import { composeKeys } from "./compose/compose-keys.ts";
+import type { Fork } from "./compose/open-fork.ts";
+import { createRpcPorts } from "./compose/rpc-modules.ts";
+import { answerHealth } from "./observe/health.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
@@ -45,7 +46,6 @@ import {
   namespacesOf,
   readTls,
 } from "./rpc-endpoints.ts";
-import { createRpcPorts } from "./rpc-modules.ts";
 import type { Listener } from "./types.ts";
 import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 

@@ -9,13 +9,13 @@ import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { mergeExpositions } from "../telemetry/merge-expositions.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { type ArtifactLog, createArtifactLog } from "./artifact-log.ts";
-import { declareChainMetrics } from "./chain-metrics.ts";
-import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose-chain.ts";
-import { openDevStateFiles } from "./dev-state-files.ts";
-import { logTransactions } from "./log-transactions.ts";
-import { listenMetrics } from "./metrics-listener.ts";
-import { openFork } from "./open-fork.ts";
+import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose/compose-chain.ts";
+import { openFork } from "./compose/open-fork.ts";
+import { openDevStateFiles } from "./dev/dev-state-files.ts";
+import { type ArtifactLog, createArtifactLog } from "./observe/artifact-log.ts";
+import { declareChainMetrics } from "./observe/chain-metrics.ts";
+import { logTransactions } from "./observe/log-transactions.ts";
+import { listenMetrics } from "./observe/metrics-listener.ts";
 import type { InProcessProvider } from "./provider.ts";
 import { startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
@@ -45,7 +45,9 @@ export async function startNode(
   const metrics = createMetrics();
   const failures = createFailures(log, metrics);
   const networkEngine =
-    config.consensus.engine === "cometbft" ? await import("./compose-engine.ts") : undefined;
+    config.consensus.engine === "cometbft"
+      ? await import("./compose/compose-engine.ts")
+      : undefined;
   const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
   const fork = await openFork(config);
   const core = await composeOrClose(synced, () =>

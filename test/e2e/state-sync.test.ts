@@ -17,7 +17,7 @@ import {
   unpackChunk,
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
-import { executionModules } from "../../src/node/execution-modules.ts";
+import { executionModules } from "../../src/node/compose/execution-modules.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";

@@ -13,9 +13,9 @@ import type { AddressIndex } from "../addresses/address-index.ts";
 import { BlockLogs, encodeBlockLogs } from "../logs/block-logs.ts";
 import { decodeBlockRecord, decodeChangeRows } from "../records/block-record.ts";
 import type { ChangeRow } from "../records/changes-record.ts";
-import type { BlockIndex } from "./block-index.ts";
-import { nodesInRow } from "./trie-node-table.ts";
-import { walkStateTrie } from "./walk-trie.ts";
+import type { BlockIndex } from "./index/block-index.ts";
+import { nodesInRow } from "./nodes/trie-node-table.ts";
+import { walkStateTrie } from "./nodes/walk-trie.ts";
 
 export type StoreFault = {
   /** Of the log nothing can be made again; the index can. */

@@ -15,23 +15,23 @@ import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
 import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
+import { BlockReader } from "./block-reader.ts";
+import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
+import { checkStore, type StoreReport } from "./check-store.ts";
+import type { HashedKeys } from "./hashed-keys.ts";
+import { HeadState } from "./head-state.ts";
 import {
   type Applied,
   BlockIndex,
   type IndexedBlock,
   type MergeLimits,
   readApplied,
-} from "./block-index.ts";
-import { BlockReader } from "./block-reader.ts";
-import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
-import { checkStore, type StoreReport } from "./check-store.ts";
-import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./computed-trie-nodes.ts";
-import type { HashedKeys } from "./hashed-keys.ts";
-import { HeadState } from "./head-state.ts";
+} from "./index/block-index.ts";
+import { appliedOf, indexedBlock, replayLog } from "./log/replay-log.ts";
+import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
-import { appliedOf, indexedBlock, replayLog } from "./replay-log.ts";
-import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention.ts";
-import { StateFiles } from "./state-file.ts";
+import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention/retention.ts";
+import { StateFiles } from "./retention/state-file.ts";
 import {
   BlockPrunedError,
   DiskFullError,

@@ -7,17 +7,17 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
-import { BACKFILL } from "./backfilled-log.ts";
-import { readApplied } from "./block-index.ts";
-import { IndexFiles } from "./index-files.ts";
+import { readApplied } from "./index/block-index.ts";
+import { IndexFiles } from "./index/index-files.ts";
+import { BACKFILL } from "./log/backfilled-log.ts";
+import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
+import { finishReplacement, LOG_FOLDER } from "./log/replace-log.ts";
 import {
   FREE_BYTES_MIN,
   type LogBlockStore,
   type LogBlockStoreOptions,
   openLogBlockStore,
 } from "./log-block-store.ts";
-import { BACKUP_FOLDER, migrateLog } from "./migrate-log.ts";
-import { finishReplacement, LOG_FOLDER } from "./replace-log.ts";
 
 type StoreOptions = Omit<
   LogBlockStoreOptions,

@@ -11,19 +11,19 @@ import type { Header } from "../../types/header.ts";
 import type { LogIndex } from "../logs/log-index.ts";
 import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
-import { BlockIndex } from "./block-index.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
-import { ComputedTrieNodes, type CreateTrie } from "./computed-trie-nodes.ts";
 import { HeadState } from "./head-state.ts";
-import { INDEX_FOLDER } from "./index-files.ts";
+import { BlockIndex } from "./index/block-index.ts";
+import { INDEX_FOLDER } from "./index/index-files.ts";
+import { LOG_FOLDER } from "./log/replace-log.ts";
+import { ComputedTrieNodes, type CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import {
   type FollowedStore,
   type HeadPosition,
   type HeadSource,
   openHeadSource,
 } from "./published-head.ts";
-import { LOG_FOLDER } from "./replace-log.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
 

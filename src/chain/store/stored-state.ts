@@ -4,8 +4,8 @@ import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { decodeAccount } from "../records/changes-record.ts";
-import type { BlockIndex } from "./block-index.ts";
 import { type HeadState, slotKey } from "./head-state.ts";
+import type { BlockIndex } from "./index/block-index.ts";
 
 /** Asked at every read. */
 export type StateGuards = {

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { assertDevIsPrivate, dangersOf } from "../../config/dangers.ts";
 import { dataPath, devGenesisPath, genesisPath } from "../../config/home.ts";
 import { packageVersion } from "../../config/version.ts";
-import { installCrashPolicy } from "../../node/crash-policy.ts";
+import { installCrashPolicy } from "../../node/observe/crash-policy.ts";
 import type { RunningNode } from "../../node/types.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { renderBanner } from "../banner.ts";

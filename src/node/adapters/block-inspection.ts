@@ -16,7 +16,7 @@ import { textString } from "../../tracing/trace-text.ts";
 import type { Block } from "../../types/block.ts";
 import { encodeBlock } from "../../types/block-codec.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
 import type { CallerFiles } from "./caller-files.ts";
 

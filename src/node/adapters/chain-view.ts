@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { ChainEvents, ChainView } from "../../rpc/ports/chain-view.ts";
 import { createLocalChainView } from "../../rpc/ports/local/chain-view.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 
 /** `ChainView` over the chain of `core`, in its thread. */
 export function createChainView(

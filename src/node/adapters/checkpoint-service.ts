@@ -12,7 +12,7 @@ import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 
 /** Work in one turn of the event loop; a step that begins before the end of it takes some 3 ms more. */
 const SLICE_MS = 3;

@@ -9,7 +9,7 @@ import {
 } from "../../les/oracle/oracle-calls.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { InProcessProvider } from "../provider.ts";
 
 export type CheckpointSignerModules = {

@@ -4,7 +4,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { impersonatedSender } from "../../types/transaction/impersonation.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 
 /** `DevPort` over the chain of `core`. */
 export function createDevPort(

@@ -12,7 +12,7 @@ import type { StateReader } from "../../state/reader.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { createParityTraceMethods } from "./parity-trace-methods.ts";
 import { createTraceMethods } from "./trace-methods.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
 import { ExecutionThreads } from "../workers/execution-threads.ts";
 import { callLimitsOf } from "./call-limits.ts";

@@ -12,7 +12,7 @@ import { NotTraceableError } from "../../tracing/errors.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import { createBlockInspection } from "./block-inspection.ts";
 import type { CallLimits } from "./call-limits.ts";
 import type { CallerFiles } from "./caller-files.ts";

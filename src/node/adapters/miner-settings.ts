@@ -3,7 +3,7 @@ import { editAppToml } from "../../config/edit-app-toml.ts";
 import { SCHEMA } from "../../config/schema.ts";
 import type { MinerSettings } from "../../rpc/miner/port.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 
 /**
  * Writes what callers set to `app.toml` and nowhere else: `config show --origin` names it, and flags override it as they override

@@ -11,11 +11,11 @@ import type { ListenRequest, NodeAdmin } from "../../rpc/admin/port.ts";
 import type { EndpointOptions, TcpKind } from "../../rpc/server/endpoint.ts";
 import type { RpcServer } from "../../rpc/server/server.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import type { FileBlock } from "../chain-file.ts";
-import type { ChainCore } from "../compose-chain.ts";
-import { importFileBlock } from "../import-file-block.ts";
+import type { FileBlock } from "../chain-files/chain-file.ts";
+import { importFileBlock } from "../chain-files/import-file-block.ts";
+import { exportChainFile, importChainFile } from "../chain-files/transfer-chain-file.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import { namespacesOf } from "../rpc-endpoints.ts";
-import { exportChainFile, importChainFile } from "../transfer-chain-file.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import { nodeIdentity } from "./node-identity.ts";
 

@@ -4,7 +4,7 @@ import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import { resolveState } from "../../rpc/ports/local/resolve.ts";
 import { traceCalls } from "../../tracing/parity/trace-calls.ts";
 import { traceRawTransaction } from "../../tracing/parity/trace-raw-transaction.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { traceOptionsFrom } from "./trace-methods.ts";
 

@@ -7,7 +7,7 @@ import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
 import type { TlsMaterial } from "../../rpc/server/listener.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import { RpcProcesses } from "../workers/rpc/rpc-processes.ts";
 
 /** The processes that serve connections, as many as the configuration says; undefined where there are none. */

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { DebugError } from "../../rpc/debug/errors.ts";
 import type { StoreInspection } from "../../rpc/ports/inspection.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 
 /** Longest key of a row. */
 const KEY_BYTES_MAX = 512;

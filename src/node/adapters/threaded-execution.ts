@@ -5,7 +5,7 @@ import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { PendingBlockData } from "../workers/execution-protocol.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { CallLimits } from "./call-limits.ts";

@@ -16,7 +16,7 @@ import { traceCall } from "../../tracing/trace-call.ts";
 import type { TraceOptions } from "../../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { decodeBlock } from "../../types/block-codec.ts";
-import type { ChainCore } from "../compose-chain.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
 import type { CallLimits } from "./call-limits.ts";
 
 type TraceMethods = Pick<

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ZERO_HASH } from "../../primitives/hash.ts";
 import { createTestModules } from "../testing/test-chain.ts";
-import { anvilNodeInfo } from "./anvil-node-info.ts";
-import { hardhatGetAutomine } from "./hardhat-get-automine.ts";
-import { hardhatMetadata } from "./hardhat-metadata.ts";
+import { hardhatGetAutomine } from "./blocks/hardhat-get-automine.ts";
+import { anvilNodeInfo } from "./client/anvil-node-info.ts";
+import { hardhatMetadata } from "./client/hardhat-metadata.ts";
 
 const base = createTestModules();
 const devChain = { instanceId: ZERO_HASH, isAutomine: true };

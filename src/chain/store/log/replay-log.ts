@@ -1,0 +1,169 @@
+import type { StateTrie } from "../../../state/state-trie.ts";
+import type { Kv } from "../../../storage/kv.ts";
+import { LogCorruptionError, type LogReader, type LogRecord } from "../../../storage/log-reader.ts";
+import type { Block } from "../../../types/block.ts";
+import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import { decodeBlockRecord, decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
+import type { Applied, BlockIndex, IndexedBlock } from "../index/block-index.ts";
+import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
+import { restoreOldestState } from "../retention/restore-oldest-state.ts";
+import type { StateFiles } from "../retention/state-file.ts";
+import { IndexMismatchError } from "../store-errors.ts";
+
+const REPLAY_BYTES_MAX = 8 << 20;
+
+export type ReplayOptions = {
+  /** Rows are committed whenever so much of the log was read; 8 MiB if not given. */
+  readonly replayBytesMax?: number;
+  /** Called with bytes of the log after each commit. */
+  readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
+};
+
+export type ReplayModules = {
+  readonly log: LogReader;
+  readonly kv: Kv;
+  readonly index: BlockIndex;
+  readonly files: StateFiles;
+  readonly createTrie: CreateTrie;
+  /** What the index says of its last block. */
+  readonly applied: Applied | undefined;
+};
+
+/** `base` and `head` are undefined where the log is empty; `blocks` had to be indexed. */
+export type Replayed = {
+  readonly base: number | undefined;
+  readonly head: Applied | undefined;
+  readonly blocks: number;
+};
+
+/**
+ * Brings the index up to the end of the log: indexes the blocks that it lacks, and puts in memory again what waited there for a merge.
+ * @throws LogCorruptionError, IndexMismatchError, StateRootMismatchError
+ */
+export function replayLog(options: ReplayOptions, modules: ReplayModules): Replayed {
+  const { log, index, applied } = modules;
+  const base = index.firstNumber() ?? firstNumber(log);
+  if (applied !== undefined) {
+    assertIndexIsOfLog(applied, modules);
+    const position = index.knownPosition(base!);
+    if (position < log.start) {
+      throw new LogCorruptionError({ position, reason: `segment of block ${base} is missing` });
+    }
+  }
+  const known = applied ?? restored(base, modules);
+  const start = known?.number ?? (base ?? 0) - 1;
+  const head = replay(base ?? 0, start, options, modules);
+  return { base, head, blocks: (head?.number ?? start) - start };
+}
+
+/** One block of the log as the index takes it. */
+export function indexedBlock(executed: IndexedBlock["executed"], record: LogRecord): IndexedBlock {
+  const { position, payload, end } = record;
+  return { executed, rows: decodeChangeRows(payload), position, end };
+}
+
+/** The block of a record as the last one of the index. */
+export function appliedOf({ payload, end }: LogRecord): Applied {
+  const { number, hash } = decodePrefix(payload);
+  return { number, hash, end };
+}
+
+/** Makes the index of the oldest blocks and their state, where the log does not begin with block 0. */
+function restored(base: number | undefined, modules: ReplayModules): Applied | undefined {
+  const file = base === undefined || base === 0 ? undefined : modules.files.newest();
+  return file && restoreOldestState(file, modules);
+}
+
+/** @param applied number of the last block in the index */
+function replay(
+  base: number,
+  applied: number,
+  { onReplay, replayBytesMax = REPLAY_BYTES_MAX }: ReplayOptions,
+  { log, kv, index, createTrie }: ReplayModules,
+): Applied | undefined {
+  const first = Math.max(base, index.mergedBlocks);
+  replayLogs(base, first, log, index);
+  let interrupted = index.interruptedMerge();
+  const before = first === base ? undefined : log.record(index.knownPosition(first - 1));
+  const records = log.records(before?.end ?? 0);
+  let trie: Pick<StateTrie, "update"> | undefined;
+  let head = before && appliedOf(before);
+  let root =
+    before === undefined
+      ? EMPTY_TRIE_ROOT
+      : decodeBlockRecord(before.payload).block.header.stateRoot;
+  for (let next = records.next(); !next.done; ) {
+    kv.transaction((writer) => {
+      for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
+        if (head !== undefined && head.number + 1 === interrupted) break;
+        const { position, payload } = next.value;
+        const record = decodeBlockRecord(payload);
+        const { number, stateRoot } = record.block.header;
+        assertFollows(record.block, head, base, position);
+        trie ??= createTrie(index.trieNodes);
+        const nodes = trieNodesOf(record, trie, root);
+        root = stateRoot;
+        const indexed = indexedBlock(record, next.value);
+        if (number > applied) index.write(writer, indexed);
+        index.remember(indexed, nodes);
+        head = appliedOf(next.value);
+        bytes += payload.length;
+      }
+    });
+    const { number } = head!;
+    if (number + 1 === interrupted) {
+      interrupted = undefined;
+      index.mergeAll(number);
+    }
+    // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
+    if (interrupted === undefined) while (index.needsMerge(number)) index.mergeSome(number);
+    if (!next.done) onReplay?.({ done: next.value.position, total: log.end });
+  }
+  return head;
+}
+
+/** Passes to the log index the blocks before `end` that it lacks. */
+function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex): void {
+  const { logs } = index;
+  const first = Math.max(base, logs.mergedBlocks);
+  if (first >= end) return;
+  for (const { payload } of log.records(index.knownPosition(first))) {
+    const record = decodeBlockRecord(payload);
+    if (record.block.header.number >= end) break;
+    logs.remember(record);
+    while (logs.needsMerge()) logs.mergeSome();
+  }
+}
+
+function assertIndexIsOfLog(
+  { number, hash, end }: Applied,
+  { log, index }: Pick<ReplayModules, "log" | "index">,
+): void {
+  const position = index.position(number);
+  const record = position === undefined ? undefined : log.recordAt(position);
+  if (record?.end === end && decodePrefix(record.payload).hash === hash) return;
+  const details = { number, hash };
+  throw new IndexMismatchError(`index holds a block ${number} that the log has not`, details);
+}
+
+function assertFollows(
+  { header }: Block,
+  head: Applied | undefined,
+  base: number,
+  position: number,
+): void {
+  const expected = head === undefined ? base : head.number + 1;
+  if (header.number !== expected) {
+    const reason = `block ${header.number} where ${expected} was expected`;
+    throw new LogCorruptionError({ position, reason });
+  }
+  if (head !== undefined && header.parentHash !== head.hash) {
+    throw new LogCorruptionError({ position, reason: `block ${expected} has another parent` });
+  }
+}
+
+/** Number of the block that the log begins with. */
+function firstNumber(log: LogReader): number | undefined {
+  const first = log.first();
+  return first && decodePrefix(first.payload).number;
+}

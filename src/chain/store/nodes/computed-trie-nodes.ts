@@ -1,0 +1,113 @@
+import { invariant } from "../../../errors.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import type { StateTrieOptions } from "../../../state/merkle-state-trie.ts";
+import type { StateReader } from "../../../state/reader.ts";
+import { reverseChanges } from "../../../state/reverse-changes.ts";
+import type { StateTrie } from "../../../state/state-trie.ts";
+import type { NodeBatch } from "../../../trie/node-batch.ts";
+import { NODE_CACHE_BYTES_MIN } from "../../../trie/node-cache.ts";
+import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import type { BlockRecord } from "../block-store.ts";
+import { StateRootMismatchError } from "../store-errors.ts";
+import { TrieNodeOverlay } from "./trie-node-overlay.ts";
+
+/** The trie that computes nodes again, over those that are there. */
+export type CreateTrie = (
+  nodes: TrieNodeReader,
+  options?: StateTrieOptions,
+) => Pick<StateTrie, "update">;
+
+/** A rollback makes one update: filling the index of a large cache with zeros would take longer. */
+const ONE_UPDATE: StateTrieOptions = { cacheBytes: NODE_CACHE_BYTES_MIN };
+
+/** Trie nodes of states after the last checkpoint, which no row holds: made again from what the blocks changed. */
+export class ComputedTrieNodes {
+  readonly #createTrie: CreateTrie;
+  readonly #recordOf: (number: number) => BlockRecord | undefined;
+  readonly #stateAt: (number: number) => StateReader;
+  /** The nodes of blocks `first` to `last`, which has this hash. */
+  #computed:
+    | { readonly first: number; readonly last: number; readonly hash: Hash; nodes: TrieNodeOverlay }
+    | undefined;
+
+  constructor(
+    createTrie: CreateTrie,
+    recordOf: (number: number) => BlockRecord | undefined,
+    stateAt: (number: number) => StateReader,
+  ) {
+    this.#createTrie = createTrie;
+    this.#recordOf = recordOf;
+    this.#stateAt = stateAt;
+  }
+
+  /**
+   * The nodes that lead from the state after block `last`, which `known` has, back to that after `number`.
+   * @throws StateRootMismatchError
+   */
+  nodesBack(known: TrieNodeReader, last: number, number: number): NodeBatch {
+    const recordOf = (block: number) => this.#known(block);
+    function* changes() {
+      for (let block = number + 1; block <= last; block++) yield recordOf(block).changes;
+    }
+    const before = reverseChanges(changes(), this.#stateAt(number));
+    const { stateRoot } = this.#known(last).block.header;
+    const record = { block: this.#known(number).block, changes: before };
+    return trieNodesOf(record, this.#createTrie(known, ONE_UPDATE), stateRoot);
+  }
+
+  /**
+   * `checkpoint`, which knows the nodes before block `first`, with those of `first` to `last`. The last result stays in memory, and
+   * a later block costs only the blocks since.
+   */
+  over(checkpoint: TrieNodeReader, first: number, last: number): TrieNodeReader {
+    const known = this.#computed;
+    const isOfChain =
+      known?.first === first && this.#recordOf(known.last)?.block.hash === known.hash;
+    if (isOfChain && last <= known.last) return known.nodes;
+    const nodes = isOfChain ? known.nodes : new TrieNodeOverlay(checkpoint);
+    this.compute(isOfChain ? known.last + 1 : first, last, nodes, (made) => nodes.add(made));
+    this.#computed = { first, last, hash: this.#known(last).block.hash, nodes };
+    return nodes;
+  }
+
+  /**
+   * Computes the nodes of blocks `first` to `last`; `keep` puts them where `known` finds them.
+   * @throws StateRootMismatchError
+   */
+  compute(
+    first: number,
+    last: number,
+    known: TrieNodeReader,
+    keep: (nodes: NodeBatch) => void,
+  ): void {
+    const trie = this.#createTrie(known);
+    let root = this.#recordOf(first - 1)?.block.header.stateRoot ?? EMPTY_TRIE_ROOT;
+    for (let number = first; number <= last; number++) {
+      const record = this.#known(number);
+      keep(trieNodesOf(record, trie, root));
+      root = record.block.header.stateRoot;
+    }
+  }
+
+  #known(number: number): BlockRecord {
+    const record = this.#recordOf(number);
+    invariant(record !== undefined, `block ${number} must be known`);
+    return record;
+  }
+}
+
+/**
+ * The nodes that a block makes of its parent's state.
+ * @throws StateRootMismatchError
+ */
+export function trieNodesOf(
+  { block, changes }: Pick<BlockRecord, "block" | "changes">,
+  trie: Pick<StateTrie, "update">,
+  parentRoot: Hash,
+): NodeBatch {
+  const { number, stateRoot } = block.header;
+  const { root, nodes } = trie.update(parentRoot, changes);
+  if (root === stateRoot) return nodes;
+  throw new StateRootMismatchError({ number, computed: root, stored: stateRoot });
+}

@@ -1,0 +1,293 @@
+import { equalBytes } from "../../../primitives/bytes.ts";
+import { keccak256 } from "../../../primitives/keccak.ts";
+import type { Kv, KvWriter } from "../../../storage/kv.ts";
+import { numberFromKey, numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
+import type { NodeBatch } from "../../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../../trie/node-store.ts";
+
+/**
+ * Nibbles of the longest path of a node whose versions are stored. Below, at most one account in 4,096 of all is under a node, and
+ * those are read from the history of accounts: 244 of a million.
+ */
+export const HISTORY_DEPTH = 2;
+
+/** Ends the path in a key, as in the table of nodes. */
+const PATH_END = 0x10;
+const NUMBER_LENGTH = 6;
+const CHILDREN = 16;
+/** A version with more new children is written whole. */
+const CHANGED_MAX = 8;
+/** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
+const WHOLE_EVERY = 16;
+
+/**
+ * Every version of the nodes near the roots of all tries, as what it changes in the version before: with the history of accounts and slots
+ * that gives the nodes of any old state (historic-nodes.ts). 33 bytes for each changed child, where the path to an account takes
+ * three kilobytes.
+ *
+ *     row      owner ‖ path ‖ 0x10 ‖ block number → version
+ *     version  bits of changed children u16 little-endian ‖ (length ‖ reference)*
+ *              or 0 u16 ‖ RLP of the node, empty where the trie became empty
+ */
+export class NodeHistory {
+  readonly #kv: Kv;
+  /** Rows that no merge has begun with by owner and path, so that those of one place are written together. */
+  #recent = new Map<string, Row[]>();
+  #merging: Row[] = [];
+  #written = 0;
+  #recentBytes = 0;
+
+  constructor(kv: Kv) {
+    this.#kv = kv;
+  }
+
+  /** Memory of rows that no merge has begun with. */
+  get recentBytes(): number {
+    return this.#recentBytes;
+  }
+
+  /** Rows that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return this.#merging.length - this.#written;
+  }
+
+  /** Notes the versions in `batch`. @param before has the nodes that it replaces */
+  remember(number: number, batch: NodeBatch, before: TrieNodeReader): void {
+    const replaced = new Map<string, number>();
+    const added = new Map<string, number>();
+    for (let i = 0; i < batch.size; i++) {
+      if (batch.pathLength(i) > HISTORY_DEPTH) continue;
+      const place = placeText(batch.owner(i), batch.path(i));
+      if (!batch.isReplaced(i)) added.set(place, i);
+      else {
+        added.delete(place);
+        if (!replaced.has(place)) replaced.set(place, i);
+      }
+    }
+    for (const [place, i] of added) {
+      const { owner, path, hash, rlp } = batch.at(i);
+      const old = replaced.get(place);
+      if (old !== undefined && batch.hasHash(old, hash)) continue;
+      const known = old === undefined ? undefined : before.node(owner, path, batch.hash(old));
+      this.#note(place, versionKey(owner, path, number), versionOf(rlp, hash, known));
+    }
+    for (const [place, i] of replaced) {
+      const { owner, path } = batch.at(i);
+      if (owner.length === 0 || path.length > 0 || added.has(place)) continue;
+      this.#note(place, versionKey(owner, path, number), Uint8Array.of(0, 0));
+    }
+  }
+
+  /** Forgets what waits in memory of blocks after `number`; no merge may be under way. */
+  forgetAfter(number: number): void {
+    for (const [place, rows] of this.#recent) {
+      const left = rows.filter(
+        ({ key }) => numberFromKey(key, key.length - NUMBER_LENGTH) <= number,
+      );
+      if (left.length === rows.length) continue;
+      for (const { key, value } of rows.slice(left.length)) {
+        this.#recentBytes -= key.length + value.length;
+      }
+      if (left.length === 0) this.#recent.delete(place);
+      else this.#recent.set(place, left);
+    }
+  }
+
+  /** Forgets what waits in memory. */
+  reset(): void {
+    this.#recent.clear();
+    this.#merging = [];
+    this.#written = 0;
+    this.#recentBytes = 0;
+  }
+
+  beginMerge(): void {
+    this.#merging = Array.from(this.#recent.values()).flat();
+    this.#written = 0;
+    this.#recent = new Map();
+    this.#recentBytes = 0;
+  }
+
+  /** Writes up to `keysMax` rows, or until `isLate` says so; how many. 0: none is left. */
+  mergeSome(keysMax: number, isLate: () => boolean): number {
+    const first = this.#written;
+    const end = Math.min(first + keysMax, this.#merging.length);
+    if (first === end) return 0;
+    let at = first;
+    this.#kv.transaction((writer) => {
+      do {
+        const { key, value } = this.#merging[at++]!;
+        writer.put(key, value);
+      } while (at < end && !isLate());
+    });
+    this.#written = at;
+    return at - first;
+  }
+
+  /** Removes the versions of block `number` at all places on the way to `key` in the trie of `owner`. */
+  removeVersions(writer: KvWriter, owner: Uint8Array, key: Uint8Array, number: number): void {
+    const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
+    for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
+      writer.remove(versionKey(owner, path.subarray(0, depth), number));
+    }
+  }
+
+  /**
+   * Removes versions up to block `last` at all places on the way to `key` in the trie of `owner`; the newest of them is written whole.
+   * Nothing happens at a place where that was done before.
+   */
+  prune(writer: KvWriter, owner: Uint8Array, key: Uint8Array, last: number): void {
+    const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
+    for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
+      this.#prunePlace(writer, owner, path.subarray(0, depth), last);
+    }
+  }
+
+  #prunePlace(writer: KvWriter, owner: Uint8Array, path: Uint8Array, last: number): void {
+    const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, last + 1) };
+    const old = Array.from(writer.range(range));
+    const newest = old.pop();
+    if (newest === undefined) return;
+    const [key, version] = newest;
+    const isWhole = version[0] === 0 && version[1] === 0;
+    if (isWhole && old.length === 0) return;
+    const rlp = isWhole ? version.subarray(2) : this.#nodeAt(owner, path, last);
+    // Rows that do not lead to a node are of no use, and neither is an empty node.
+    if (rlp === undefined || rlp.length === 0) writer.remove(key);
+    else if (!isWhole) writer.put(key, wholeVersion(rlp));
+    for (const [key] of old) writer.remove(key);
+  }
+
+  /** The node with `hash` at `path` if its version is the newest after block `number`; undefined where rows do not say. */
+  find(
+    owner: Uint8Array,
+    path: Uint8Array,
+    hash: Uint8Array,
+    number: number,
+  ): Uint8Array | undefined {
+    if (path.length > HISTORY_DEPTH) return undefined;
+    const rlp = this.#nodeAt(owner, path, number);
+    return rlp !== undefined && equalBytes(keccak256(rlp), hash) ? rlp : undefined;
+  }
+
+  /** Root of the storage trie of `owner` after block `number`. */
+  storageRootAt(owner: Uint8Array, number: number): Uint8Array {
+    const rlp = this.#nodeAt(owner, new Uint8Array(0), number);
+    return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
+  }
+
+  #note(place: string, key: Uint8Array, value: Uint8Array): void {
+    const rows = this.#recent.get(place);
+    if (rows === undefined) this.#recent.set(place, [{ key, value }]);
+    else rows.push({ key, value });
+    this.#recentBytes += key.length + value.length;
+  }
+
+  /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
+  #nodeAt(owner: Uint8Array, path: Uint8Array, number: number): Uint8Array | undefined {
+    const references: (Uint8Array | undefined)[] = new Array(CHILDREN);
+    let known = 0;
+    const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, number + 1) };
+    for (const [, row] of this.#kv.range({ ...range, reverse: true })) {
+      const changed = row[0]! | (row[1]! << 8);
+      if (changed === 0) {
+        const whole = row.subarray(2);
+        return known === 0 ? whole : withChildren(whole, known, references);
+      }
+      let at = 2;
+      for (let n = 0; n < CHILDREN; n++) {
+        if (((changed >> n) & 1) === 0) continue;
+        const end = at + 1 + row[at]!;
+        if (((known >> n) & 1) === 0) references[n] = row.subarray(at + 1, end);
+        at = end;
+      }
+      known |= changed;
+      if (known === 0xffff) return branchOf(references);
+    }
+    return undefined;
+  }
+}
+
+type Row = { readonly key: Uint8Array; readonly value: Uint8Array };
+
+function wholeVersion(rlp: Uint8Array): Uint8Array {
+  const version = new Uint8Array(2 + rlp.length);
+  version.set(rlp, 2);
+  return version;
+}
+
+/** @param old the version before, if its RLP is known */
+function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
+  const whole = () => wholeVersion(rlp);
+  if (old === undefined || hash[0]! % WHOLE_EVERY === 0) return whole();
+  const node = decodeNode(rlp);
+  const before = decodeNode(old);
+  if (node.kind !== "branch" || before.kind !== "branch") return whole();
+  const parts: Uint8Array[] = [];
+  let changed = 0;
+  for (let n = 0; n < CHILDREN; n++) {
+    const reference = childReference(node, n) ?? new Uint8Array(0);
+    if (equalBytes(reference, childReference(before, n) ?? new Uint8Array(0))) continue;
+    changed |= 1 << n;
+    parts.push(Uint8Array.of(reference.length), reference);
+  }
+  if (changed === 0 || parts.length > 2 * CHANGED_MAX) return whole();
+  return Buffer.concat([Uint8Array.of(changed & 255, changed >> 8), ...parts]);
+}
+
+/** `rlp`, a branch, with those children replaced that have a bit in `changed`; undefined when it is none. */
+function withChildren(
+  rlp: Uint8Array,
+  changed: number,
+  references: readonly (Uint8Array | undefined)[],
+): Uint8Array | undefined {
+  const node = rlp.length === 0 ? undefined : decodeNode(rlp);
+  if (node?.kind !== "branch") return undefined;
+  return branchOf(
+    Array.from({ length: CHILDREN }, (_, n) =>
+      (changed >> n) & 1 ? references[n] : childReference(node, n),
+    ),
+  );
+}
+
+/** RLP of a branch without a value, as all are in tries with keys of one length. */
+function branchOf(references: readonly (Uint8Array | undefined)[]): Uint8Array {
+  let length = 1;
+  for (const reference of references) length += itemLength(reference);
+  const rlp = new Uint8Array(length + 3);
+  let at = 0;
+  if (length < 56) rlp[at++] = 0xc0 + length;
+  else if (length < 256) {
+    rlp[at++] = 0xf8;
+    rlp[at++] = length;
+  } else {
+    rlp[at++] = 0xf9;
+    rlp[at++] = length >> 8;
+    rlp[at++] = length & 255;
+  }
+  for (const reference of references) {
+    if (reference === undefined || reference.length === 0) rlp[at++] = 0x80;
+    else {
+      if (reference.length === HASH_LENGTH) rlp[at++] = 0x80 + HASH_LENGTH;
+      rlp.set(reference, at);
+      at += reference.length;
+    }
+  }
+  rlp[at++] = 0x80;
+  return rlp.slice(0, at);
+}
+
+function itemLength(reference: Uint8Array | undefined): number {
+  if (reference === undefined || reference.length === 0) return 1;
+  return reference.length === HASH_LENGTH ? HASH_LENGTH + 1 : reference.length;
+}
+
+function versionKey(owner: Uint8Array, path: Uint8Array, number: number): Uint8Array {
+  return tableKey(TABLE.trieNodeVersion, owner, path, Uint8Array.of(PATH_END), numberKey(number));
+}
+
+function placeText(owner: Uint8Array, path: Uint8Array): string {
+  return Buffer.concat([owner, path]).toString("latin1");
+}

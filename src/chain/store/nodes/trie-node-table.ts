@@ -1,0 +1,203 @@
+import { invariant } from "../../../errors.ts";
+import { allocateShared, copyShared } from "../../../primitives/slab.ts";
+import type { Kv, KvWriter } from "../../../storage/kv.ts";
+import { numberFromKey, numberKey, TABLE } from "../../../storage/schema.ts";
+import type { NodeBatch } from "../../../trie/node-batch.ts";
+import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import { PendingNodes } from "./pending-nodes.ts";
+
+/** Ends the nibbles of a path in a node's key: no nibble is 16, so no path's key begins another's. */
+const PATH_END = 0x10;
+/** So much of its hash names a version of a node. */
+const HASH_PART = 16;
+/** Number of the merge, then length of the newest version. */
+const LENGTH_OFFSET = 6;
+const VERSIONS_OFFSET = 8;
+
+/**
+ * Trie nodes: in rows, those of the state at the last checkpoint, and in memory those of the blocks since.
+ *
+ * A block makes nodes all over the key space, a thousand for 200 transfers, twenty for no transaction at all; and most of them, near the
+ * roots, last until the next block. So they wait in memory for a merge, which writes the newest node of each place and ends in a
+ * checkpoint. A row also has the version before, so at every moment, for every reader and after every crash, the rows hold the
+ * whole state of the last checkpoint. Rows are rewritten in place and never removed: LMDB with a writable map can abort the process when a
+ * transaction empties a page (kriszyp/lmdb-js#212).
+ *
+ *     row      number of the merge u48 big-endian ‖ length of the newest version u16 little-endian ‖ newest ‖ version before
+ *     version  first 16 bytes of the hash ‖ RLP; no bytes where there is no node
+ */
+export class TrieNodeTable implements TrieNodeReader {
+  readonly #kv: Kv;
+  #recent = new PendingNodes();
+  #merging: PendingNodes | undefined;
+  /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
+  #order: Float64Array | undefined;
+  #written = 0;
+  /** Number of the merge under way. */
+  #mergeNumber = 0;
+
+  constructor(kv: Kv) {
+    this.#kv = kv;
+  }
+
+  /** Memory of the nodes that no merge has begun with. */
+  get recentBytes(): number {
+    return this.#recent.nodes.bytes;
+  }
+
+  /** Places that a merge under way has still to write. */
+  get mergingKeys(): number {
+    return (this.#merging?.places ?? 0) - this.#written;
+  }
+
+  node(owner: Uint8Array, path: Uint8Array, hash: Uint8Array): Uint8Array | undefined {
+    const pending = this.#recent.find(hash) ?? this.#merging?.find(hash);
+    if (pending !== undefined) return pending;
+    const row = this.#kv.view(nodeKey(owner, path));
+    if (row === undefined) return undefined;
+    const end = newestEnd(row);
+    if (isVersion(row, VERSIONS_OFFSET, end, hash)) return rlpAt(row, VERSIONS_OFFSET, end);
+    if (isVersion(row, end, row.length, hash)) return rlpAt(row, end, row.length);
+    return undefined;
+  }
+
+  remember(batch: NodeBatch): void {
+    this.#recent.add(batch);
+  }
+
+  /** Forgets what waits in memory. */
+  reset(): void {
+    this.#recent = new PendingNodes();
+    this.endMerge();
+  }
+
+  /**
+   * Turns to merging what was remembered.
+   * @param number of this merge, above that of every one that has ended; the same again after a crash in the middle
+   */
+  beginMerge(number: number): void {
+    invariant(this.#merging === undefined, "one merge must end before the next begins");
+    this.#merging = this.#recent;
+    this.#recent = new PendingNodes();
+    this.#order = undefined;
+    this.#written = 0;
+    this.#mergeNumber = number;
+  }
+
+  /** Writes nodes of up to `keysMax` places, or until `isLate` says so; how many. 0: there is nothing left to write. */
+  mergeSome(keysMax: number, isLate: () => boolean): number {
+    const order = this.#sorted();
+    const first = this.#written;
+    const end = Math.min(first + keysMax, order.length);
+    if (first === end) return 0;
+    let at = first;
+    this.#kv.transaction((writer) => {
+      do this.#write(writer, order[at++]!);
+      while (at < end && !isLate());
+    });
+    this.#written = at;
+    return at - first;
+  }
+
+  /** Writes all that is left in a transaction that goes on. */
+  mergeRest(writer: KvWriter): void {
+    for (const place of this.#sorted().subarray(this.#written)) this.#write(writer, place);
+  }
+
+  #sorted(): Float64Array {
+    this.#order ??= this.#merging?.sortedPlaces() ?? new Float64Array(0);
+    return this.#order;
+  }
+
+  #write(writer: KvWriter, place: number): void {
+    const merging = this.#merging!;
+    const entry = merging.entry(place);
+    const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
+    // The first merge finds rows only where an earlier try of it wrote them.
+    const stored = this.#mergeNumber === 1 ? undefined : writer.view(key);
+    const row = this.#mergedRow(merging, place, stored);
+    if (row !== undefined) writer.put(key, row);
+  }
+
+  /** After the transaction that wrote the checkpoint of the merge under way. */
+  endMerge(): void {
+    this.#merging = undefined;
+    this.#order = undefined;
+    this.#written = 0;
+  }
+
+  /** What to write over `row`; undefined where nothing differs from the last checkpoint. */
+  #mergedRow(
+    merging: PendingNodes,
+    place: number,
+    row: Uint8Array | undefined,
+  ): Uint8Array | undefined {
+    // Of a row that a crashed try of this merge has written, the last checkpoint has the version before.
+    const isWritten = row !== undefined && numberFromKey(row, 0) === this.#mergeNumber;
+    const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
+    const newest = merging.newest(place);
+    if (newest < 0)
+      return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
+    const hash = merging.nodes.hash(newest);
+    if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
+    return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
+  }
+
+  #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
+    const length = hash.length + rlp.length;
+    const row = allocateShared(VERSIONS_OFFSET + length + before.length);
+    row.set(numberKey(this.#mergeNumber));
+    row[LENGTH_OFFSET] = length & 255;
+    row[LENGTH_OFFSET + 1] = length >> 8;
+    row.set(hash, VERSIONS_OFFSET);
+    row.set(rlp, VERSIONS_OFFSET + hash.length);
+    row.set(before, VERSIONS_OFFSET + length);
+    return row;
+  }
+}
+
+/** The nodes in a row, each with the part of its hash that names it. */
+export function nodesInRow(
+  row: Uint8Array,
+): readonly { readonly hashPart: Uint8Array; readonly rlp: Uint8Array }[] {
+  return versionsOf(row)
+    .filter((version) => version.length > 0)
+    .map((version) => ({
+      hashPart: version.subarray(0, HASH_PART),
+      rlp: version.subarray(HASH_PART),
+    }));
+}
+
+const NO_VERSION = new Uint8Array(0);
+
+/** The newest version and the one before, views. */
+function versionsOf(row: Uint8Array): readonly [newest: Uint8Array, before: Uint8Array] {
+  const end = newestEnd(row);
+  return [row.subarray(VERSIONS_OFFSET, end), row.subarray(end)];
+}
+
+/** Where the newest version ends. */
+function newestEnd(row: Uint8Array): number {
+  return VERSIONS_OFFSET + (row[LENGTH_OFFSET]! | (row[LENGTH_OFFSET + 1]! << 8));
+}
+
+function isVersion(row: Uint8Array, start: number, end: number, hash: Uint8Array): boolean {
+  if (start === end) return false;
+  for (let i = 0; i < HASH_PART; i++) if (row[start + i] !== hash[i]) return false;
+  return true;
+}
+
+/** A copy of the RLP in the version `row[start..end)`. */
+function rlpAt(row: Uint8Array, start: number, end: number): Uint8Array {
+  return copyShared(row, start + HASH_PART, end);
+}
+
+function nodeKey(owner: Uint8Array, path: Uint8Array): Uint8Array {
+  const key = new Uint8Array(2 + owner.length + path.length);
+  key[0] = owner.length === 0 ? TABLE.accountTrieNode : TABLE.storageTrieNode;
+  let at = 1;
+  for (let i = 0; i < owner.length; i++) key[at++] = owner[i]!;
+  for (let i = 0; i < path.length; i++) key[at++] = path[i]!;
+  key[at] = PATH_END;
+  return key;
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "../../../../test/support/fast-check.ts";
+import { ArchiveModel } from "../../testing/archive-model.ts";
+import { createMemoryDisk } from "../../testing/memory-disk.ts";
+import { RandomChain } from "../../testing/random-chain.ts";
+import type { LogBlockStore } from "../log-block-store.ts";
+import type { RetentionOptions } from "./retention.ts";
+
+/** Slices of one step. */
+const SLICES = { blocksMin: 1, sliceMs: 0 };
+
+type Disk = ReturnType<typeof createMemoryDisk>;
+
+function runDeferred({ deferred }: Disk, count = Number.POSITIVE_INFINITY): void {
+  for (let i = 0; i < count; i++) {
+    const work = deferred.shift();
+    if (work === undefined) return;
+    work();
+  }
+}
+
+/** Continues the chain in `model` by `count` blocks. */
+function grow(store: LogBlockStore, chain: RandomChain, model: ArchiveModel, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const block = chain.next();
+    store.append(block.record, block.nodes);
+    model.add(block);
+  }
+}
+
+function clear({ index }: Disk): void {
+  index.transaction((writer) => {
+    for (const [key] of Array.from(writer.range({}))) writer.remove(key);
+  });
+}
+
+describe("Retention", () => {
+  for (const [name, retention] of [
+    ["blocks", { blocks: 10 }],
+    ["states", { states: 10 }],
+    ["proofs", { proofs: 10 }],
+    ["each its own number", { blocks: 30, states: 20, proofs: 10 }],
+  ] satisfies [string, RetentionOptions][]) {
+    test(`of ${name} removes what is older and nothing else`, () => {
+      const disk = createMemoryDisk();
+      const store = disk.open({ retention: { ...retention, ...SLICES } });
+      const model = new ArchiveModel();
+      const chain = new RandomChain(3);
+      for (let i = 0; i < 20; i++) {
+        grow(store, chain, model, 7);
+        runDeferred(disk);
+        if (i % 7 === 5) model.assertEqual(store);
+      }
+      const { blocks, states = blocks, proofs = states } = retention as RetentionOptions;
+      const merged = 12 + 7;
+      const isPruned = (retained: number | undefined, base: number) =>
+        assert.ok(
+          retained === undefined
+            ? base === 0
+            : base > 140 - retained - merged && base <= 140 - retained,
+          `${base}`,
+        );
+      isPruned(blocks, store.base()!);
+      isPruned(states, store.stateBase());
+      isPruned(proofs, store.proofBase());
+      model.assertEqual(disk.open({ retention: { ...retention, ...SLICES } }));
+    });
+  }
+
+  test("the log shrinks, and the index is made from what is left of it", () => {
+    const disk = createMemoryDisk();
+    const retention = { blocks: 10, ...SLICES };
+    const store = disk.open({ retention });
+    const model = new ArchiveModel();
+    const chain = new RandomChain(5);
+    const sizes: number[] = [];
+    for (let i = 0; i < 60; i++) {
+      grow(store, chain, model, 5);
+      runDeferred(disk);
+      sizes.push(disk.log.list().reduce((sum, name) => sum + disk.log.open(name).size(), 0));
+    }
+    assert.ok(Math.max(...sizes.slice(30)) < 1.3 * Math.max(...sizes.slice(10, 30)), `${sizes}`);
+    assert.ok(!disk.log.list().includes("0000000000000000.log"));
+    clear(disk);
+    const again = disk.open({ retention });
+    assert.equal(again.head(), 299);
+    model.assertEqual(again);
+    grow(again, chain, model, 30);
+    runDeferred(disk);
+    model.assertEqual(again);
+  });
+
+  test("with random blocks, prunings, rollbacks, restarts and rebuilds the store is equal to a naive archive", () => {
+    const operation = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },
+      { weight: 6, arbitrary: fc.record({ work: fc.integer({ min: 1, max: 60 }) }) },
+      { weight: 1, arbitrary: fc.record({ rollback: fc.double({ min: 0, max: 1, noNaN: true }) }) },
+      { weight: 2, arbitrary: fc.constant({ reopen: true as const }) },
+      { weight: 1, arbitrary: fc.constant({ reindex: true as const }) },
+    );
+    const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
+    const limits = fc.record({ blocks: limit, states: limit, proofs: limit });
+    fc.assert(
+      fc.property(
+        fc.array(operation, { maxLength: 40 }),
+        limits,
+        fc.nat(),
+        (operations, retained, seed) => {
+          const disk = createMemoryDisk();
+          const retention = { ...retained, ...SLICES };
+          let store = disk.open({ retention });
+          let model = new ArchiveModel();
+          let chain = new RandomChain(seed);
+          for (const step of operations) {
+            if ("append" in step) grow(store, chain, model, step.append);
+            else if ("work" in step) runDeferred(disk, step.work);
+            else if ("reopen" in step) store = disk.open({ retention });
+            else if ("reindex" in step) {
+              clear(disk);
+              store = disk.open({ retention });
+            } else if (model.blocks.length > 0) {
+              const first = store.proofBase();
+              const number = first + Math.floor(step.rollback * (store.head()! - first));
+              store.rollbackTo(number);
+              const left = model.blocks.slice(0, number + 1);
+              model = new ArchiveModel();
+              for (const block of left) model.add(block);
+              chain = RandomChain.from(
+                seed + operations.length,
+                left.map(({ record }) => record),
+              );
+            }
+          }
+          while (store.pruneSome());
+          model.assertEqual(store);
+          const again = disk.open({ retention });
+          while (again.pruneSome());
+          model.assertEqual(again);
+        },
+      ),
+      { numRuns: Number(process.env.EVMINT_RETENTION_RUNS ?? 60) },
+    );
+  });
+});

@@ -1,0 +1,191 @@
+import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
+import type { StateReader } from "../../../state/reader.ts";
+import type { BlockLog } from "../../../storage/block-log.ts";
+import type { Kv } from "../../../storage/kv.ts";
+import type { LogDirectory } from "../../../storage/log-file.ts";
+import type { Header } from "../../../types/header.ts";
+import type { AddressIndex } from "../../addresses/address-index.ts";
+import type { BlockReader } from "../block-reader.ts";
+import type { BlockIndex } from "../index/block-index.ts";
+import { Pruner, type PruneTargets, pruneTargets, type Retention } from "./pruner.ts";
+import { type StateFile, StateFiles, type StateFileWriter } from "./state-file.ts";
+import { type StatePiece, statePieces } from "./state-pieces.ts";
+
+/** Pruning begins when it can remove this many blocks: a pass writes some rows once however many blocks it removes. */
+const BLOCKS_MIN = 64;
+const SLICE_MS = 8;
+
+export type RetentionOptions = Retention & {
+  readonly blocksMin?: number;
+  /** Milliseconds after which a slice ends. */
+  readonly sliceMs?: number;
+};
+
+/** What pruning works on. */
+export type RetentionModules = {
+  readonly directory: LogDirectory;
+  readonly log: BlockLog;
+  readonly kv: Kv;
+  readonly index: BlockIndex;
+  readonly blocks: BlockReader;
+  readonly addresses: AddressIndex;
+  stateAt(number: number): StateReader;
+  /** Called after the oldest block or state that is served has moved. */
+  onMoved(): void;
+};
+
+/** What a prune would remove. */
+export type PrunePlan = PruneTargets & {
+  /** Segments of the log that can go. */
+  readonly logBytes: number;
+};
+
+type Writing = {
+  readonly number: number;
+  readonly pieces: Generator<StatePiece>;
+  readonly writer: StateFileWriter;
+};
+
+/**
+ * Removes what is older than the retention asks for, a slice at a time: rows of the index first (pruner.ts). When segments of the log could
+ * go that are larger than the state, the state after the oldest served block is written to a file (state-file.ts), and then they go: the
+ * index can always be made from what is left.
+ */
+export class RetentionWork {
+  readonly #options: RetentionOptions;
+  readonly #modules: RetentionModules;
+  readonly #pruner: Pruner;
+  readonly #files: StateFiles;
+  readonly #pinned = new Map<object, number>();
+  #stateFile: StateFile | undefined;
+  #writing: Writing | undefined;
+
+  constructor(options: RetentionOptions, modules: RetentionModules) {
+    this.#options = options;
+    this.#modules = modules;
+    this.#pruner = new Pruner(options, modules);
+    this.#files = new StateFiles(modules.directory);
+    this.#stateFile = this.#files.newest();
+    this.#pruner.resume();
+    this.#dropLog();
+  }
+
+  /** True when `workSome` has something to do. */
+  needsWork(head: number): boolean {
+    if (this.#pruner.isBusy || this.#writing !== undefined) return true;
+    return this.#isDue(this.targets(head)) || this.#needsStateFile();
+  }
+
+  /** What may be removed when `head` is the newest block. */
+  targets(head: number): PruneTargets {
+    const { index, addresses } = this.#modules;
+    const merged = Math.min(
+      index.mergedBlocks,
+      index.logs.mergedBlocks,
+      addresses.isOn ? addresses.indexedBlocks : Number.POSITIVE_INFINITY,
+      ...this.#pinned.values(),
+    );
+    const base = Math.max(index.firstNumber() ?? 0, index.pruned.blocks.base);
+    return pruneTargets(this.#options, { base, head, merged: merged - 1 });
+  }
+
+  plan(head: number): PrunePlan {
+    const targets = this.targets(head);
+    return { ...targets, logBytes: this.#modules.log.bytesBefore(this.#position(targets.blocks)) };
+  }
+
+  /** Blocks whose rows are still to be removed in the pass under way. */
+  get blocksLeft(): number {
+    return this.#pruner.blocksLeft;
+  }
+
+  /** Does a part of what is to be done; true while there is more. */
+  workSome(head: number): boolean {
+    if (this.#writing !== undefined) this.#writeSome(this.#writing);
+    else if (this.#pruner.isBusy) this.#pruner.pruneSome();
+    else if (this.#isDue(this.targets(head))) {
+      this.#pruner.begin(this.targets(head));
+      this.#modules.onMoved();
+    } else if (this.#needsStateFile()) this.#writing = this.#beginStateFile();
+    return this.needsWork(head);
+  }
+
+  /** States from block `number` on stay until the returned function is called. */
+  pin(number: number): () => void {
+    const pin = {};
+    this.#pinned.set(pin, number + 1);
+    return () => void this.#pinned.delete(pin);
+  }
+
+  /** Leaves an unfinished state file, which the next one replaces. */
+  close(): void {
+    this.#writing?.writer.abandon();
+    this.#writing = undefined;
+  }
+
+  #isDue(targets: PruneTargets): boolean {
+    const { pruned } = this.#modules.index;
+    const { blocksMin = BLOCKS_MIN } = this.#options;
+    return (["blocks", "states", "proofs"] as const).some(
+      (kind) => this.#isLimited(kind) && targets[kind] >= pruned[kind].base + blocksMin,
+    );
+  }
+
+  /** States go with blocks, proofs with states. */
+  #isLimited(kind: keyof Retention): boolean {
+    const { blocks, states, proofs } = this.#options;
+    if (kind === "blocks") return blocks !== undefined;
+    return (blocks ?? states ?? (kind === "proofs" ? proofs : undefined)) !== undefined;
+  }
+
+  /** Only where the log shrinks by it. */
+  #needsStateFile(): boolean {
+    const { index, log } = this.#modules;
+    if (index.pruned.blocks.base === 0) return false;
+    const bytes = log.bytesBefore(this.#position(index.pruned.blocks.base));
+    return bytes > (this.#stateFile?.bytes ?? 0);
+  }
+
+  #beginStateFile(): Writing {
+    const { kv, index, blocks } = this.#modules;
+    const { states, proofs } = index.pruned;
+    // Values are compared with the trie.
+    const number = Math.max(states.base, proofs.base);
+    const header: Header = blocks.header(number);
+    const state = this.#modules.stateAt(number);
+    const pieces = statePieces(
+      { kv, nodes: index.historicNodes(number), state },
+      hashToBytes(header.stateRoot),
+    );
+    const hash: Hash = blocks.hash(number);
+    return { number, pieces, writer: this.#files.create(number, hash, (code) => state.code(code)) };
+  }
+
+  #writeSome({ pieces, writer }: Writing): void {
+    const { sliceMs = SLICE_MS } = this.#options;
+    const end = performance.now() + sliceMs;
+    do {
+      const next = pieces.next();
+      if (next.done) {
+        this.#stateFile = writer.finish();
+        this.#writing = undefined;
+        this.#dropLog();
+        return;
+      }
+      writer.add(next.value);
+    } while (performance.now() < end);
+  }
+
+  /** Removes segments that nothing needs any more: the state file has the state, and no row refers to them. */
+  #dropLog(): void {
+    const { index, log } = this.#modules;
+    const file = this.#stateFile;
+    if (file === undefined || this.#pruner.isBusy) return;
+    log.dropBefore(this.#position(Math.min(index.pruned.blocks.base, file.number)));
+    this.#files.removeOld();
+  }
+
+  #position(number: number): number {
+    return this.#modules.index.position(number) ?? 0;
+  }
+}

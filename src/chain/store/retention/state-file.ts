@@ -1,0 +1,198 @@
+import { randomInt } from "node:crypto";
+import type { Hash } from "../../../primitives/hash.ts";
+import { EMPTY_CODE_HASH } from "../../../state/account.ts";
+import type { AccountChange } from "../../../state/reader.ts";
+import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
+import type { LogDirectory, LogFile } from "../../../storage/log-file.ts";
+import { LogCorruptionError } from "../../../storage/log-reader.ts";
+import {
+  encodeRecord,
+  encodeSegmentHeader,
+  RECORD_HEADER_LENGTH,
+  readRecord,
+  readSegmentHeader,
+  SEGMENT_HEADER_LENGTH,
+  scanRecords,
+} from "../../../storage/log-segment.ts";
+import { LOG_FORMAT } from "../../../storage/schema.ts";
+import { writeChanges } from "../../records/changes-record.ts";
+import { assertRecordKind, RECORD_KIND } from "../../records/record-kind.ts";
+import type { StatePiece } from "./state-pieces.ts";
+
+const VERSION = 1;
+const END_LENGTH = 2 + 8 + 32;
+/** A part is written when its entries take about so many bytes. */
+const PART_BYTES = 256 << 10;
+/** An account, and a slot, with what is written around them; an upper bound. */
+const ACCOUNT_BYTES = 128;
+const SLOT_BYTES = 70;
+
+/**
+ * All of the state after one block in a file beside the log, from which the index is made when the blocks before it are gone.
+ *
+ *     file    header of a segment whose base is the block number ‖ part* ‖ end, each framed as a record of the log
+ *     part    kind 2 ‖ version ‖ changes that lead from nothing to a part of the state (changes-record.ts)
+ *     end     kind 3 ‖ version ‖ number u64 ‖ block hash 32
+ *
+ * The end is written once all parts are on disk: a file without one is unfinished.
+ */
+export type StateFile = { readonly number: number; readonly hash: Hash; readonly bytes: number };
+
+const NAME = /^(\d{16})\.state$/;
+
+/** The state files in the directory of a log. */
+export class StateFiles {
+  readonly #directory: LogDirectory;
+
+  constructor(directory: LogDirectory) {
+    this.#directory = directory;
+  }
+
+  /** The newest whole one. */
+  newest(): StateFile | undefined {
+    for (const name of this.#names().reverse()) {
+      const found = this.#use(name, readEnd);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The changes in a file that `newest` gave, a part at a time (changes-record.ts). @throws LogCorruptionError */
+  *read({ number }: StateFile): Generator<ByteReader> {
+    const file = this.#directory.open(nameOf(number));
+    try {
+      const { salt } = readSegmentHeader(file)!;
+      const end = file.size() - RECORD_HEADER_LENGTH - END_LENGTH;
+      for (const { offset, payload } of scanRecords(file, salt, SEGMENT_HEADER_LENGTH, end)) {
+        if (payload === undefined) {
+          const reason = `damaged part in the state file of block ${number}`;
+          throw new LogCorruptionError({ position: offset, reason });
+        }
+        const reader = new ByteReader(payload);
+        assertRecordKind(reader, RECORD_KIND.statePart, VERSION);
+        yield reader;
+      }
+    } finally {
+      file.close();
+    }
+  }
+
+  /** @param codeOf code by its hash */
+  create(number: number, hash: Hash, codeOf: (codeHash: Hash) => Uint8Array): StateFileWriter {
+    return new StateFileWriter(this.#directory, { number, hash, bytes: 0 }, codeOf);
+  }
+
+  /** Removes all but the newest whole one. */
+  removeOld(): void {
+    const newest = this.newest();
+    for (const name of this.#names()) {
+      if (newest === undefined || name !== nameOf(newest.number)) this.#directory.remove(name);
+    }
+    this.#directory.sync();
+  }
+
+  #names(): string[] {
+    return this.#directory.list().filter((name) => NAME.test(name));
+  }
+
+  #use<T>(name: string, work: (file: LogFile) => T): T {
+    const file = this.#directory.open(name);
+    try {
+      return work(file);
+    } finally {
+      file.close();
+    }
+  }
+}
+
+/** Writes one state file. */
+export class StateFileWriter {
+  readonly #directory: LogDirectory;
+  readonly #file: LogFile;
+  readonly #target: StateFile;
+  readonly #codeOf: (codeHash: Hash) => Uint8Array;
+  readonly #salt = randomInt(2 ** 32);
+  readonly #writtenCodes = new Set<Hash>();
+  #accounts: AccountChange[] = [];
+  #codes = new Map<Hash, Uint8Array>();
+  #partBytes = 0;
+  #size: number;
+
+  constructor(directory: LogDirectory, target: StateFile, codeOf: (codeHash: Hash) => Uint8Array) {
+    this.#directory = directory;
+    this.#target = target;
+    this.#codeOf = codeOf;
+    this.#file = directory.open(nameOf(target.number));
+    this.#file.truncate(0);
+    const header = { format: LOG_FORMAT, base: target.number, salt: this.#salt };
+    this.#file.write(encodeSegmentHeader(header), 0);
+    this.#size = SEGMENT_HEADER_LENGTH;
+  }
+
+  add({ address, account, storage }: StatePiece): void {
+    const { codeHash } = account;
+    if (codeHash !== EMPTY_CODE_HASH && !this.#writtenCodes.has(codeHash)) {
+      const code = this.#codeOf(codeHash);
+      this.#writtenCodes.add(codeHash);
+      this.#codes.set(codeHash, code);
+      this.#partBytes += code.length;
+    }
+    this.#accounts.push({ address, account, storage, storageCleared: false });
+    this.#partBytes += ACCOUNT_BYTES + storage.size * SLOT_BYTES;
+    if (this.#partBytes >= PART_BYTES) this.#writePart();
+  }
+
+  /** Returns when the file is whole and on disk to stay. */
+  finish(): StateFile {
+    if (this.#accounts.length > 0) this.#writePart();
+    this.#file.sync();
+    const end = new ByteWriter(END_LENGTH);
+    end.byte(RECORD_KIND.stateEnd);
+    end.byte(VERSION);
+    end.skip(8);
+    end.patchU64(2, this.#target.number);
+    end.hex(this.#target.hash);
+    this.#append(end.finish());
+    this.#file.sync();
+    this.#directory.sync();
+    this.#file.close();
+    return { ...this.#target, bytes: this.#size };
+  }
+
+  /** Leaves an unfinished file. */
+  abandon(): void {
+    this.#file.close();
+  }
+
+  #writePart(): void {
+    const part = new ByteWriter(this.#partBytes + 16);
+    part.byte(RECORD_KIND.statePart);
+    part.byte(VERSION);
+    writeChanges(part, { accounts: this.#accounts, codes: this.#codes }, new Set());
+    this.#append(part.finish());
+    this.#accounts = [];
+    this.#codes = new Map();
+    this.#partBytes = 0;
+  }
+
+  #append(payload: Uint8Array): void {
+    const record = encodeRecord(payload, this.#salt);
+    this.#file.write(record, this.#size);
+    this.#size += record.length;
+  }
+}
+
+function nameOf(number: number): string {
+  return `${number.toString().padStart(16, "0")}.state`;
+}
+
+function readEnd(file: LogFile): StateFile | undefined {
+  const header = readSegmentHeader(file);
+  const at = file.size() - RECORD_HEADER_LENGTH - END_LENGTH;
+  if (header === undefined || at < SEGMENT_HEADER_LENGTH) return undefined;
+  const payload = readRecord(file, header.salt, at);
+  if (payload === undefined) return undefined;
+  const reader = new ByteReader(payload);
+  assertRecordKind(reader, RECORD_KIND.stateEnd, VERSION);
+  return { number: reader.u64(), hash: reader.hex(32) as Hash, bytes: file.size() };
+}

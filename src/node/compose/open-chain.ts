@@ -1,0 +1,195 @@
+import { existsSync, readFileSync } from "node:fs";
+import { type Chain, createChain } from "../../chain/chain.ts";
+import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
+import { genesisBlock } from "../../chain/genesis-block.ts";
+import { StatePatches } from "../../chain/state-patches.ts";
+import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
+import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
+import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { Config } from "../../config/config.ts";
+import { fundedDevAccounts, openDevGenesis } from "../../config/dev-genesis.ts";
+import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
+import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { NodeError } from "../../errors.ts";
+import type { DevAccount } from "../../keystore/dev-accounts.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateTrie } from "../../state/state-trie.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import type { TrieNodeReader } from "../../trie/node-store.ts";
+import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
+import type { Fork } from "./open-fork.ts";
+
+/** The chain of a home, held by this process until the store is closed. */
+export type OpenChain = {
+  readonly chain: Chain;
+  /** What was set by hand; undefined where nobody may. */
+  readonly patches: StatePatches | undefined;
+  readonly fork: Fork | undefined;
+  readonly store: LogBlockStore;
+  readonly genesis: Genesis;
+  /** The chain existed before this call. */
+  readonly resumed: boolean;
+  /** Accounts of the public phrase that a dev chain funds; none on other chains. */
+  readonly devAccounts: readonly DevAccount[];
+};
+
+export type OpenChainOptions = {
+  /** Rebuilds the index from the log. */
+  readonly reindex?: boolean;
+  /** Old blocks are removed as soon as there is one, not some at a time. */
+  readonly pruneAtOnce?: boolean;
+  /** For tests that die at a named step. */
+  readonly failPoint?: (name: string) => void;
+  /** Free disk space in place of the real one, for tests. */
+  readonly freeBytes?: () => number;
+  readonly fork?: Fork | undefined;
+};
+
+/** The store holds another chain than the genesis file describes. */
+export class GenesisMismatchError extends NodeError {
+  readonly code = "GENESIS_MISMATCH";
+  constructor(details: { readonly stored: string; readonly configured: string }) {
+    super(
+      `the data in this home belongs to genesis ${details.stored}, config/genesis.json gives ${details.configured}`,
+      details,
+    );
+  }
+}
+
+/** There is no chain in this home yet. */
+export class HomeNotInitialisedError extends NodeError {
+  readonly code = "HOME_NOT_INITIALISED";
+  constructor(details: { readonly home: string }) {
+    super(`no chain in ${details.home}: run "evmintd init" first`, details);
+  }
+}
+
+/**
+ * Opens the chain under `config.home`; an empty store gets the genesis block.
+ * @throws GenesisMismatchError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ */
+export function openChain(
+  config: Config,
+  log: Logger,
+  { fork, ...options }: OpenChainOptions = {},
+): OpenChain {
+  if (fork === undefined && config.dev && existsSync(forkPointPath(config.home))) {
+    throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
+      home: config.home,
+    });
+  }
+  const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
+  const storeOptions = {
+    createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
+    addressIndex: config.index.addresses,
+    retention: retentionOf(config, options),
+    ...options,
+  };
+  const store = isInMemory(config)
+    ? createMemoryBlockStore(storeOptions)
+    : openDiskBlockStore({
+        directory: dataPath(config.home),
+        logger: log.child("store"),
+        ...storeOptions,
+      });
+  try {
+    if (store.replayedBlocks > 0) {
+      log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
+    }
+    const stateTrie = alias(createChainStateTrie(store, { cacheBytes: config.state.cacheBytes }));
+    const resumed = store.head() !== undefined;
+    const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
+    const genesisHash = fork
+      ? appendForkedBlock(fork, stateTrie, store)
+      : (resumed && digest?.hash()) || makeGenesis(genesis, stateTrie, store);
+    const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
+    if (stored !== genesisHash) {
+      throw new GenesisMismatchError({ stored, configured: genesisHash });
+    }
+    if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
+    // Processes that follow the store would not see them.
+    const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
+    const patches = canPatch ? new StatePatches() : undefined;
+    const chain = createChain({
+      config: genesis.config,
+      store,
+      stateTrie,
+      log: log.child("chain"),
+      genesisHash,
+      ...(patches && { patches }),
+      ...(fork && { remote: fork.state }),
+    });
+    if (fork) followChanges(fork, chain, store);
+    const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
+    return { chain, patches, fork, store, genesis, resumed, devAccounts };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}
+
+/** Hash of the forked block, which an empty store begins with. */
+function appendForkedBlock({ base }: Fork, stateTrie: StateTrie, store: LogBlockStore): Hash {
+  if (store.head() === undefined) {
+    store.append(base, stateTrie.update(EMPTY_TRIE_ROOT, base.changes).nodes);
+  }
+  return base.block.hash;
+}
+
+/** Lets the fork know what this chain has changed, now and from now on. */
+function followChanges({ state, base }: Fork, chain: Chain, store: LogBlockStore): void {
+  const head = chain.head().block.header.number;
+  for (let number = base.block.header.number; number <= head; number++) {
+    state.apply(number, store.changes(number));
+  }
+  // Before every other listener: they read the new state.
+  chain.subscribe(({ executed, changes }) => state.apply(executed.block.header.number, changes));
+  chain.onRollback(() => state.dropAfter(chain.head().block.header.number));
+}
+
+/** undefined: nothing is pruned. */
+function retentionOf(
+  { chain, state }: Config,
+  { pruneAtOnce }: OpenChainOptions,
+): RetentionOptions | undefined {
+  if (chain.retainBlocks === null && state.history === null && state.proofs === null) {
+    return undefined;
+  }
+  return {
+    blocks: chain.retainBlocks ?? undefined,
+    states: state.history ?? undefined,
+    proofs: state.proofs ?? undefined,
+    ...(pruneAtOnce && { blocksMin: 1 }),
+  };
+}
+
+/** Hash of block 0, which an empty store gets. */
+function makeGenesis(genesis: Genesis, stateTrie: StateTrie, store: LogBlockStore): Hash {
+  const { record, nodes } = genesisBlock(genesis, stateTrie);
+  if (store.head() === undefined) store.append(record, nodes);
+  return record.block.hash;
+}
+
+/** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
+function genesisOf(
+  config: Config,
+  store: LogBlockStore,
+): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
+  if (config.dev) {
+    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    return { genesis: openDevGenesis(config, first?.timestamp) };
+  }
+  try {
+    const text = readFileSync(genesisPath(config.home), "utf8");
+    return {
+      genesis: parseGenesis(text),
+      digest: openGenesisDigest(dataPath(config.home), text),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new HomeNotInitialisedError({ home: config.home });
+  }
+}

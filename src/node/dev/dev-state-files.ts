@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Config } from "../../config/config.ts";
+import { InvalidConfigError } from "../../config/errors.ts";
+import { dumpText, unpackDump } from "../../dev/state-dump.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
+import type { Failures } from "../../telemetry/failures.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { createDevPort } from "../adapters/dev-port.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
+
+/** The files of anvil's format that a dev chain begins with and leaves. */
+export type DevStateFiles = {
+  /** Writes the file of `dev.dump-state` a last time. */
+  close(): Promise<void>;
+};
+
+/**
+ * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
+ * @throws InvalidConfigError for a file that cannot be read, DevControlError for one that holds no state
+ */
+export async function openDevStateFiles(
+  { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
+  core: ChainCore,
+  { log, failures }: { readonly log: Logger; readonly failures: Failures },
+): Promise<DevStateFiles> {
+  if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
+  const port = createDevPort(core);
+  if (loadState !== null && core.resumed) {
+    log.info("state is not loaded: the chain exists", { file: loadState });
+  } else if (loadState !== null) {
+    const edits = await unpackDump(read(loadState));
+    await port.edit(edits);
+    log.info("state loaded", { file: loadState, accounts: edits.length });
+  }
+  async function dump(): Promise<void> {
+    if (dumpState === null) return;
+    const state = await port.dumpState();
+    replaceFile(resolve(dumpState), dumpText(state), 0o600);
+    log.debug("state dumped", { file: dumpState });
+  }
+  const timer =
+    stateIntervalMs === null
+      ? undefined
+      : setInterval(failures.guard("state dump", dump), stateIntervalMs);
+  return {
+    async close() {
+      clearInterval(timer);
+      try {
+        await dump();
+      } catch (error) {
+        failures.report("state dump", error);
+      }
+    },
+  };
+}
+
+/** @throws InvalidConfigError */
+function read(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const key = "dev.load-state";
+    throw new InvalidConfigError(`${key}: cannot read ${file}`, { key }, { cause });
+  }
+}

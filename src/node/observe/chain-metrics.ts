@@ -1,0 +1,106 @@
+import type { Metrics } from "../../telemetry/metrics.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
+
+/** Counts what the chain role does. */
+export function declareChainMetrics(
+  metrics: Metrics,
+  core: Pick<
+    ChainCore,
+    "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
+  >,
+): void {
+  const { chain, stalled } = core;
+  declarePoolMetrics(metrics, core);
+  metrics.gaugeOf({ name: "head_number", help: "Number of the newest block." }, () => {
+    return chain.head().block.header.number;
+  });
+  metrics.gaugeOf({ name: "head_timestamp_seconds", help: "Time of the newest block." }, () => {
+    return chain.head().block.header.timestamp;
+  });
+  for (const kind of ["block", "state", "proof"] as const) {
+    metrics.gaugeOf(
+      { name: `oldest_${kind}`, help: `Number of the oldest block whose ${kind} is served.` },
+      () => chain.oldest()[kind],
+    );
+  }
+  metrics.gaugeOf(
+    { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
+    () => (stalled() === undefined ? 0 : 1),
+  );
+  metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
+    return process.memoryUsage.rss();
+  });
+  if (core.store.addressIndex.isOn) {
+    metrics.gaugeOf(
+      { name: "address_index_blocks", help: "Blocks that are in the index of addresses." },
+      () => core.store.addressIndex.indexedBlocks,
+    );
+  }
+  metrics.gaugeOf(
+    { name: "bad_blocks", help: "Rejected blocks that are stored for debug_getBadBlocks." },
+    () => core.badBlocks.size,
+  );
+  const blocks = metrics.counter({ name: "blocks_total", help: "Blocks committed." });
+  const transactions = metrics.counter({
+    name: "transactions_total",
+    help: "Transactions in committed blocks.",
+  });
+  const gas = metrics.counter({ name: "gas_used_total", help: "Gas used in committed blocks." });
+  chain.subscribe(({ executed: { block } }) => {
+    blocks.add();
+    transactions.add(block.transactions.length);
+    gas.add(Number(block.header.gasUsed));
+  });
+}
+
+function declarePoolMetrics(
+  metrics: Metrics,
+  { mempool, journaled, blobWorkers }: Pick<ChainCore, "mempool" | "journaled" | "blobWorkers">,
+): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gaugeOf({ name, help }, read);
+  gauge("mempool_pending", "Executable transactions waiting.", () => mempool.counts().pending);
+  gauge("mempool_queued", "Transactions after a nonce gap.", () => mempool.counts().queued);
+  gauge("mempool_bytes", "Memory of all pooled transactions.", () => mempool.bytes().all);
+  gauge("mempool_queued_bytes", "Part of it after a nonce gap.", () => mempool.bytes().queued);
+  gauge("mempool_blob_bytes", "Part of it with blobs.", () => mempool.bytes().blobs);
+  gauge(
+    "mempool_blob_verifications",
+    "Blob transactions being verified or waiting for it.",
+    () => blobWorkers.waiting().verifications,
+  );
+  gauge(
+    "mempool_blob_proofs",
+    "Requests for proofs of blobs, running or waiting.",
+    () => blobWorkers.waiting().proofs,
+  );
+  const removed = metrics.counter({
+    name: "txpool_removed_total",
+    help: "Transactions that left the pool, by reason.",
+    labels: ["reason"],
+  });
+  mempool.onRemoved((_, reason) => removed.add(1, { reason }));
+  if (journaled === undefined) return;
+  gauge("mempool_journal_bytes", "Size of the journal of waiting transactions.", () =>
+    journaled.journalBytes(),
+  );
+  gauge(
+    "mempool_journal_write_failures",
+    "Writes to the journal that failed since the start.",
+    () => journaled.writeFailures(),
+  );
+  const { restored, rejected, undecodable, lostBytes } = journaled.restoreResult;
+  gauge("mempool_restored", "Transactions restored at the start.", () => restored);
+  gauge(
+    "mempool_journal_undecodable",
+    "Journal records that held no transaction.",
+    () => undecodable,
+  );
+  gauge("mempool_journal_lost_bytes", "Bytes of the journal that held no record.", () => lostBytes);
+  const rejections = metrics.counter({
+    name: "mempool_restore_rejected_total",
+    help: "Journaled transactions that the pool rejected at the start, by code.",
+    labels: ["code"],
+  });
+  for (const [code, count] of rejected) rejections.add(count, { code });
+}

@@ -1,0 +1,20 @@
+import { address } from "../../params/codec.ts";
+import { controlMethods } from "../control-methods.ts";
+import { lenientNumber } from "../lenient-number.ts";
+import { type TokenModules, writeTokenWord } from "./write-token-word.ts";
+
+/**
+ * Sets what an account may spend of another's ERC-20 tokens.
+ *
+ * @throws DevControlError for a token that computes allowances
+ */
+export const setErc20Allowance = controlMethods({
+  names: ["anvil_setERC20Allowance", "anvil_setErc20Allowance"],
+  params: { owner: address, spender: address, token: address, amount: lenientNumber },
+  handle: ({ owner, spender, token, amount }, modules: TokenModules) =>
+    writeTokenWord(
+      { token, signature: "allowance(address,address)", accounts: [owner, spender] },
+      amount,
+      modules,
+    ),
+});

@@ -145,6 +145,7 @@ const command = fc.oneof(
   fc.record({ do: fc.constant("touch" as const), address: anyAddress }),
   fc.record({ do: fc.constant("snapshot" as const) }),
   fc.record({ do: fc.constant("revert" as const), back: fc.nat(3) }),
+  fc.record({ do: fc.constant("look back" as const), back: fc.nat(3) }),
   fc.record({
     do: fc.constant("finalize" as const),
     selfDestructs: fc.subarray(addresses.slice(3)),
@@ -169,7 +170,11 @@ test("createWorldState agrees with a model that copies everything at each snapsh
         for (const [slot, value] of base.storageEntries(address))
           model.storage.set(address + slot, value);
       }
-      const snapshots: { readonly id: number; readonly model: Model }[] = [];
+      const snapshots: {
+        readonly id: number;
+        readonly model: Model;
+        readonly before: StateReader;
+      }[] = [];
       for (const c of commands) {
         if (c.do === "set") {
           const account = { nonce: c.nonce, balance: c.balance, codeHash: EMPTY_CODE_HASH };
@@ -189,7 +194,11 @@ test("createWorldState agrees with a model that copies everything at each snapsh
           state.touch(c.address);
           model.touched.add(c.address);
         } else if (c.do === "snapshot") {
-          snapshots.push({ id: state.snapshot(), model: copy(model) });
+          const id = state.snapshot();
+          snapshots.push({ id, model: copy(model), before: state.before(id) });
+        } else if (c.do === "look back") {
+          const snapshot = snapshots.at(-1 - c.back);
+          if (snapshot) agree(snapshot.before, snapshot.model);
         } else if (c.do === "revert") {
           const target = snapshots.at(-1 - c.back);
           if (target === undefined) continue;
@@ -208,6 +217,7 @@ test("createWorldState agrees with a model that copies everything at each snapsh
         }
       }
       agree(state.asReader(), model);
+      for (const { before, model } of snapshots) agree(before, model);
       assert.deepEqual(
         addresses.map((address) => state.hasStorage(address)),
         addresses.map((address) =>

@@ -3,9 +3,11 @@ import { type Address, addressFromBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
-import { type Account, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
+import { EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
 import { type AccountOverlay, changeOf, overlayHasStorage } from "./account-overlay.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
+import { createStateBefore } from "./state-before.ts";
+import type { Undo } from "./undo.ts";
 
 /**
  * A state being changed on top of one that is not: transactions run on it one after the other.
@@ -24,27 +26,9 @@ export interface WorldState extends State {
   changes(): StateChanges;
   /** The state as it is at each moment, for reading: later changes show through. */
   asReader(): StateReader;
+  /** The state as it was at `snapshot`, also once more has changed; until a snapshot before it is reverted to. */
+  before(snapshot: number): StateReader;
 }
-
-/** One step back. What it restores is in it, so `revertTo` costs as much as what was changed. */
-type Undo =
-  | { readonly kind: "account"; readonly of: AccountOverlay; readonly account: Account | undefined }
-  | {
-      readonly kind: "slot";
-      readonly of: AccountOverlay;
-      readonly slot: Hash;
-      readonly value: bigint | undefined;
-    }
-  | {
-      readonly kind: "deletion";
-      readonly of: AccountOverlay;
-      readonly account: Account | undefined;
-      readonly written: Map<Hash, bigint>;
-      readonly cleared: boolean;
-    }
-  | { readonly kind: "touch"; readonly address: Address }
-  | { readonly kind: "finalize"; readonly touched: Set<Address> }
-  | { readonly kind: "code"; readonly codeHash: Hash };
 
 /**
  * The RIPEMD-160 precompile, whose touch outlives a revert. Mainnet deleted it in a transaction that ran out of
@@ -69,6 +53,7 @@ export function createWorldState(
   const codes = new Map<Hash, Uint8Array>();
   const journal: Undo[] = [];
   let touched = new Set<Address>();
+  let reverts = 0;
 
   const overlayOf = (address: Address): AccountOverlay => {
     let overlay = overlays.get(address);
@@ -108,17 +93,20 @@ export function createWorldState(
     of.cleared = true;
   };
 
+  const storageInBase = ({ address, loaded }: AccountOverlay, slot: Hash): bigint => {
+    let value = loaded.get(slot);
+    if (value === undefined) {
+      value = base.storage(address, slot);
+      loaded.set(slot, value);
+    }
+    return value;
+  };
+
   const storage = (address: Address, slot: Hash): bigint => {
     const overlay = overlayOf(address);
     const written = overlay.written.get(slot);
     if (written !== undefined) return written;
-    if (overlay.cleared) return 0n;
-    let value = overlay.loaded.get(slot);
-    if (value === undefined) {
-      value = base.storage(address, slot);
-      overlay.loaded.set(slot, value);
-    }
-    return value;
+    return overlay.cleared ? 0n : storageInBase(overlay, slot);
   };
 
   const code = (codeHash: Hash): Uint8Array => codes.get(codeHash) ?? base.code(codeHash);
@@ -193,6 +181,7 @@ export function createWorldState(
     touch,
     snapshot: () => journal.length,
     revertTo(snapshot) {
+      reverts++;
       while (journal.length > snapshot) undo(journal.pop()!);
     },
     finalizeTransaction({ selfDestructs, deleteEmptyTouched }) {
@@ -219,5 +208,10 @@ export function createWorldState(
       return { accounts, codes: deployed };
     },
     asReader: () => reader,
+    before: (snapshot) =>
+      createStateBefore(snapshot, {
+        ...{ base, journal, overlayOf, storageInBase, code },
+        reverts: () => reverts,
+      }),
   };
 }

@@ -31,7 +31,7 @@ import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
 import { RpcSwitch } from "./dev/rpc-switch.ts";
-import { answerHealth } from "./observe/health.ts";
+import { createOtherRequests } from "./observe/other-requests.ts";
 import { openChainRpc, type RpcServices } from "./open-chain-rpc.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
@@ -168,7 +168,7 @@ export async function startListeners(
       ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
-      otherRequest: (request, response) => answerHealth(request, response, readiness),
+      otherRequest: createOtherRequests(config, rpcLog, readiness),
     },
   ).catch(async (error) => {
     await closeModules();

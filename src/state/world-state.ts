@@ -85,6 +85,7 @@ class OverlaidState implements WorldState {
   readonly #codes = new Map<Hash, Uint8Array>();
   readonly #journal: Undo[] = [];
   readonly #touched = new Set<Address>();
+  #reader: StateReader | undefined;
 
   constructor(base: StateReader, { listsClearedSlots = true }: WorldStateOptions) {
     this.#base = base;
@@ -187,12 +188,13 @@ class OverlaidState implements WorldState {
   }
 
   asReader(): StateReader {
-    return {
+    this.#reader ??= {
       account: (address) => this.account(address),
       storage: (address, slot) => this.storage(address, slot),
       code: (codeHash) => this.code(codeHash),
       storageEntries: (address) => this.#storageEntries(address),
     };
+    return this.#reader;
   }
 
   *#storageEntries(address: Address): Iterable<readonly [slot: Hash, value: bigint]> {

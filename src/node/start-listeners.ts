@@ -36,8 +36,7 @@ import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
 import type { Fork } from "./compose/open-fork.ts";
 import { createRpcPorts } from "./compose/rpc-modules.ts";
-import { answerHealth } from "./observe/health.ts";
-import { createOpenRpcFile } from "./observe/open-rpc-file.ts";
+import { createOtherRequests } from "./observe/other-requests.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
@@ -160,7 +159,6 @@ export async function startListeners(
       onBadToken: authentication.countBadToken,
     },
   );
-  const answerOpenRpc = createOpenRpcFile(modules);
   if (ipc.enable) mkdirSync(config.home, { recursive: true, mode: 0o700 });
   const { filters, feeds } = modules.sessions;
   metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
@@ -193,8 +191,7 @@ export async function startListeners(
       ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
-      otherRequest: (request, response, access) =>
-        answerHealth(request, response, readiness) || answerOpenRpc(request, response, access),
+      otherRequest: createOtherRequests(config, rpcLog, readiness, modules),
     },
   ).catch(async (error) => {
     await closeModules();

@@ -1,15 +1,13 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AccessPolicy } from "../../rpc/dispatch/context.ts";
 import { type DiscoverModules, documentOfListener } from "../../rpc/rpc/discover.ts";
+import type { OtherRequest } from "../../rpc/server/http-request.ts";
 import { JSON_TYPE, sendText } from "./health.ts";
 
 /**
  * Answers `/openrpc.json` with what `rpc_discover` answers at the same listener; false for any other request. The text is made
  * once for each listener.
  */
-export function createOpenRpcFile(
-  modules: DiscoverModules,
-): (request: IncomingMessage, response: ServerResponse, access: AccessPolicy) => boolean {
+export function createOpenRpcFile(modules: DiscoverModules): OtherRequest {
   const texts = new WeakMap<AccessPolicy, Promise<string>>();
   function textOf(access: AccessPolicy): Promise<string> {
     const known = texts.get(access);

@@ -17,13 +17,15 @@ import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
+/** Serves a request that is no call (health, documents, pages): true when it did. Host and Origin are checked before. */
+export type OtherRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: AccessPolicy,
+) => boolean;
+
 export type HttpRequestModules = ListenerModules & {
-  /** Serves a request that is no call (health, metrics, pages): true when it did. Host and Origin are checked before. */
-  readonly otherRequest?: (
-    request: IncomingMessage,
-    response: ServerResponse,
-    access: AccessPolicy,
-  ) => boolean;
+  readonly otherRequest?: OtherRequest;
   /** False on a port for WebSocket alone. */
   readonly servesCalls: boolean;
 };

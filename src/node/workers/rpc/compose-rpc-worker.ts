@@ -17,8 +17,7 @@ import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
 import { rpcSettings } from "../../compose/rpc-modules.ts";
-import { answerHealth } from "../../observe/health.ts";
-import { createOpenRpcFile } from "../../observe/open-rpc-file.ts";
+import { createOtherRequests } from "../../observe/other-requests.ts";
 import { allowedOriginsOf } from "../../rpc-endpoints.ts";
 import { FollowedChain } from "./followed-chain.ts";
 import { ForwardedAdmission } from "./forwarded-admission.ts";
@@ -84,7 +83,6 @@ export async function composeRpcWorker(
     pauseMsMax: config.access.badTokenPauseMsMax,
     onBadToken: (source) => post({ kind: "badToken", source }),
   });
-  const answerOpenRpc = createOpenRpcFile({ node: ports.node, settings });
   const server = await startRpcServer(
     {
       allowedHosts: config.jsonRpc.vhosts,
@@ -100,9 +98,9 @@ export async function composeRpcWorker(
       observer: createRpcObserver(log, metrics),
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
-      otherRequest: (request, response, access) =>
-        answerHealth(request, response, () => remote.node.readiness()) ||
-        answerOpenRpc(request, response, access),
+      otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
+        ...{ node: ports.node, settings },
+      }),
     },
   );
 

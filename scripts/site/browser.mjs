@@ -38,6 +38,8 @@ async function showResults() {
   if (query !== input.value.trim()) return;
   const found = search.search(query, {
     boost: { title: 5, page: 2 },
+    // Several namespaces have a method of the same name.
+    boostDocument: (id) => (entries[id][1].startsWith("eth_") ? 1.2 : 1),
     prefix: true,
     fuzzy: (term) => (term.length > 4 ? 0.2 : false),
     combineWith: "AND",

@@ -20,6 +20,7 @@ export async function buildSite(root, outdir) {
 export async function sitePages(root) {
   const pages = renderPages(root);
   const titles = new Map(pages.map(({ file, title }) => [file, title]));
+  titles.set("docs/index.md", "Overview");
   const files = await assetsOf(root, searchIndexOf(pages));
   const assets = {
     style: files.find(({ path }) => path.endsWith(".css")).path,

@@ -44,14 +44,19 @@ export function renderMarkdown(text, linkOf) {
         return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;
       },
       table({ header, rows }) {
-        const cells = (row, tag) =>
-          row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`);
+        const inline = ({ tokens }) => this.parser.parseInline(tokens);
+        const heads = header.map(inline);
+        // Small screens show a row as a list, each cell with its label.
+        const labels = heads.map((head) =>
+          head === "" ? "" : ` data-label="${escapeHtml(plainText(head))}"`,
+        );
         const body = rows.map((row) => {
-          const tds = cells(row, "td");
-          const name = /^<td><code>([\w.*-]+)<\/code><\/td>$/.exec(tds[0])?.[1];
-          const content = plainText(tds.slice(1).join(" "));
+          const cells = row.map(inline);
+          const tds = cells.map((cell, i) => `<td${labels[i]}>${cell}</td>`);
+          const name = /^<code>([\w.*-]+)<\/code>$/.exec(cells[0])?.[1];
+          const content = plainText(cells.slice(1).join(" "));
           if (name === undefined) {
-            add(plainText(tds.join(" ")));
+            add(plainText(cells.join(" ")));
             return `<tr>${tds.join("")}</tr>`;
           }
           const id = idOf(name);
@@ -59,7 +64,7 @@ export function renderMarkdown(text, linkOf) {
           sections.push({ id, title: name, texts: [content] }, { ...parent, texts: [] });
           return `<tr id="${id}">${tds.join("")}</tr>`;
         });
-        return `<div class="table" tabindex="0"><table><thead><tr>${cells(header, "th").join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
+        return `<div class="table" tabindex="0"><table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join("")}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
       },
       paragraph({ tokens }) {
         const html = this.parser.parseInline(tokens);

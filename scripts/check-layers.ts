@@ -26,6 +26,8 @@ const LAYERS = [
   "consensus",
   "dev",
   "rpc",
+  "explorer",
+  "pages",
   "config",
   "node",
   "console",
@@ -87,7 +89,7 @@ function sources(dir: string, base = ""): string[] {
   return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
     const path = join(base, entry.name);
     if (entry.isDirectory()) return sources(join(dir, entry.name), path);
-    return entry.name.endsWith(".ts") &&
+    return /\.tsx?$/.test(entry.name) &&
       !entry.name.endsWith(".test.ts") &&
       !path.includes("testing/")
       ? [path]

@@ -10,6 +10,7 @@ let failed = false;
 
 for (const [name, ...command] of [
   ["types", "node_modules/.bin/tsc", "--noEmit", "-p", "."],
+  ["types of pages", "node_modules/.bin/tsc", "--noEmit", "-p", "tsconfig.explorer.json"],
   ["format and lint", "node_modules/.bin/biome", "check", "."],
 ] as const) {
   const [program, ...args] = command;

@@ -19,6 +19,7 @@ import {
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.mjs";
+import { buildExplorer } from "./explorer.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
@@ -37,6 +38,8 @@ const STORE_BINARY = `@lmdb/lmdb-${process.platform}-${process.arch}`;
 const BUILD_INPUTS = [
   "package-lock.json",
   "scripts/bundle.mjs",
+  "scripts/explorer.mjs",
+  "scripts/pages.mjs",
   "scripts/warm-up.mjs",
   "tsconfig.build.json",
   "tsconfig.json",
@@ -138,6 +141,7 @@ async function build(always) {
     // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     await bundle(root, join(fresh, "bundle"));
+    await buildExplorer(root, join(fresh, "pages"));
     writeFileSync(join(fresh, ".evmint-built"), wanted);
     const old = `${fresh}-old`;
     if (existsSync(dist)) renameSync(dist, old);
@@ -167,7 +171,7 @@ function sources(folder) {
     .flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) return sources(path);
-      return entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts") ? [path] : [];
+      return /\.(tsx?|css|html)$/.test(path) && !path.endsWith(".test.ts") ? [path] : [];
     });
 }
 

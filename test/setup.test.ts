@@ -27,8 +27,9 @@ const NEEDED = [
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["bin", "scripts", "src", "src/bundle", "fake-bin"])
-    mkdirSync(join(clone, folder));
+  for (const folder of ["bin", "scripts", "src/bundle", "src/explorer/browser", "fake-bin"])
+    mkdirSync(join(clone, folder), { recursive: true });
+  mkdirSync(join(clone, "src/explorer/ui"));
   for (const file of [
     "package.json",
     "package-lock.json",
@@ -36,11 +37,14 @@ beforeEach(() => {
     "tsconfig.build.json",
     "scripts/setup.mjs",
     "scripts/bundle.mjs",
+    "scripts/explorer.mjs",
+    "scripts/pages.mjs",
     "scripts/warm-up.mjs",
     "src/bundle/load-bundle.ts",
     "src/bundle/worker.ts",
     "src/bundle/evmintd.ts",
     "src/bundle/library.ts",
+    "src/explorer/ui/index.html",
     "bin/evmintd.js",
   ]) {
     copyFileSync(join(root, file), join(clone, file));
@@ -60,6 +64,12 @@ export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main]
 `,
   );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
+  writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
+  writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
+  writeFileSync(
+    join(clone, "src/explorer/browser/buffer.ts"),
+    "export const Buffer = Uint8Array;\n",
+  );
   // An npm that installs from the folder beside it, and says that it ran.
   const npm = join(clone, "fake-bin/npm");
   const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);

@@ -544,6 +544,12 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
+  explorer: {
+    enable: option("explorer.enable", boolean, false, {
+      dev: true,
+      description: "Serve the block explorer at the HTTP port under /explorer.",
+    }),
+  },
   les: LES_SETTINGS,
   shh: SHH_SETTINGS,
   state: {

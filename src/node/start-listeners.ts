@@ -36,7 +36,7 @@ import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
 import type { Fork } from "./compose/open-fork.ts";
 import { createRpcPorts } from "./compose/rpc-modules.ts";
-import { answerHealth } from "./observe/health.ts";
+import { createOtherRequests } from "./observe/other-requests.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
@@ -191,7 +191,7 @@ export async function startListeners(
       ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
-      otherRequest: (request, response) => answerHealth(request, response, readiness),
+      otherRequest: createOtherRequests(config, rpcLog, readiness),
     },
   ).catch(async (error) => {
     await closeModules();

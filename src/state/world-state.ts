@@ -148,6 +148,20 @@ export function createWorldState(
     }
   };
 
+  const reader: StateReader = {
+    account: (address) => overlayOf(address).account,
+    storage,
+    code,
+    *storageEntries(address) {
+      const overlay = overlayOf(address);
+      for (const entry of overlay.written) if (entry[1] !== 0n) yield entry;
+      if (overlay.cleared) return;
+      for (const entry of base.storageEntries(address)) {
+        if (!overlay.written.has(entry[0])) yield entry;
+      }
+    },
+  };
+
   return {
     account: (address) => overlayOf(address).account,
     setAccount(address, account) {
@@ -204,18 +218,6 @@ export function createWorldState(
       }
       return { accounts, codes: deployed };
     },
-    asReader: () => ({
-      account: (address) => overlayOf(address).account,
-      storage,
-      code,
-      *storageEntries(address) {
-        const overlay = overlayOf(address);
-        for (const entry of overlay.written) if (entry[1] !== 0n) yield entry;
-        if (overlay.cleared) return;
-        for (const entry of base.storageEntries(address)) {
-          if (!overlay.written.has(entry[0])) yield entry;
-        }
-      },
-    }),
+    asReader: () => reader,
   };
 }

@@ -20,6 +20,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
+import { HistoricStates } from "./historic-states.ts";
 import {
   type Applied,
   BlockIndex,
@@ -104,6 +105,7 @@ export class LogBlockStore implements BlockStore {
   readonly #computed: ComputedTrieNodes;
   readonly #blocks: BlockReader;
   readonly #headState: HeadState;
+  readonly #historic: HistoricStates;
   #base: number | undefined;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
@@ -159,6 +161,9 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
+      this.#historic = new HistoricStates(this.#index, (number) =>
+        this.#assertNotPruned(number, this.stateBase()),
+      );
       const replayed = replayLog(options, {
         ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
         ...{ files: new StateFiles(options.log), applied },
@@ -342,10 +347,11 @@ export class LogBlockStore implements BlockStore {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
     assertNotPruned();
-    return createStoredState(this.#index, number, this.#headState, {
-      headNumber: () => this.#head?.number,
-      assertNotPruned,
-    });
+    return createStoredState(
+      number,
+      { index: this.#index, head: this.#headState, historic: this.#historic },
+      { headNumber: () => this.#head?.number, assertNotPruned },
+    );
   }
 
   /** Bytes of the block log. */
@@ -429,6 +435,7 @@ export class LogBlockStore implements BlockStore {
     const last = appliedOf(kept);
     const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
+    this.#historic.forget();
     this.#orPoison(() => {
       this.addressIndex.rollback(number, records);
       this.#index.rollback(last, removed, nodes);

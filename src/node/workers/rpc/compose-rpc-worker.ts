@@ -17,7 +17,7 @@ import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
 import { rpcSettings } from "../../compose/rpc-modules.ts";
-import { answerHealth } from "../../observe/health.ts";
+import { createOtherRequests } from "../../observe/other-requests.ts";
 import { allowedOriginsOf } from "../../rpc-endpoints.ts";
 import { FollowedChain } from "./followed-chain.ts";
 import { ForwardedAdmission } from "./forwarded-admission.ts";
@@ -98,8 +98,7 @@ export async function composeRpcWorker(
       observer: createRpcObserver(log, metrics),
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
-      otherRequest: (request, response) =>
-        answerHealth(request, response, () => remote.node.readiness()),
+      otherRequest: createOtherRequests(config, log, () => remote.node.readiness()),
     },
   );
 

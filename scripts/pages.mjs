@@ -1,0 +1,60 @@
+/** Writes the files of `dist/pages/`: what browsers get from the node, each compressed once, here. See ADR 86. */
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const TYPES = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  json: "application/json",
+  txt: "text/plain; charset=utf-8",
+};
+
+/** Compressing saves nothing below one packet. */
+const COMPRESSED_BYTES_MIN = 1024;
+
+/**
+ * Writes `pages` and a table of them that `src/pages/` serves.
+ *
+ * @param outdir `dist/pages`
+ * @param name of the table, and of the setting group that opens it: `explorer`, `docs`
+ * @param pages `path` as in the URL (a folder ends with a slash), `content` text or bytes, `isHashed` when the path changes
+ *   with the content
+ * @returns bytes of all pages, as they are and by encoding
+ */
+export function writePages(outdir, name, pages) {
+  const table = {};
+  const sizes = { identity: 0, gzip: 0, br: 0 };
+  for (const { path, content, isHashed = false } of pages) {
+    const file = `${path.slice(1)}${path.endsWith("/") ? "index.html" : ""}`;
+    const type = TYPES[file.slice(file.lastIndexOf(".") + 1)];
+    if (type === undefined) throw new Error(`${path}: no content type for this extension`);
+    const bytes = Buffer.from(content);
+    const encodings = bytes.length < COMPRESSED_BYTES_MIN ? {} : compressed(bytes);
+    mkdirSync(dirname(join(outdir, file)), { recursive: true });
+    writeFileSync(join(outdir, file), bytes);
+    for (const [encoding, data] of Object.entries(encodings)) {
+      writeFileSync(join(outdir, `${file}.${encoding}`), data);
+    }
+    const etag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
+    table[path] = { file, type, etag, isHashed, encodings: Object.keys(encodings) };
+    sizes.identity += bytes.length;
+    sizes.gzip += encodings.gzip?.length ?? bytes.length;
+    sizes.br += encodings.br?.length ?? bytes.length;
+  }
+  mkdirSync(outdir, { recursive: true });
+  writeFileSync(join(outdir, `${name}.json`), `${JSON.stringify(table, undefined, 1)}\n`);
+  return sizes;
+}
+
+/** In the order the server prefers them. */
+function compressed(bytes) {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return { br: brotliCompressSync(bytes, { params }), gzip: gzipSync(bytes, { level: 9 }) };
+}

@@ -1,0 +1,41 @@
+/** The part of Node's `Buffer` that codecs and tries use, for browsers: hex, Latin-1 and comparison. */
+class BrowserBuffer extends Uint8Array {
+  static alloc(length: number): BrowserBuffer {
+    return new BrowserBuffer(length);
+  }
+
+  /** A view of a buffer, as Node's; the text forms are copies. */
+  static view(source: ArrayBufferLike | string, offset?: number, length?: number): BrowserBuffer {
+    if (typeof source === "string") {
+      return Uint8Array.from(source, (digit) => digit.charCodeAt(0)) as BrowserBuffer;
+    }
+    return new BrowserBuffer(source as ArrayBuffer, offset, length);
+  }
+
+  /** Negative, zero or positive in byte order; a prefix is smaller. */
+  static compare(a: Uint8Array, b: Uint8Array): number {
+    const length = Math.min(a.length, b.length);
+    for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+    return a.length - b.length;
+  }
+
+  /** Hex digits without prefix. */
+  override toString(): string {
+    let digits = "";
+    for (const byte of this) digits += byte.toString(16).padStart(2, "0");
+    return digits;
+  }
+
+  /** Writes the bytes of hex digits from `offset` on; returns their count. */
+  write(digits: string, offset: number | "hex" = 0): number {
+    const start = offset === "hex" ? 0 : offset;
+    const count = digits.length >> 1;
+    for (let i = 0; i < count; i++) {
+      this[start + i] = Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16);
+    }
+    return count;
+  }
+}
+
+/** Injected by the bundler wherever a module of the node says `Buffer`. */
+export const Buffer = Object.assign(BrowserBuffer, { from: BrowserBuffer.view });

@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<main>Explorer</main>, document.getElementById("app")!);

@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { PAGES_FOLDER, type PageTable } from "./page-table.ts";
+
+/**
+ * Scripts, styles and requests of this origin alone: a page shows what strangers wrote into a chain, and must not run or load
+ * any of it.
+ */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const REVALIDATED = "no-cache";
+const IMMUTABLE = "public, max-age=31536000, immutable";
+
+/** Answers a request for a page; false for any other request. */
+export type AnswerPage = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * Serves the pages of `table`. Files are read when they are asked for first and stay in memory: the build bounds them.
+ * @param onReadError gets what a missing or unreadable file throws; its request gets 503
+ */
+export function createPageServer(
+  table: PageTable,
+  onReadError: (error: unknown) => void,
+  folder: URL = PAGES_FOLDER,
+): AnswerPage {
+  const contents = new Map<string, Buffer>();
+  const read = (file: string): Buffer | undefined => {
+    const known = contents.get(file);
+    if (known !== undefined) return known;
+    try {
+      const bytes = readFileSync(new URL(file, folder));
+      contents.set(file, bytes);
+      return bytes;
+    } catch (error) {
+      onReadError(error);
+      return undefined;
+    }
+  };
+  return (request, response) => {
+    const { method, url = "" } = request;
+    if (method !== "GET" && method !== "HEAD") return false;
+    const path = url.split("?", 1)[0]!;
+    if (table.has(`${path}/`)) {
+      response.writeHead(308, { location: `${path}/`, "content-length": 0 }).end();
+      return true;
+    }
+    const page = table.get(path);
+    if (page === undefined) return false;
+    const accepted = acceptedEncodings(request.headers["accept-encoding"]);
+    const encoding = page.encodings.find((name) => accepted.has(name));
+    // Weak: the compressed forms have the same tag.
+    const etag = `W/"${page.etag}"`;
+    response.appendHeader("vary", "accept-encoding");
+    const headers = {
+      ...PAGE_HEADERS,
+      etag,
+      "cache-control": page.isHashed ? IMMUTABLE : REVALIDATED,
+    };
+    if (request.headers["if-none-match"] === etag) {
+      response.writeHead(304, headers).end();
+      return true;
+    }
+    const bytes = read(encoding === undefined ? page.file : `${page.file}.${encoding}`);
+    if (bytes === undefined) {
+      response.writeHead(503, { "content-length": 0 }).end();
+      return true;
+    }
+    response.writeHead(200, {
+      ...headers,
+      "content-type": page.type,
+      "content-length": bytes.length,
+      ...(encoding !== undefined && { "content-encoding": encoding }),
+    });
+    response.end(method === "HEAD" ? undefined : bytes);
+    return true;
+  };
+}
+
+/** Names in Accept-Encoding (RFC 9110, 12.5.3) but those with weight 0. */
+function acceptedEncodings(header: string | string[] | undefined): ReadonlySet<string> {
+  const items = String(header ?? "").split(",");
+  return new Set(
+    items.flatMap((item) => {
+      const [name = "", ...parameters] = item.split(";").map((part) => part.trim().toLowerCase());
+      return parameters.some((each) => /^q=0(\.0*)?$/.test(each)) ? [] : [name];
+    }),
+  );
+}

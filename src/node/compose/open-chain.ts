@@ -105,7 +105,7 @@ export function openChain(
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
     const genesisHash = fork
       ? appendForkedBlock(fork, stateTrie, store)
-      : (resumed && digest?.hash()) || makeGenesis(genesis, stateTrie, store);
+      : (resumed && digest?.hash()) || makeGenesis(genesis, store);
     const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
     if (stored !== genesisHash) {
       throw new GenesisMismatchError({ stored, configured: genesisHash });
@@ -173,9 +173,9 @@ function retentionOf(
 }
 
 /** Hash of block 0, which an empty store gets. */
-function makeGenesis(genesis: Genesis, stateTrie: StateTrie, store: LogBlockStore): Hash {
-  const { record, nodes } = genesisBlock(genesis, stateTrie);
-  if (store.head() === undefined) store.append(record, nodes);
+function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
+  const record = genesisBlock(genesis);
+  if (store.head() === undefined) store.appendGenesis(record);
   return record.block.hash;
 }
 

@@ -16,9 +16,8 @@ export type Undo =
       readonly kind: "deletion";
       readonly of: AccountOverlay;
       readonly account: Account | undefined;
-      readonly written: Map<Hash, bigint>;
+      readonly written: ReadonlyMap<Hash, bigint>;
       readonly cleared: boolean;
     }
   | { readonly kind: "touch"; readonly address: Address }
-  | { readonly kind: "finalize"; readonly touched: Set<Address> }
   | { readonly kind: "code"; readonly codeHash: Hash };

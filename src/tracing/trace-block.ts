@@ -86,7 +86,7 @@ export function beginReplay(
         message,
         block: tracedContext,
         precompiles: precompilesAt(tracedContext.hardfork),
-        state: state.before(state.snapshot()),
+        state: state.beforeTransaction(),
         logsBefore,
         place: { blockHash: block.hash, hash: transactions[index]!.hash, index },
       };

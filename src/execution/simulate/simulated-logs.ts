@@ -38,8 +38,9 @@ export function createLogCollector(traceTransfers: boolean): LogCollector {
     tracer: {
       onEnter({ type, from, to, value }) {
         open.push([]);
-        const moves = type !== "DELEGATECALL" && type !== "CALLCODE" && value > 0n;
-        if (traceTransfers && moves) add(transferLog(from, to, value));
+        // As geth: also for CALLCODE, which moves its value from an account to itself.
+        if (traceTransfers && type !== "DELEGATECALL" && value > 0n)
+          add(transferLog(from, to, value));
       },
       onExit({ outcome }) {
         const logs = open.pop()!;

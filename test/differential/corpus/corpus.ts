@@ -8,6 +8,7 @@ import { minedCases } from "./mined.ts";
 import { rawTransactionCases } from "./raw-transactions.ts";
 import { readCases } from "./reads.ts";
 import type { ChainFacts, DifferentialCase } from "./request.ts";
+import { emptyAuthorizationCases, transferCases } from "./transfers.ts";
 
 /** Every case for a chain. @param url of a node that holds the chain */
 export async function corpusOf(
@@ -29,7 +30,8 @@ export async function corpusOf(
   if (name === "scenario") {
     const fuzzed = fuzzedCases({ from: 1, count: fuzz }, "latest");
     const programs = programCases(facts, "latest", undefined);
-    return [...everywhere, ...bundlerCases(facts), ...programs, ...fuzzed];
+    const own = [bundlerCases, transferCases, emptyAuthorizationCases];
+    return [...everywhere, ...own.flatMap((cases) => [...cases(facts)]), ...programs, ...fuzzed];
   }
   // Before Shanghai, between London and the merge, and before London.
   const old = ["0x24", "0x1c", "0x19", "0x13"].flatMap((block) => [
@@ -60,6 +62,8 @@ export async function recordedCorpusOf(
     ...everyNth(19, [...programCases(facts, "latest", undefined)].filter(isTrace)),
     ...everyNth(7, [...creationCases(facts, "latest")].filter(isTrace).filter(isQuick)),
     ...bundlerCases(facts),
+    ...transferCases(facts),
+    ...emptyAuthorizationCases(facts),
     ...everyNth(3, traceOptionCases(facts)),
     ...everyNth(23, argumentCases(facts)),
     ...everyNth(23, overrideCases(facts)),

@@ -116,7 +116,7 @@ function assertShape(request: CallArguments): void {
   if (calldataOf(request).length === 0) {
     throw new TransactionFieldsError("contract creation without any data provided");
   }
-  if (request.authorizationList && request.authorizationList.length > 0) {
+  if (request.authorizationList) {
     throw new TransactionFieldsError(
       'authorizationList provided for contract creation, but "to" field is missing',
     );
@@ -129,7 +129,9 @@ async function estimate(
   { execution }: DefaultsModules,
   gasAtLeast: bigint,
 ): Promise<bigint> {
-  const { nonce: _nonce, chainId: _chainId, ...call } = request;
-  const gas = await execution.estimateGas({ ...call, from }, "latest", {});
+  const { nonce: _nonce, chainId: _chainId, authorizationList = [], ...call } = request;
+  // A transaction with an empty list is invalid, but its fields can be filled all the same, as in geth.
+  const authorized = authorizationList.length === 0 ? call : { ...call, authorizationList };
+  const gas = await execution.estimateGas({ ...authorized, from }, "latest", {});
   return gas > gasAtLeast ? gas : gasAtLeast;
 }

@@ -10,6 +10,8 @@ export type ChartData = {
 };
 
 const HEIGHT = 180;
+/** Between the numbers of blocks at the axis. */
+const WHOLE_STEPS = [1, 2, 5, 10, 20, 50];
 
 export type Chart = { update(data: ChartData): void; destroy(): void };
 
@@ -31,7 +33,7 @@ export function drawChart(element: HTMLElement, data: ChartData): Chart {
       legend: { show: false },
       scales: { x: { time: false }, "%": { range: [0, 100] }, gwei: { range: rangeFromZero } },
       axes: [
-        { ...axis, size: 28 },
+        { ...axis, size: 28, incrs: WHOLE_STEPS },
         { ...axis, scale: "%", size: 44, values: (_, ticks) => ticks.map((tick) => `${tick}%`) },
         { ...axis, scale: "gwei", side: 1, size: 56, grid: { show: false } },
       ],

@@ -1,9 +1,9 @@
 import type { Address } from "../../primitives/address.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { hashToBytes } from "../../primitives/hash.ts";
-import { bytesToHex, type Hex, hexToBytes } from "../../primitives/hex.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
+import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
 import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
 import { checkChain } from "../verify/chain.ts";
@@ -12,7 +12,14 @@ import type { Json } from "../verify/json.ts";
 import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
 import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
 import { checkTransaction, checkTransactionsRoot } from "../verify/transactions.ts";
-import { compare, unverified, type Verdict, verdictOf, worstOf } from "../verify/verdict.ts";
+import {
+  compare,
+  unverified,
+  VERIFIED,
+  type Verdict,
+  verdictOf,
+  worstOf,
+} from "../verify/verdict.ts";
 import { call } from "./rpc.ts";
 import { CHAIN_READS, trustOf } from "./trust.ts";
 import type { Block, Receipt, Transaction } from "./types.ts";
@@ -138,31 +145,24 @@ export async function checkAccount(
   }
   const started = performance.now();
   const { stateRoot } = checked.block;
-  let storageRoot: Hash | undefined;
-  const fact = (
-    value: Hex,
-    name: string,
-    claimed: string,
-    proven: (account: ReturnType<typeof provenAccount>) => string,
-  ): Fact<Hex> => ({
-    value,
-    verdict: worstOf([
-      verdictOf(() => {
-        const account = provenAccount(stateRoot, address, proof);
-        storageRoot = bytesToHex(account.storageRoot) as Hash;
-        return compare(name, claimed, proven(account));
-      }),
-      checked.verdict,
-    ]),
+  let account: TrieAccount | undefined;
+  const proven = verdictOf(() => {
+    account = provenAccount(stateRoot, address, proof);
+    return VERIFIED;
   });
-  const facts = {
-    balance: fact(balance, "balance", balance, (account) => toQuantity(account.balance)),
-    nonce: fact(nonce, "nonce", nonce, (account) => toQuantity(account.nonce)),
-    code: fact(code, "code hash", codeHash, (account) => account.codeHash),
-  };
   const elapsedMs = performance.now() - started;
-  const steps = stepsOf(hashToBytes(stateRoot), keccak256OfHex(address), proof["accountProof"]);
-  return { ...base, ...facts, storageRoot, steps, elapsedMs };
+  const fact = (value: Hex, name: string, claimed: string, shown?: string): Fact<Hex> => ({
+    value,
+    verdict: worstOf([proven, compare(name, claimed, shown), checked.verdict]),
+  });
+  return {
+    ...{ ...base, elapsedMs },
+    balance: fact(balance, "balance", balance, account && toQuantity(account.balance)),
+    nonce: fact(nonce, "nonce", nonce, account && toQuantity(account.nonce)),
+    code: fact(code, "code hash", codeHash, account?.codeHash),
+    storageRoot: account && hashFromBytes(account.storageRoot),
+    steps: stepsOf(hashToBytes(stateRoot), keccak256OfHex(address), proof["accountProof"]),
+  };
 }
 
 /** A storage slot of the account in `account`, as `eth_getStorageAt` and its proof have it. */

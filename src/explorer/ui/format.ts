@@ -39,13 +39,13 @@ const UNITS = [
   ["s", 1],
 ] as const;
 
-/** `5 s ago` of seconds since 1970. */
+/** `5 s ago` or `in 5 s` of seconds since 1970. */
 export function age(timestamp: string | number, now = Date.now() / 1000): string {
   const seconds = Math.round(now - Number(timestamp));
-  if (seconds < 0) return "in the future";
   if (seconds === 0) return "now";
-  const [unit, length] = UNITS.find(([, length]) => seconds >= length)!;
-  return `${Math.floor(seconds / length)} ${unit} ago`;
+  const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length)!;
+  const text = `${Math.floor(Math.abs(seconds) / length)} ${unit}`;
+  return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
 export function dateTime(timestamp: string | number): string {

@@ -37,7 +37,7 @@ export function useHead(): { readonly head: Block | undefined; readonly isLost: 
     async function poll() {
       if (!document.hidden) {
         try {
-          const block = await call<Block>("eth_getBlockByNumber", "latest", true);
+          const block = await call<Block>("eth_getBlockByNumber", "latest", false);
           if (isCurrent) {
             setHead((last) => (last?.hash === block.hash ? last : block));
             setLost(false);

@@ -17,8 +17,24 @@ export function Copy({ text }: { readonly text: string }) {
   }
   return (
     <button type="button" class="copy" aria-label={`Copy ${text}`} onClick={() => void copy()}>
-      {isCopied ? "✓" : "⧉"}
+      {isCopied ? "✓" : <CopyIcon />}
     </button>
+  );
+}
+
+function CopyIcon() {
+  return (
+    <svg
+      width="11"
+      height="11"
+      viewBox="0 0 12 12"
+      fill="none"
+      stroke="currentColor"
+      aria-hidden="true"
+    >
+      <rect x="3.5" y="3.5" width="8" height="8" rx="1.5" />
+      <path d="M8.5 1.5h-6a1 1 0 0 0-1 1v6" />
+    </svg>
   );
 }
 

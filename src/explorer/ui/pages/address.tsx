@@ -32,7 +32,7 @@ export function AddressPage({ address }: { readonly address: string }) {
         loaded={loaded}
         show={(checked) => (
           <>
-            <AccountPanel address={account} checked={checked} />
+            <AccountPanel checked={checked} />
             {checked.code.value !== "0x" && (
               <>
                 <ContractPanel address={address} code={checked.code.value} />
@@ -48,7 +48,7 @@ export function AddressPage({ address }: { readonly address: string }) {
   );
 }
 
-function AccountPanel({ address, checked }: { address: Address; checked: CheckedAccount }) {
+function AccountPanel({ checked }: { checked: CheckedAccount }) {
   const { balance, nonce, code, codeHash, storageRoot, steps, elapsedMs } = checked;
   const { number } = checked.checked.block;
   return (
@@ -92,11 +92,10 @@ function AccountPanel({ address, checked }: { address: Address; checked: Checked
         <>
           <ProofView label="Proof from the state root to the account" steps={steps} />
           <p class="empty" id="elapsed" data-ms={elapsedMs}>
-            Checked {steps.length} nodes three times in {elapsedMs.toFixed(1)} ms.
+            Proof of {steps.length} nodes checked in {elapsedMs.toFixed(1)} ms.
           </p>
         </>
       )}
-      <p class="empty">Address {address} in the key of the trie: keccak256 of its 20 bytes.</p>
     </Panel>
   );
 }

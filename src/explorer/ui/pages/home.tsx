@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Chart, ChartData } from "../chart.ts";
 import { age, count, ether, gwei, percent } from "../format.ts";
 import { useHead, useLoaded } from "../hooks.ts";
-import { AddressText, HexText, Panel, Table } from "../parts.tsx";
+import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
 import { call, callIfOpen } from "../rpc.ts";
 import type { Block, Transaction } from "../types.ts";
 
@@ -20,14 +21,19 @@ export function HomePage() {
     () => callIfOpen<{ pending: string; queued: string }>("txpool_status"),
     [head?.hash],
   );
+  const newest = [...blocks]
+    .reverse()
+    .flatMap(({ transactions }) => transactions as readonly Hash[])
+    .slice(0, LISTED);
+  const transactions = useLoaded(
+    () =>
+      Promise.all(newest.map((hash) => call<Transaction | null>("eth_getTransactionByHash", hash))),
+    [newest.join()],
+  );
   if (head === undefined) {
     return <p class="empty">{isLost ? "The node does not answer." : "Loading …"}</p>;
   }
   const listed = blocks.slice(-LISTED).reverse();
-  const transactions = listed
-    .flatMap(({ transactions }) => transactions)
-    .filter((tx): tx is Transaction => typeof tx !== "string")
-    .slice(0, LISTED);
   const status = pool.kind === "ready" ? pool.value : undefined;
   return (
     <>
@@ -64,16 +70,23 @@ export function HomePage() {
           />
         </Panel>
         <Panel title="Transactions">
-          <Table
-            label="Newest transactions"
-            head={["Hash", "From", "To", "Value"]}
-            numeric={[3]}
-            rows={transactions.map((tx) => [
-              <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
-              <AddressText key="from" value={tx.from} />,
-              tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
-              ether(tx.value, 6),
-            ])}
+          <When
+            loaded={transactions}
+            show={(list) => (
+              <Table
+                label="Newest transactions"
+                head={["Hash", "From", "To", "Value"]}
+                numeric={[3]}
+                rows={list
+                  .filter((tx) => tx !== null)
+                  .map((tx) => [
+                    <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
+                    <AddressText key="from" value={tx.from} />,
+                    tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
+                    ether(tx.value, 6),
+                  ])}
+              />
+            )}
           />
         </Panel>
       </div>
@@ -119,7 +132,7 @@ function useRecentBlocks(head: Block | undefined): readonly Block[] {
         numbers.map(
           (number) =>
             byNumber.get(number) ??
-            call<Block | null>("eth_getBlockByNumber", toQuantity(number), number > last - LISTED),
+            call<Block | null>("eth_getBlockByNumber", toQuantity(number), false),
         ),
       );
       if (isCurrent) setBlocks(filled.filter((block) => block !== null));

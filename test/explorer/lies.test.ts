@@ -28,7 +28,7 @@ after(async () => {
 /** Marks of a page by what they are about, when all of them are settled. */
 async function marksOf(page: Page): Promise<ReadonlyMap<string, string>> {
   await page.waitForSelector(".mark");
-  await page.waitForFunction(`document.querySelector('[data-kind="checking"]') === null`);
+  await page.locator('[data-kind="checking"]').first().waitFor({ state: "detached" });
   const marks = await page
     .locator(".mark")
     .evaluateAll((elements) =>

@@ -1,4 +1,4 @@
-/** `npm run docs`: writes src/rpc/method-types.ts, and docs/rpc.md out of the declarations of the methods and the comments above them. */
+/** `npm run docs`: writes docs/rpc.md out of the declarations of the methods and the comments above them, src/rpc/method-types.ts and docs/reference/. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
 import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
 import { EXAMPLES } from "../src/rpc/examples.ts";
 import { METHODS } from "../src/rpc/methods.ts";
+import { writeReference } from "./reference/reference.ts";
 import { writeRpcTypes } from "./rpc-types.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -113,4 +114,5 @@ function proseOf(comment: string): string {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   writeFileSync(target, reference());
   writeRpcTypes();
+  writeReference();
 }

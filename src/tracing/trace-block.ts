@@ -97,10 +97,10 @@ export function beginReplay(
           ),
         state,
       );
-      if (!run.isApplied) replayChanges(run.changes, state);
+      if (!run.isApplied) replayChanges(run.changes(), state);
       logsBefore += run.result.logs.length;
       index++;
-      return run.text;
+      return run.text();
     },
   };
 }

@@ -45,11 +45,11 @@ export function traceBundles(
       });
       const { message, block, precompiles } = prepared;
       const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };
-      const { text, changes } = traceMessage(traced, options, (tracer, child) =>
+      const run = traceMessage(traced, options, (tracer, child) =>
         orTracingFailed(() => prepared.run(message, { tracer, state: child })),
       );
-      replayChanges(changes, state);
-      return text;
+      replayChanges(run.changes(), state);
+      return run.text();
     });
   });
 }

@@ -28,5 +28,5 @@ export function traceCall(
   const traced = { message, block, precompiles, state, logsBefore: 0 };
   return traceMessage(traced, options, (tracer, own) =>
     orTracingFailed(() => prepared.run(message, { tracer, state: own })),
-  ).text;
+  ).text();
 }

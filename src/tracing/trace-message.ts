@@ -69,30 +69,18 @@ export function traceMessage(
       known ??= state.changes();
       return known;
     };
-    const outcome = {
-      result,
-      after: state.asReader(),
-      get changes() {
-        return changes();
-      },
-    };
+    const outcome = { result, after: state.asReader(), changes };
     const shown =
       tracer instanceof ScriptFailedError ? tracer : attempt(() => tracer.result(outcome));
     // What the tracer counted as it went along is part of the text.
     if (!(shown instanceof ScriptFailedError)) {
       budget.take(Math.max(0, textLength(shown) - counted.taken()));
     }
-    return {
-      get text() {
-        if (shown instanceof ScriptFailedError) throw shown;
-        return shown;
-      },
-      result,
-      isApplied,
-      get changes() {
-        return changes();
-      },
+    const text = () => {
+      if (shown instanceof ScriptFailedError) throw shown;
+      return shown;
     };
+    return { text, result, isApplied, changes };
   } finally {
     if (!(tracer instanceof ScriptFailedError)) tracer.dispose?.();
   }
@@ -101,11 +89,11 @@ export function traceMessage(
 /** A message that was run under a tracer. */
 export type TracedMessage = {
   /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
-  readonly text: TraceText;
+  text(): TraceText;
   readonly result: MessageResult;
-  /** The changes are in `world` already; `changes` must not be read. */
+  /** The changes are in `world` already; `changes` must not be called. */
   readonly isApplied: boolean;
-  readonly changes: StateChanges;
+  changes(): StateChanges;
 };
 
 function tracerOf(options: TraceOptions, traced: TracedTransaction): TransactionTracer {

@@ -33,15 +33,18 @@ export function readSwitches<Name extends string>(
   config: TracerConfig,
   names: readonly Name[],
 ): Readonly<Record<Name, boolean>> {
-  const entries = names.map((name) => {
+  const switches = {} as Record<Name, boolean>;
+  for (const name of names) {
     const value = config[name] ?? false;
-    if (typeof value === "boolean") return [name, value];
-    const field = `${CONFIG_TYPES[tracer]?.replace("native.", "")}.${name}`;
-    throw new InvalidTracerError(
-      `json: cannot unmarshal ${kindOf(value)} into Go struct field ${field} of type bool`,
-    );
-  });
-  return Object.fromEntries(entries) as Record<Name, boolean>;
+    if (typeof value !== "boolean") {
+      const field = `${CONFIG_TYPES[tracer]?.replace("native.", "")}.${name}`;
+      throw new InvalidTracerError(
+        `json: cannot unmarshal ${kindOf(value)} into Go struct field ${field} of type bool`,
+      );
+    }
+    switches[name] = value;
+  }
+  return switches;
 }
 
 /** Go's word for the JSON type of `value`. */

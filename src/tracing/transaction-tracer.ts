@@ -28,8 +28,8 @@ export type TracedOutcome = {
   readonly result: MessageResult;
   /** The state after it. */
   readonly after: StateReader;
-  /** What lies between; made when asked for. */
-  readonly changes: StateChanges;
+  /** What lies between. */
+  changes(): StateChanges;
 };
 
 /** Watches one transaction. */

@@ -6,7 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import type { StateReader } from "../../state/reader.ts";
+import type { StateChanges, StateReader } from "../../state/reader.ts";
 import { BlockLog } from "../../storage/block-log.ts";
 import { prefixRange } from "../../storage/kv.ts";
 import { SEGMENT_HEADER_LENGTH } from "../../storage/log-segment.ts";
@@ -326,12 +326,14 @@ describe("LogBlockStore", () => {
     store.append(record, nodes);
     const { key, offset } = decodeChangeRows(encodeBlockRecord(record, new Set())).accounts[0]!;
     const address = bytesToHex(key) as Address;
+    const accountIn = ({ accounts }: StateChanges) =>
+      accounts.find((change) => change.address === address)?.account;
     for (let isChanged = false; !isChanged; ) {
       const block = chain.next();
       store.append(block.record, block.nodes);
-      const { account } = block.record.changes.accounts.find((c) => c.address === address) ?? {};
-      isChanged =
-        account !== undefined && account?.nonce !== store.stateAt(0).account(address)?.nonce;
+      const account = accountIn(block.record.changes);
+      // Not read through the store, which has the account in memory afterwards.
+      isChanged = account !== undefined && account?.nonce !== accountIn(record.changes)?.nonce;
     }
     const file = disk.log.open(disk.log.list()[0]!);
     const at = BlockLog.payloadPosition(SEGMENT_HEADER_LENGTH, offset) + 25;

@@ -20,6 +20,7 @@ import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store
 import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
+import { HistoricStates } from "./historic-states.ts";
 import {
   type Applied,
   BlockIndex,
@@ -45,6 +46,8 @@ import { createStoredState } from "./stored-state.ts";
  * where the disk has no page to fill one with, the system ends the process.
  */
 export const FREE_BYTES_MIN = 64 << 20;
+
+const NO_ADDRESSES: ReadonlySet<Address> = new Set();
 
 export type LogBlockStoreOptions = {
   /** holds the block log */
@@ -102,6 +105,7 @@ export class LogBlockStore implements BlockStore {
   readonly #computed: ComputedTrieNodes;
   readonly #blocks: BlockReader;
   readonly #headState: HeadState;
+  readonly #historic: HistoricStates;
   #base: number | undefined;
   #head: Applied | undefined;
   #mergeIsDeferred = false;
@@ -157,6 +161,9 @@ export class LogBlockStore implements BlockStore {
       this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
       this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
       this.#headState = new HeadState(this.#index);
+      this.#historic = new HistoricStates(this.#index, (number) =>
+        this.#assertNotPruned(number, this.stateBase()),
+      );
       const replayed = replayLog(options, {
         ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
         ...{ files: new StateFiles(options.log), applied },
@@ -280,6 +287,26 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:end");
   }
 
+  appendGenesis(record: BlockRecord): void {
+    this.#assertUsable();
+    this.#assertSpace();
+    const { block } = record;
+    invariant(this.#head === undefined && block.header.number === 0, "block 0 is the first");
+    const payload = encodeBlockRecord(record, NO_ADDRESSES);
+    const position = this.#log.append(payload);
+    const { end } = this.#log;
+    // The rows come in many transactions: where one fails, the next start writes them from the log.
+    this.#orPoison(() =>
+      this.#index.writeGenesis({ executed: record, position, payload, end }, () =>
+        this.#failPoint("genesis:rows"),
+      ),
+    );
+    this.#head = { number: 0, hash: block.hash, end };
+    this.#base = 0;
+    this.#publish();
+    this.#scheduleAddresses();
+  }
+
   block(number: number): ExecutedBlock | undefined {
     return this.#record(number);
   }
@@ -320,10 +347,11 @@ export class LogBlockStore implements BlockStore {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
     assertNotPruned();
-    return createStoredState(this.#index, number, this.#headState, {
-      headNumber: () => this.#head?.number,
-      assertNotPruned,
-    });
+    return createStoredState(
+      number,
+      { index: this.#index, head: this.#headState, historic: this.#historic },
+      { headNumber: () => this.#head?.number, assertNotPruned },
+    );
   }
 
   /** Bytes of the block log. */
@@ -407,6 +435,7 @@ export class LogBlockStore implements BlockStore {
     const last = appliedOf(kept);
     const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
     this.#headState.forget();
+    this.#historic.forget();
     this.#orPoison(() => {
       this.addressIndex.rollback(number, records);
       this.#index.rollback(last, removed, nodes);

@@ -14,6 +14,7 @@ import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
 import { HeadState } from "./head-state.ts";
+import { HistoricStates } from "./historic-states.ts";
 import { BlockIndex } from "./index/block-index.ts";
 import { INDEX_FOLDER } from "./index/index-files.ts";
 import { LOG_FOLDER } from "./log/replace-log.ts";
@@ -34,6 +35,7 @@ type View = {
   readonly index: BlockIndex;
   readonly blocks: BlockReader;
   readonly headState: HeadState;
+  readonly historic: HistoricStates;
   readonly computed: ComputedTrieNodes;
   /** As of the last `catchUp`. */
   base: number;
@@ -145,9 +147,10 @@ export class StoreFollower implements ReadableBlockStore {
     const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
     assertNotPruned();
     const guards = { headNumber: () => view.head, assertNotPruned };
-    const state = createStoredState(view.index, number, view.headState, guards);
+    const modules = { index: view.index, head: view.headState, historic: view.historic };
+    const state = createStoredState(number, modules, guards);
     // Newest rows may be of a block after the head, so a scan of them is not a scan of the head's.
-    const { storageEntries } = createStoredState(view.index, number, view.headState, {
+    const { storageEntries } = createStoredState(number, modules, {
       ...guards,
       headNumber: () => undefined,
     });
@@ -228,6 +231,9 @@ export class StoreFollower implements ReadableBlockStore {
         accounts: { latest: (key) => index.accounts.at(key, view.head) },
         slots: { latest: (key) => index.slots.at(key, view.head) },
       }),
+      historic: new HistoricStates(index, (number) =>
+        this.#assertNotPruned(number, this.stateBase()),
+      ),
       computed: new ComputedTrieNodes(
         this.#options.createTrie,
         (number) => (this.#isStored(number) ? blocks.block(number) : undefined),

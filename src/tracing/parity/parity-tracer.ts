@@ -62,7 +62,7 @@ export const parityTracer: TracerFactory = (config, traced) => {
       if (!types) return traces();
       const output =
         outcome.result.outcome === "halt" ? "0x" : bytesToHex(outcome.result.returnData);
-      const diff = types.has("stateDiff") ? stateDiffText(outcome.changes, traced.state) : "null";
+      const diff = types.has("stateDiff") ? stateDiffText(outcome.changes(), traced.state) : "null";
       return (
         `{"output":"${output}","stateDiff":${diff},"trace":${types.has("trace") ? traces() : "[]"}` +
         `,"vmTrace":${vm ? vm.text(outcome) : "null"}}`

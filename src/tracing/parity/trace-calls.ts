@@ -30,10 +30,10 @@ export function traceCalls(
     const prepared = prepareCall(args, before, modules, { ...callOptions, timeoutMs });
     const { message, block, precompiles } = prepared;
     const traced = { message, block, precompiles, state: before.state, logsBefore: 0 };
-    const { text, changes } = traceMessage(traced, { ...options, tracerConfig }, (tracer, own) =>
+    const run = traceMessage(traced, { ...options, tracerConfig }, (tracer, own) =>
       orTracingFailed(() => prepared.run(message, { tracer, state: own })),
     );
-    replayChanges(changes, state);
-    return text;
+    replayChanges(run.changes(), state);
+    return run.text();
   });
 }

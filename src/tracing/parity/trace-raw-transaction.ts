@@ -40,5 +40,5 @@ export function traceRawTransaction(
         },
       ),
     ),
-  ).text;
+  ).text();
 }

@@ -158,9 +158,10 @@ function frameText({ code, ops }: VmFrame, codeOf: (address: Address) => Uint8Ar
 /** The code an address ran in the transaction; that of its delegate where it has one (EIP-7702). */
 function codeReader(
   { state }: TracedTransaction,
-  { changes }: TracedOutcome,
+  outcome: TracedOutcome,
   created: ReadonlyMap<Address, Uint8Array>,
 ): (address: Address) => Uint8Array {
+  const changes = outcome.changes();
   const changed = new Map(changes.accounts.map(({ address, account }) => [address, account]));
   const own = (address: Address): Uint8Array => {
     const account = changed.get(address) ?? state.account(address);

@@ -1,0 +1,72 @@
+import { HeadState } from "./head-state.ts";
+import type { BlockIndex } from "./index/block-index.ts";
+
+/** Who traces a block mostly asks for the blocks around it too, or for the same one again. */
+const STATES_MAX = 8;
+/** Of each state; all together take some 30 MB. */
+const ACCOUNTS_MAX = 5_000;
+const SLOTS_MAX = 12_500;
+
+export type DecodedState = Pick<HeadState, "account" | "storage">;
+
+type VersionedState = {
+  readonly accounts: Pick<BlockIndex["accounts"], "at">;
+  readonly slots: Pick<BlockIndex["slots"], "at">;
+};
+
+/**
+ * What was read of the states after older blocks, decoded, of those used last. Reading one value costs a row, a record of the log and
+ * two checksums; a trace of a block reads each of its accounts and slots again (`npm run bench -- trace`).
+ *
+ * Values of a block never change, so nothing is to be forgotten until blocks are rolled back.
+ */
+export class HistoricStates {
+  readonly #index: VersionedState;
+  readonly #assertNotPruned: (number: number) => void;
+  readonly #statesMax: number;
+  readonly #limits: { readonly accountsMax: number; readonly slotsMax: number };
+  /** Least recently used first. */
+  readonly #states = new Map<number, HeadState>();
+
+  /** @param assertNotPruned throws where the state after block `number` may have been removed */
+  constructor(
+    index: VersionedState,
+    assertNotPruned: (number: number) => void,
+    { statesMax = STATES_MAX, accountsMax = ACCOUNTS_MAX, slotsMax = SLOTS_MAX } = {},
+  ) {
+    this.#index = index;
+    this.#assertNotPruned = assertNotPruned;
+    this.#statesMax = statesMax;
+    this.#limits = { accountsMax, slotsMax };
+  }
+
+  /** The state after block `number`, which must not be newer than the index. */
+  at(number: number): DecodedState {
+    const state = this.#states.get(number) ?? this.#open(number);
+    this.#states.delete(number);
+    this.#states.set(number, state);
+    if (this.#states.size > this.#statesMax) {
+      const [leastUsed] = this.#states.keys();
+      this.#states.delete(leastUsed!);
+    }
+    return state;
+  }
+
+  /** Blocks were rolled back: there may be others with their numbers. */
+  forget(): void {
+    this.#states.clear();
+  }
+
+  #open(number: number): HeadState {
+    const { accounts, slots } = this.#index;
+    /** Asserts after the read: what was removed before it is known to be removed by then. */
+    const valuesOf = (table: VersionedState["accounts"]) => ({
+      latest: (key: Uint8Array) => {
+        const value = table.at(key, number);
+        this.#assertNotPruned(number);
+        return value;
+      },
+    });
+    return new HeadState({ accounts: valuesOf(accounts), slots: valuesOf(slots) }, this.#limits);
+  }
+}

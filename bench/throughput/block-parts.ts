@@ -92,8 +92,7 @@ function measure(
   });
   const stateTrie = createChainStateTrie(store, { cacheBytes: CACHE_BYTES });
   const genesis = parseGenesis(genesisText(keys));
-  const { record, nodes } = genesisBlock(genesis, stateTrie);
-  store.append(record, nodes);
+  store.appendGenesis(genesisBlock(genesis));
   const log = SILENT_LOGGER;
   const chain = createChain({ config: genesis.config, store, stateTrie, log });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };

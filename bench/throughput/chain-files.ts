@@ -135,8 +135,7 @@ function writeChain(
   const genesis = parseGenesis(genesisJson);
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const stateTrie = createStateTrie(store.trieNodes);
-  const { record, nodes } = genesisBlock(genesis, stateTrie);
-  store.append(record, nodes);
+  store.appendGenesis(genesisBlock(genesis));
   const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
   const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
   const file = openSync(path, "w");

@@ -10,6 +10,8 @@ export class InvalidGenesisError extends NodeError {
   }
 }
 
+/** In a text without such a match no integer is that long: decided without a look at each string. */
+const MAYBE_LONG_INTEGER = /[[:,\s]-?\d{16}/;
 /** A string, or an integer literal of 16 digits and more. */
 const LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
 
@@ -18,9 +20,9 @@ const LONG_INTEGER = /"(?:[^"\\]|\\.)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g;
  * terminal total difficulty and balances as plain numbers.
  */
 export function parseJsonKeepingIntegers(text: string): unknown {
-  const quoted = text.replace(LONG_INTEGER, (token) =>
-    token.startsWith('"') ? token : `"${token}"`,
-  );
+  const quoted = MAYBE_LONG_INTEGER.test(text)
+    ? text.replace(LONG_INTEGER, (token) => (token.startsWith('"') ? token : `"${token}"`))
+    : text;
   try {
     return JSON.parse(quoted);
   } catch (error) {

@@ -105,11 +105,13 @@ function required(file: JsonObject, key: string): unknown {
 
 function readAlloc(json: unknown): GenesisAlloc {
   const alloc = new Map<Address, GenesisAccount>();
-  for (const [key, value] of Object.entries(readObject(json, "alloc"))) {
+  const accounts = readObject(json, "alloc");
+  // A list of entries would take an array for each of what may be millions of accounts.
+  for (const key in accounts) {
     const field = fieldPath("alloc", key);
     const address = readAddress(/^0[xX]/.test(key) ? key : `0x${key}`, field);
     if (alloc.has(address)) throw new InvalidGenesisError(field, "account given twice");
-    alloc.set(address, readAccount(readObject(value, field), field));
+    alloc.set(address, readAccount(readObject(accounts[key], field), field));
   }
   return alloc;
 }

@@ -91,6 +91,8 @@ class LmdbKv implements Kv, KvWriter {
   readonly #dataFile: string;
   readonly #onDamage: (error: Error) => void;
   readonly #isReadOnly: boolean;
+  /** The value that is being written, with its checksum. */
+  #scratch = Buffer.allocUnsafeSlow(4_096);
   #writing = false;
   #closed = false;
 
@@ -170,9 +172,13 @@ class LmdbKv implements Kv, KvWriter {
 
   put(key: Uint8Array, value: Uint8Array): void {
     invariant(this.#writing, "writes must happen inside a transaction");
-    const stored = Buffer.allocUnsafe(value.length + CHECKSUM_LENGTH);
+    const length = value.length + CHECKSUM_LENGTH;
+    // LMDB copies it before putSync returns.
+    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length * 2);
+    const stored = this.#scratch.subarray(0, length);
     stored.set(value);
-    stored.writeUInt32LE(checksum(key, value), value.length);
+    const sum = checksum(key, value);
+    for (let i = 0; i < CHECKSUM_LENGTH; i++) stored[value.length + i] = sum >>> (8 * i);
     this.#db.putSync(key, stored);
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { byPrefix, keyPrefix } from "./row-order.ts";
+import { byKey, byPrefix, keyPrefix } from "./row-order.ts";
 
 test("byPrefix orders keys as their first 29 bits do, each once", () => {
   const key = fc.uint8Array({ minLength: 4, maxLength: 6 });
@@ -24,4 +24,20 @@ test("byPrefix orders keys as their first 29 bits do, each once", () => {
 test("byPrefix leaves alone more keys than a double can number", () => {
   const order = byPrefix(2 ** 24 + 1, () => assert.fail("prefix asked for"));
   assert.equal(order.at(-1), 2 ** 24);
+});
+
+test("byKey orders a part of the keys as they compare", () => {
+  const key = fc.array(fc.nat(2), { minLength: 6, maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(key, { minLength: 1, maxLength: 60 }), fc.nat(5), (keys, skipped) => {
+      const from = Math.min(skipped, keys.length - 1);
+      const order = Array.from(byKey(Uint8Array.from(keys.flat()), 6, from, keys.length));
+      assert.deepEqual(
+        order.toSorted((a, b) => a - b),
+        Array.from(keys.keys()).slice(from),
+      );
+      const sorted = order.map((i) => keys[i]!.join(""));
+      assert.deepEqual(sorted, sorted.toSorted());
+    }),
+  );
 });

@@ -19,3 +19,38 @@ export function byPrefix(count: number, prefixOf: (index: number) => number): Fl
 export function keyPrefix(key: Uint8Array): number {
   return key[0]! * 2 ** 21 + ((key[1]! << 13) | (key[2]! << 5) | (key[3]! >> 3));
 }
+
+/**
+ * The numbers from `from` to `to` in the order of their keys: key number n is `keys[n * length..(n + 1) * length)`.
+ */
+export function byKey(keys: Uint8Array, length: number, from: number, to: number): Float64Array {
+  const order = byPrefix(to - from, (i) => {
+    const at = (from + i) * length;
+    return (
+      keys[at]! * 2 ** 21 + ((keys[at + 1]! << 13) | (keys[at + 2]! << 5) | (keys[at + 3]! >> 3))
+    );
+  });
+  for (let i = 0; i < order.length; i++) order[i] = order[i]! + from;
+  if (to - from > COUNT_MAX) {
+    return order.sort((a, b) => compareKeys(keys, length, a, b));
+  }
+  // Few of them begin with the same 29 bits.
+  for (let i = 1; i < order.length; i++) {
+    const index = order[i]!;
+    let at = i;
+    for (; at > 0 && compareKeys(keys, length, order[at - 1]!, index) > 0; at--) {
+      order[at] = order[at - 1]!;
+    }
+    order[at] = index;
+  }
+  return order;
+}
+
+function compareKeys(keys: Uint8Array, length: number, a: number, b: number): number {
+  const [left, right] = [a * length, b * length];
+  for (let i = 0; i < length; i++) {
+    const difference = keys[left + i]! - keys[right + i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -156,7 +156,27 @@ export class VersionedTable {
   write(writer: KvWriter, number: number, { key, value }: VersionedChange): void {
     if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
-    else writer.put(this.#latestKey(key), joinLatest(number, value));
+    else this.putLatest(writer, number, key, value);
+  }
+
+  /** As `write` with a value, of a key that has none. */
+  putLatest(
+    writer: Pick<KvWriter, "put">,
+    number: number,
+    key: Uint8Array,
+    value: Uint8Array,
+  ): void {
+    writer.put(this.#latestKey(key), joinLatest(number, value));
+  }
+
+  /** Writes what a merge writes of the first version of a key, but for what `onFirstVersion` does. */
+  putFirstVersion(
+    writer: Pick<KvWriter, "put">,
+    number: number,
+    key: Uint8Array,
+    position: number,
+  ): void {
+    writer.put(this.#historyKey(key), encodePostingList([number, position]));
   }
 
   /** Before the latest value of `key` is replaced: where it is also the oldest, no version in the log says so. */
@@ -169,7 +189,7 @@ export class VersionedTable {
 
   /** Writes the value of a key after block `number`, the oldest of the table. */
   writeOldest(writer: KvWriter, number: number, key: Uint8Array, value: Uint8Array): void {
-    writer.put(this.#latestKey(key), joinLatest(number, value));
+    this.putLatest(writer, number, key, value);
     writer.put(this.#historyKey(key), NO_VERSIONS);
     this.#options.onFirstVersion?.(writer, key);
   }

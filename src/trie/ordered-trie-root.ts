@@ -7,7 +7,8 @@ import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { HASH_LENGTH } from "./node.ts";
 import { type NodeSink, updateTrie } from "./trie-update.ts";
 
-const HASH_ONLY: NodeSink = {
+/** Hashes nodes and forgets them. */
+export const HASH_ONLY: NodeSink = {
   add(_path, _depth, rlp, length) {
     if (rlp !== keccakMessage) return keccak256(rlp.subarray(0, length));
     const hash = allocateShared(HASH_LENGTH);

@@ -15,6 +15,7 @@ import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import type { Block } from "../../src/types/block.ts";
 import { decodeBlockAt } from "../../src/types/block-codec.ts";
+import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import { fixture, skipWithout } from "../support/fixtures.ts";
 import { createEngine } from "./engines.ts";
 
@@ -32,10 +33,10 @@ for (const engine of ["ethereumjs", "evmint"]) {
     const nodes = createMemoryNodes();
     const stateTrie = createStateTrie(nodes, { cacheBytes: 1 << 20 });
     const state = createMemoryState(genesis.alloc);
-    const first = genesisBlock(genesis, stateTrie);
-    nodes.keep(first.nodes);
-    const chain: Block[] = [first.record.block];
-    const byHash = new Map<Hash, Block>([[first.record.block.hash, first.record.block]]);
+    const first = genesisBlock(genesis);
+    nodes.keep(stateTrie.update(EMPTY_TRIE_ROOT, first.changes).nodes);
+    const chain: Block[] = [first.block];
+    const byHash = new Map<Hash, Block>([[first.block.hash, first.block]]);
     const forks = new Set<Hardfork>();
 
     for (let offset = 0; offset < bytes.length; ) {

@@ -135,8 +135,7 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
     const { genesis } = killed;
     const store = createMemoryBlockStore({ createTrie: createStateTrie });
     const stateTrie = createStateTrie(store.trieNodes);
-    const { record, nodes } = genesisBlock(genesis, stateTrie);
-    store.append({ ...record, consensusData: EMPTY_BYTES }, nodes);
+    store.appendGenesis(genesisBlock(genesis));
     const twin = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
     const execution = executionModules(twin);
     const head = killed.chain.head().block.header.number;

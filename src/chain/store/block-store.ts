@@ -39,6 +39,11 @@ export interface BlockStore {
    * @param nodes trie nodes of its state root
    */
   append(record: BlockRecord, nodes: NodeBatch): void;
+  /**
+   * Adds block 0, which makes all of its state, to an empty store.
+   * @throws StateRootMismatchError
+   */
+  appendGenesis(record: BlockRecord): void;
   block(number: number): ExecutedBlock | undefined;
   /** The header alone, without decoding the block; likewise its hash. */
   headerAt(number: number): Header | undefined;
@@ -67,5 +72,5 @@ export interface BlockStore {
 /** What of a store can be read by a thread that does not write it. */
 export type ReadableBlockStore = Omit<
   BlockStore,
-  "append" | "rollbackTo" | "changes" | "consensusData"
+  "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusData"
 >;

@@ -14,13 +14,21 @@ const ADDRESS_LENGTH = 20;
  *     address   first 8 bytes of keccak256(address) ‖ address → nothing
  *     slot      address ‖ first 8 bytes of keccak256(slot) ‖ slot → nothing
  */
-export function writeHashedAddress(writer: KvWriter, address: Uint8Array): void {
-  writer.put(hashedAddressKey(address), NOTHING);
+export function writeHashedAddress(
+  writer: Pick<KvWriter, "put">,
+  address: Uint8Array,
+  hash?: Uint8Array,
+): void {
+  writer.put(hashedAddressKey(address, hash), NOTHING);
 }
 
-/** @param key address ‖ slot */
-export function writeHashedSlot(writer: KvWriter, key: Uint8Array): void {
-  writer.put(hashedSlotKey(key), NOTHING);
+/** @param key address ‖ slot @param hash of the slot */
+export function writeHashedSlot(
+  writer: Pick<KvWriter, "put">,
+  key: Uint8Array,
+  hash?: Uint8Array,
+): void {
+  writer.put(hashedSlotKey(key, hash), NOTHING);
 }
 
 export function removeHashedAddress(writer: KvWriter, address: Uint8Array): void {
@@ -32,14 +40,16 @@ export function removeHashedSlot(writer: KvWriter, key: Uint8Array): void {
   writer.remove(hashedSlotKey(key));
 }
 
-function hashedAddressKey(address: Uint8Array): Uint8Array {
-  return tableKey(TABLE.hashedAddress, keccak256(address).subarray(0, HASH_PART), address);
+function hashedAddressKey(address: Uint8Array, hash = keccak256(address)): Uint8Array {
+  return tableKey(TABLE.hashedAddress, hash.subarray(0, HASH_PART), address);
 }
 
-function hashedSlotKey(key: Uint8Array): Uint8Array {
-  const slot = key.subarray(ADDRESS_LENGTH);
-  const hash = keccak256(slot).subarray(0, HASH_PART);
-  return tableKey(TABLE.hashedSlot, key.subarray(0, ADDRESS_LENGTH), hash, slot);
+function hashedSlotKey(
+  key: Uint8Array,
+  hash = keccak256(key.subarray(ADDRESS_LENGTH)),
+): Uint8Array {
+  const [address, slot] = [key.subarray(0, ADDRESS_LENGTH), key.subarray(ADDRESS_LENGTH)];
+  return tableKey(TABLE.hashedSlot, address, hash.subarray(0, HASH_PART), slot);
 }
 
 /** Addresses whose hash begins with the nibbles `path`, with their hashes. */

@@ -47,6 +47,8 @@ import { createStoredState } from "./stored-state.ts";
  */
 export const FREE_BYTES_MIN = 64 << 20;
 
+const NO_ADDRESSES: ReadonlySet<Address> = new Set();
+
 export type LogBlockStoreOptions = {
   /** holds the block log */
   readonly log: LogDirectory;
@@ -283,6 +285,26 @@ export class LogBlockStore implements BlockStore {
     this.#scheduleAddresses();
     this.#schedulePruning();
     this.#failPoint("append:end");
+  }
+
+  appendGenesis(record: BlockRecord): void {
+    this.#assertUsable();
+    this.#assertSpace();
+    const { block } = record;
+    invariant(this.#head === undefined && block.header.number === 0, "block 0 is the first");
+    const payload = encodeBlockRecord(record, NO_ADDRESSES);
+    const position = this.#log.append(payload);
+    const { end } = this.#log;
+    // The rows come in many transactions: where one fails, the next start writes them from the log.
+    this.#orPoison(() =>
+      this.#index.writeGenesis({ executed: record, position, payload, end }, () =>
+        this.#failPoint("genesis:rows"),
+      ),
+    );
+    this.#head = { number: 0, hash: block.hash, end };
+    this.#base = 0;
+    this.#publish();
+    this.#scheduleAddresses();
   }
 
   block(number: number): ExecutedBlock | undefined {

@@ -13,7 +13,6 @@ import {
   validatorPublicKey,
 } from "../../consensus/cometbft/engine-home.ts";
 import { parseGenesis } from "../../params/genesis.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { genesisText, makeHome } from "./init.ts";
@@ -115,7 +114,7 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
 
 function engineGenesisOf(text: string, nodes: readonly TestnetNode[]): string {
   const genesis = parseGenesis(text);
-  const { block } = genesisBlock(genesis, createStateTrie({ node: () => undefined })).record;
+  const { block } = genesisBlock(genesis);
   return engineGenesisJson({
     chainId: genesis.config.chainId,
     genesisTime: block.header.timestamp,

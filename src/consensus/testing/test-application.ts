@@ -84,8 +84,7 @@ export function openTestApplication(
   });
   const stateTrie = createStateTrie(store.trieNodes);
   if (store.head() === undefined) {
-    const { record, nodes } = genesisBlock({ ...GENESIS, gasLimit }, stateTrie);
-    store.append(record, nodes);
+    store.appendGenesis(genesisBlock({ ...GENESIS, gasLimit }));
   }
   const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };

@@ -91,10 +91,7 @@ function openTarget(
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie, logger });
   try {
     const stateTrie = createChainStateTrie(store, { cacheBytes });
-    if (store.head() === undefined) {
-      const { record, nodes } = genesisBlock(genesis, stateTrie);
-      store.append(record, nodes);
-    }
+    if (store.head() === undefined) store.appendGenesis(genesisBlock(genesis));
     const chain = createChain({ config, store, stateTrie, log: logger, genesisHash });
     return { chain, close: () => store.close() };
   } catch (error) {

@@ -30,7 +30,6 @@ import { createRestore } from "../../consensus/state-sync/restore.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -156,7 +155,7 @@ export async function syncFromPeers(
 
 function readGenesis(home: string) {
   const genesis = parseGenesis(readFileSync(genesisPath(home), "utf8"));
-  const { block } = genesisBlock(genesis, createStateTrie({ node: () => undefined })).record;
+  const { block } = genesisBlock(genesis);
   return { genesis, hash: block.hash };
 }
 

@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from "../../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
@@ -27,6 +27,7 @@ import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { LogIndex, type LogMergeLimits } from "../../logs/log-index.ts";
+import { decodePrefix } from "../../records/block-record.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
@@ -35,6 +36,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../../records/changes-record.ts";
+import { StateEntries } from "../../records/state-entries.ts";
 import {
   addressesFrom,
   addressWithHash,
@@ -49,7 +51,8 @@ import { HistoricNodes } from "../nodes/historic-nodes.ts";
 import { NodeHistory } from "../nodes/node-history.ts";
 import { TrieNodeTable } from "../nodes/trie-node-table.ts";
 import { type PrunedRanges, readPrunedRanges } from "../retention/pruned-range.ts";
-import { IndexMismatchError } from "../store-errors.ts";
+import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
+import { loadGenesisState } from "./load-genesis.ts";
 
 /** The last block whose rows are in the index. */
 export type Applied = {
@@ -68,6 +71,9 @@ export type IndexedBlock = {
   /** log position after its record */
   readonly end: number;
 };
+
+/** Block 0 with its record. */
+export type GenesisBlock = Omit<IndexedBlock, "rows"> & { readonly payload: Uint8Array };
 
 /** When history and trie nodes, which wait in memory, go to their rows. */
 export type MergeLimits = {
@@ -297,6 +303,30 @@ export class BlockIndex {
     const position = this.position(number);
     if (position === undefined) throw this.#missingRow(positionKey(number));
     return position;
+  }
+
+  /**
+   * Writes block 0 with all of its state, and the checkpoint after it.
+   * @throws StateRootMismatchError; the index must be opened again after an exception
+   */
+  writeGenesis({ executed, position, payload, end }: GenesisBlock, onCommit = () => {}): void {
+    const { hash, header } = executed.block;
+    const { stateRoot } = header;
+    const entries = new StateEntries(payload, decodePrefix(payload).changesOffset);
+    const tables = { kv: this.#kv, accounts: this.accounts, slots: this.slots };
+    const root = hashFromBytes(loadGenesisState(entries, position, { ...tables, onCommit }));
+    if (root !== stateRoot) {
+      throw new StateRootMismatchError({ number: 0, computed: root, stored: stateRoot });
+    }
+    this.#kv.transaction((writer) => {
+      this.writeBlock(writer, { executed, position });
+      writer.put(stateRootKey(stateRoot), varints(0));
+      writeApplied(writer, { number: 0, hash, end });
+      this.#writeCheckpoint(writer, 1);
+    });
+    this.#checkpointWritten(1);
+    this.#hasFormat = true;
+    this.logs.remember(executed);
   }
 
   /** Writes the rows of the block after the last one; `remember` follows once they are committed. */

@@ -210,6 +210,16 @@ export class NodeHistory {
   }
 }
 
+/** The row of the version that block `number` made of the node at `path`. */
+export function wholeVersionRow(
+  owner: Uint8Array,
+  path: Uint8Array,
+  number: number,
+  rlp: Uint8Array,
+): Row {
+  return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
+}
+
 type Row = { readonly key: Uint8Array; readonly value: Uint8Array };
 
 function wholeVersion(rlp: Uint8Array): Uint8Array {

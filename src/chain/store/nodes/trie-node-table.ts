@@ -13,6 +13,8 @@ const HASH_PART = 16;
 /** Number of the merge, then length of the newest version. */
 const LENGTH_OFFSET = 6;
 const VERSIONS_OFFSET = 8;
+/** Number of the first merge of an index. */
+export const FIRST_MERGE = 1;
 
 /**
  * Trie nodes: in rows, those of the state at the last checkpoint, and in memory those of the blocks since.
@@ -114,7 +116,7 @@ export class TrieNodeTable implements TrieNodeReader {
     const entry = merging.entry(place);
     const key = nodeKey(merging.nodes.owner(entry), merging.nodes.path(entry));
     // The first merge finds rows only where an earlier try of it wrote them.
-    const stored = this.#mergeNumber === 1 ? undefined : writer.view(key);
+    const stored = this.#mergeNumber === FIRST_MERGE ? undefined : writer.view(key);
     const row = this.#mergedRow(merging, place, stored);
     if (row !== undefined) writer.put(key, row);
   }
@@ -137,23 +139,42 @@ export class TrieNodeTable implements TrieNodeReader {
     const before = row === undefined ? NO_VERSION : versionsOf(row)[isWritten ? 1 : 0];
     const newest = merging.newest(place);
     if (newest < 0)
-      return row === undefined ? undefined : this.#join(NO_VERSION, NO_VERSION, before);
+      return row === undefined
+        ? undefined
+        : joinRow(this.#mergeNumber, NO_VERSION, NO_VERSION, before);
     const hash = merging.nodes.hash(newest);
     if (!isWritten && isVersion(before, 0, before.length, hash)) return undefined;
-    return this.#join(hash.subarray(0, HASH_PART), merging.nodes.rlp(newest), before);
+    return joinRow(this.#mergeNumber, hash, merging.nodes.rlp(newest), before);
   }
+}
 
-  #join(hash: Uint8Array, rlp: Uint8Array, before: Uint8Array): Uint8Array {
-    const length = hash.length + rlp.length;
-    const row = allocateShared(VERSIONS_OFFSET + length + before.length);
-    row.set(numberKey(this.#mergeNumber));
-    row[LENGTH_OFFSET] = length & 255;
-    row[LENGTH_OFFSET + 1] = length >> 8;
-    row.set(hash, VERSIONS_OFFSET);
-    row.set(rlp, VERSIONS_OFFSET + hash.length);
-    row.set(before, VERSIONS_OFFSET + length);
-    return row;
-  }
+/** The row of a node that the first merge writes. */
+export function firstNodeRow(
+  owner: Uint8Array,
+  path: Uint8Array,
+  hash: Uint8Array,
+  rlp: Uint8Array,
+): { readonly key: Uint8Array; readonly value: Uint8Array } {
+  return { key: nodeKey(owner, path), value: joinRow(FIRST_MERGE, hash, rlp, NO_VERSION) };
+}
+
+/** @param hash of the newest version; its first bytes are stored */
+function joinRow(
+  mergeNumber: number,
+  hash: Uint8Array,
+  rlp: Uint8Array,
+  before: Uint8Array,
+): Uint8Array {
+  const hashLength = Math.min(hash.length, HASH_PART);
+  const length = hashLength + rlp.length;
+  const row = allocateShared(VERSIONS_OFFSET + length + before.length);
+  row.set(numberKey(mergeNumber));
+  row[LENGTH_OFFSET] = length & 255;
+  row[LENGTH_OFFSET + 1] = length >> 8;
+  for (let i = 0; i < hashLength; i++) row[VERSIONS_OFFSET + i] = hash[i]!;
+  row.set(rlp, VERSIONS_OFFSET + hashLength);
+  row.set(before, VERSIONS_OFFSET + length);
+  return row;
 }
 
 /** The nodes in a row, each with the part of its hash that names it. */

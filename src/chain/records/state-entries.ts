@@ -1,0 +1,103 @@
+import { ByteReader } from "../../storage/byte-io.ts";
+
+const ADDRESS_LENGTH = 20;
+/** Of an account entry: checksum, length of the value, address. */
+const ACCOUNT_VALUE = 4 + 1 + ADDRESS_LENGTH;
+/** Of a slot entry: checksum and both lengths. */
+const SLOT_START = 4 + 1 + 1;
+const SLOTS_MIN = 1_024;
+
+/**
+ * The accounts and slots in the changes of a block that makes all of its state, such as genesis: where each entry is, without an
+ * object an entry. The form is that of changes-record.ts.
+ */
+export class StateEntries {
+  readonly accountCount: number;
+  readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
+  readonly #bytes: Uint8Array;
+  readonly #accounts: Uint32Array;
+  /** Number of the first slot of each account, and of the end of the last one's. */
+  readonly #firstSlots: Uint32Array;
+  #slots = new Uint32Array(SLOTS_MIN);
+
+  /** @param offset where in `bytes`, a record, the changes begin */
+  constructor(bytes: Uint8Array, offset: number) {
+    this.#bytes = bytes;
+    const reader = new ByteReader(bytes, offset);
+    this.accountCount = reader.varint();
+    this.#accounts = new Uint32Array(this.accountCount);
+    this.#firstSlots = new Uint32Array(this.accountCount + 1);
+    let slot = 0;
+    for (let account = 0; account < this.accountCount; account++) {
+      // The flags.
+      reader.offset++;
+      const start = reader.offset;
+      this.#accounts[account] = start;
+      reader.offset = start + ACCOUNT_VALUE + bytes[start + 4]!;
+      for (let slots = reader.varint(); slots > 0; slots--) {
+        if (slot === this.#slots.length) this.#growSlots();
+        this.#slots[slot++] = reader.offset;
+        reader.offset += SLOT_START + bytes[reader.offset + 4]! + bytes[reader.offset + 5]!;
+      }
+      this.#firstSlots[account + 1] = slot;
+    }
+    const codes: { hash: Uint8Array; code: Uint8Array }[] = [];
+    for (let left = reader.varint(); left > 0; left--) {
+      codes.push({ hash: reader.bytes(32), code: reader.block() });
+    }
+    this.codes = codes;
+  }
+
+  /** Where the entry of account number `index` begins; the history of accounts refers to it. */
+  accountOffset(index: number): number {
+    return this.#accounts[index]!;
+  }
+
+  /** 20 bytes, a view. */
+  address(index: number): Uint8Array {
+    const start = this.#accounts[index]! + 5;
+    return this.#bytes.subarray(start, start + ADDRESS_LENGTH);
+  }
+
+  /** Account value in the form of the record, a view. */
+  account(index: number): Uint8Array {
+    const start = this.#accounts[index]!;
+    const value = start + ACCOUNT_VALUE;
+    return this.#bytes.subarray(value, value + this.#bytes[start + 4]!);
+  }
+
+  /** Number of the first slot of account number `index`; its slots end where those of the next one begin. */
+  firstSlot(index: number): number {
+    return this.#firstSlots[index]!;
+  }
+
+  get slotCount(): number {
+    return this.#firstSlots[this.accountCount]!;
+  }
+
+  slotOffset(slot: number): number {
+    return this.#slots[slot]!;
+  }
+
+  /** Writes the 32 bytes of slot number `slot` to `out` at `offset`. */
+  writeSlot(slot: number, out: Uint8Array, offset: number): void {
+    const start = this.#slots[slot]!;
+    const length = this.#bytes[start + 4]!;
+    out.fill(0, offset, offset + 32 - length);
+    const bytes = this.#bytes.subarray(start + SLOT_START, start + SLOT_START + length);
+    out.set(bytes, offset + 32 - length);
+  }
+
+  /** Value of slot number `slot` without leading zeros, a view. */
+  slotValue(slot: number): Uint8Array {
+    const start = this.#slots[slot]!;
+    const value = start + SLOT_START + this.#bytes[start + 4]!;
+    return this.#bytes.subarray(value, value + this.#bytes[start + 5]!);
+  }
+
+  #growSlots(): void {
+    const grown = new Uint32Array(this.#slots.length * 2);
+    grown.set(this.#slots);
+    this.#slots = grown;
+  }
+}

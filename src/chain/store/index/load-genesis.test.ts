@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseGenesis } from "../../../params/genesis.ts";
+import { bytesToHex } from "../../../primitives/hex.ts";
+import { keccak256Hash } from "../../../primitives/keccak.ts";
+import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import type { Kv } from "../../../storage/kv.ts";
+import { createMemoryKv } from "../../../storage/memory-kv.ts";
+import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
+import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import { genesisBlock } from "../../genesis-block.ts";
+import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
+import { StorePoisonedError } from "../store-errors.ts";
+
+const addressOf = (n: number) => keccak256Hash(Buffer.from(`account ${n}`)).slice(0, 42);
+const slots = (count: number) =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [
+      `0x${(i * i).toString(16)}`,
+      `0x${(i + 1).toString(16)}`,
+    ]),
+  );
+
+/** Accounts with and without nonce, code and storage; one code is longer than a batch of rows. */
+function genesisWith(accounts: number) {
+  const alloc: Record<string, object> = {};
+  for (let i = 0; i < accounts; i++) {
+    alloc[addressOf(i)] = {
+      balance: `${BigInt(i) ** 12n}`,
+      ...(i % 3 === 0 && { nonce: `0x${i.toString(16)}` }),
+      ...(i % 7 === 0 && {
+        code: `0x60${(i % 256).toString(16).padStart(2, "0")}`,
+        storage: slots(i % 40),
+      }),
+    };
+  }
+  alloc[addressOf(-1)] = {
+    balance: "0",
+    code: `0x${"5b".repeat(1_100_000)}`,
+    storage: slots(2_000),
+  };
+  return parseGenesis(
+    JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" }),
+  );
+}
+
+/** All rows once nothing waits for a merge. */
+function rowsOf(index: Kv, store: LogBlockStore): string[] {
+  while (store.mergeSome());
+  return Array.from(index.range({}), ([key, value]) => `${bytesToHex(key)} ${bytesToHex(value)}`);
+}
+
+function open(failPoint = (_: string) => {}) {
+  const [log, index] = [createMemoryLogDirectory(), createMemoryKv()];
+  const reopen = () => openLogBlockStore({ log, index, createTrie: createStateTrie, failPoint });
+  return { index, reopen, store: reopen() };
+}
+
+test("the rows of a genesis state are those that a block and its merge write", () => {
+  for (const accounts of [0, 1, 2, 20, 5_000]) {
+    const record = genesisBlock(genesisWith(accounts));
+    const loaded = open();
+    loaded.store.appendGenesis(record);
+    assert.deepEqual(loaded.store.check().faults, []);
+
+    const merged = open();
+    const { root, nodes } = createStateTrie(merged.store.trieNodes).update(
+      EMPTY_TRIE_ROOT,
+      record.changes,
+    );
+    assert.equal(root, record.block.header.stateRoot);
+    merged.store.append(record, nodes);
+    assert.deepEqual(rowsOf(loaded.index, loaded.store), rowsOf(merged.index, merged.store));
+  }
+});
+
+test("a process that dies in the middle of a genesis state has all of it after the next start", () => {
+  const record = genesisBlock(genesisWith(5_000));
+  const complete = open();
+  complete.store.appendGenesis(record);
+  const expected = rowsOf(complete.index, complete.store);
+
+  const counts: number[] = [];
+  const steps = open(() => counts.push(1));
+  steps.store.appendGenesis(record);
+  assert.ok(counts.length > 2);
+  for (let last = 0; last < counts.length; last++) {
+    let left = last;
+    const failed = open(() => {
+      if (left-- === 0) throw new Error("died");
+    });
+    assert.throws(() => failed.store.appendGenesis(record), /died/);
+    const again = failed.reopen();
+    if (again.head() === undefined) continue;
+    assert.deepEqual(again.check().faults, []);
+    assert.deepEqual(rowsOf(failed.index, again), expected);
+  }
+});
+
+test("after a failure in a genesis state the store has to be opened again", () => {
+  const record = genesisBlock(genesisWith(2));
+  const failed = open((name) => {
+    if (name === "genesis:rows") throw new Error("disk");
+  });
+  assert.throws(() => failed.store.appendGenesis(record), /disk/);
+  assert.throws(() => failed.store.appendGenesis(record), StorePoisonedError);
+});

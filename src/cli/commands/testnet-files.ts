@@ -37,6 +37,7 @@ x-node: &node
   security_opt: ["no-new-privileges:true"]
   restart: unless-stopped
   stop_grace_period: 30s
+  logging: { driver: json-file, options: { max-size: 50m, max-file: "3" } }
 x-healthcheck: &healthcheck
   interval: 10s
   timeout: 3s

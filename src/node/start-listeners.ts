@@ -168,7 +168,7 @@ export async function startListeners(
       ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
-      otherRequest: createOtherRequests(config, rpcLog, readiness, modules),
+      otherRequest: createOtherRequests(config, rpcLog, readiness, ports),
     },
   ).catch(async (error) => {
     await closeModules();

@@ -52,10 +52,6 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "mempool.lifetime": [POOL, { removed: "expired" }, "removeStale"],
   "mempool.price-limit": [POOL, { error: "POOL_GAS_PRICE_BELOW_MINIMUM" }, "minimumTip"],
   "mempool.price-bump": [POOL, { error: "POOL_REPLACEMENT_UNDERPRICED" }, "UNDERPRICED"],
-  "dev.fork-cache-size": [
-    "src/dev/fork/fork-limits.test.ts",
-    { none: "what does not fit is read again" },
-  ],
   "json-rpc.gas-cap": [EVM, { none: "a call gets this much gas at most" }],
   "json-rpc.evm-timeout": [EVM, { error: "EXECUTION_TIMEOUT" }],
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],

@@ -511,6 +511,10 @@ export const SCHEMA = {
     forkBlock: option("dev.fork-block", unset(integer(0)), null, {
       description: "Block that is continued: the newest unless set.",
     }),
+    forkCacheBytes: option("dev.fork-cache-size", byteSize, DEFAULTS.forkCacheBytes, {
+      description:
+        "Memory for what a forked chain has read of its remote one, and about the size of its file. What does not fit is read again.",
+    }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,
     }),

@@ -124,7 +124,10 @@ export function createThreadedExecution(
     const timeoutMs = timeoutOf(method, args, limits);
     // A shorter deadline than the first try's has to be the request's own.
     const isShort = timeoutMs > 0 && timeoutMs <= FIRST_TRY_ALONE_MS;
-    if (isShort || !CAN_TRY[method](args, reader)) return inThread(method, args, timeoutMs);
+    const isLarge = threads.isReady && showsMemory(args);
+    if (isShort || isLarge || !CAN_TRY[method](args, reader)) {
+      return inThread(method, args, timeoutMs);
+    }
     try {
       return tryHere(method, args);
     } catch (error) {
@@ -140,6 +143,11 @@ export function createThreadedExecution(
     (...args: readonly unknown[]) => run(name as ReadName, args),
   ]);
   return Object.fromEntries(methods) as ExecutionReads;
+}
+
+/** Each step of such a trace writes a memory: what a try writes in vain, megabytes, would wait for a collection of this thread. */
+function showsMemory(args: readonly unknown[]): boolean {
+  return args.some((arg) => (arg as TraceRequest | null | undefined)?.enableMemory === true);
 }
 
 function isLightBlock(number: number | undefined, reader: Reader): boolean {

@@ -15,6 +15,7 @@ import { ForkCache } from "../../dev/fork/fork-cache.ts";
 import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
 import { type ForkPoint, readForkPoint } from "../../dev/fork/fork-point.ts";
 import { ForkedState } from "../../dev/fork/forked-state.ts";
+import { readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
@@ -73,7 +74,11 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     config.devChain.forkCacheBytes - accountBytes,
   );
   const thread = await startRemoteThread(urls);
-  const remote = new RemoteState(cachedSyncCalls(thread.call, cache), header.number, accountBytes);
+  const remote = new RemoteState(
+    cachedSyncCalls(readAhead(thread.call, cache), cache),
+    header.number,
+    accountBytes,
+  );
   const state = new ForkedState(remote);
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);

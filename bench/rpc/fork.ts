@@ -28,6 +28,8 @@ export async function run([roundsText = "5"]: readonly string[]): Promise<void> 
     const data = encodeDeployData({ abi, bytecode, args: [10n ** 24n] });
     const { contractAddress } = await send(remote, { data });
     const token = contractAddress!;
+    // A provider has executed calls before.
+    await call(remote.port, "eth_createAccessList", [{ from: ALICE, to: token }, "latest"]);
     const url = `http://127.0.0.1:${remote.port}`;
     const far = await delayed(url, ROUND_TRIP_MS);
     const rows = [];

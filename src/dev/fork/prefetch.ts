@@ -1,4 +1,5 @@
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
+import { accountReads } from "./remote-state.ts";
 
 /** A message call as JSON-RPC has it. */
 export type PrefetchedCall = Readonly<
@@ -28,15 +29,11 @@ export function createPrefetch(
 ): (request: PrefetchedCall) => Promise<void> {
   const remembered = new Set<string>();
 
-  const accountReads = (address: string): RemoteCall[] =>
-    ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"].map((method) => ({
-      method,
-      params: [address.toLowerCase(), block],
-    }));
+  const readsOfAccount = (address: string) => accountReads(address.toLowerCase(), block);
 
   function readsOf(list: AccessList): RemoteCall[] {
     const reads = list.flatMap(({ address, storageKeys }) => [
-      ...accountReads(address),
+      ...readsOfAccount(address),
       ...storageKeys.map((slot) => ({
         method: "eth_getStorageAt",
         params: [address.toLowerCase(), slot, block],
@@ -54,7 +51,7 @@ export function createPrefetch(
     const given = Array.isArray(accessList) ? (accessList as AccessList) : [];
     const request = { ...{ from, to, data: input, value } };
     const [, computed] = await Promise.allSettled([
-      call([...named.flatMap(accountReads), ...readsOf(given)]),
+      call([...named.flatMap(readsOfAccount), ...readsOf(given)]),
       // A transfer of ether touches what it names.
       input === undefined || input === "0x"
         ? []

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import {
   BEACON_ROOTS_ADDRESS,
+  CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../../params/gas.ts";
@@ -14,7 +15,7 @@ import { cachedCalls, cachedSyncCalls } from "./cached-calls.ts";
 import { ForkAnswerError } from "./errors.ts";
 import { ForkCache } from "./fork-cache.ts";
 import { createPrefetch } from "./prefetch.ts";
-import { readAhead } from "./read-ahead.ts";
+import { firstReads, readAhead } from "./read-ahead.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 
@@ -58,6 +59,26 @@ test("readAhead: slots of system contracts cost one request in many blocks, thos
   assert.deepEqual(requests, [32, 64, 4]);
   for (const slot of [1n, 2n]) assert.equal(state.storage(TOKEN!, word(slot)), slot);
   assert.deepEqual(requests.slice(3), [1, 1]);
+});
+
+test("firstReads has what the system calls of the first blocks read", async () => {
+  const cache = openCache();
+  await cachedCalls(
+    async (calls) => calls.map(resultOf),
+    cache,
+  )(firstReads({ number: 8190 }, 9000));
+  const offline = cachedSyncCalls(() => assert.fail("it is in the cache"), cache);
+  const state = new RemoteState(offline, 8190, 1 << 20);
+  for (const [address, slot] of [
+    [HISTORY_STORAGE_ADDRESS, 8190n],
+    [BEACON_ROOTS_ADDRESS, 809n],
+    [BEACON_ROOTS_ADDRESS, 9000n + 31n],
+    [WITHDRAWAL_REQUEST_ADDRESS, 3n],
+    [CONSOLIDATION_REQUEST_ADDRESS, 0n],
+  ] as const) {
+    assert.equal(state.account(address)?.balance, 1n);
+    assert.equal(state.storage(address, word(slot)), slot);
+  }
 });
 
 test("createPrefetch reads the accounts of a call, its access list, and that of the remote node in two rounds, once", async () => {

@@ -2,14 +2,21 @@ import {
   BEACON_ROOTS_ADDRESS,
   CONSOLIDATION_REQUEST_ADDRESS,
   HISTORY_STORAGE_ADDRESS,
+  SYSTEM_ADDRESS,
   WITHDRAWAL_REQUEST_ADDRESS,
 } from "../../params/gas.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { Header } from "../../types/header.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
+import { accountReads } from "./remote-state.ts";
 
 /** Slots of a ring buffer that are read with the first one: those of the next blocks, or of the next seconds. */
 const AHEAD = 32n;
+/** EIP-2935 */
+const HISTORY_LENGTH = 8191n;
 /** EIP-4788 has timestamps in the first so many slots and roots in as many after them. */
 const BEACON_ROOTS_LENGTH = 8191n;
 /** Excess, count, head and tail of a request queue (EIP-7002, EIP-7251). */
@@ -23,6 +30,26 @@ export function readAhead(call: SyncRemoteCalls, cache: ForkCache): SyncRemoteCa
     cache.add(more.map((each, index) => [each, results[calls.length + index]]));
     return results.slice(0, calls.length);
   };
+}
+
+/**
+ * What the first block after the fork reads by itself: accounts and slots of its system calls.
+ * @param timestamp when it will be made, Unix seconds
+ */
+export function firstReads({ number }: Pick<Header, "number">, timestamp: number): RemoteCall[] {
+  const block = toQuantity(number);
+  const slots: readonly (readonly [string, bigint])[] = [
+    [HISTORY_STORAGE_ADDRESS, BigInt(number) % HISTORY_LENGTH],
+    [BEACON_ROOTS_ADDRESS, BigInt(timestamp) % BEACON_ROOTS_LENGTH],
+    [WITHDRAWAL_REQUEST_ADDRESS, 0n],
+    [CONSOLIDATION_REQUEST_ADDRESS, 0n],
+  ];
+  const ofSlots = slots.flatMap(([address, slot]) => {
+    const read = { method: "eth_getStorageAt", params: [address, hashFromBigint(slot), block] };
+    return [read, ...companionsOf(read)];
+  });
+  const addresses = [SYSTEM_ADDRESS, ZERO_ADDRESS, ...slots.map(([address]) => address)];
+  return [...addresses.flatMap((address) => accountReads(address, block)), ...ofSlots];
 }
 
 /** What is read soon after `call`. */

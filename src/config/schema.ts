@@ -410,7 +410,7 @@ export const SCHEMA = {
       byteSize,
       DEFAULT_RPC_LIMITS.socketSendBufferBytesMax,
       {
-        description: "Unsent bytes of answers at which a connection is cut.",
+        description: "Unsent bytes of answers above which a further answer cuts the connection.",
       },
     ),
     notificationBufferBytesMax: option(

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkLayers } from "./check-layers.ts";
+import { stalePages } from "./reference/reference.ts";
 import { isRpcReferenceFresh } from "./rpc-docs.ts";
 import { areRpcTypesFresh } from "./rpc-types.ts";
 
@@ -29,4 +30,11 @@ console.log(`docs/rpc.md: ${areDocsFresh ? "ok" : "stale, run npm run docs"}`);
 const areTypesFresh = areRpcTypesFresh();
 console.log(`src/rpc/method-types.ts: ${areTypesFresh ? "ok" : "stale, run npm run docs"}`);
 
-process.exit(failed || faults.length > 0 || !areDocsFresh || !areTypesFresh ? 1 : 0);
+const stale = stalePages();
+console.log(
+  `docs/reference: ${stale.length === 0 ? "ok" : `${stale.join(", ")} stale, run npm run docs`}`,
+);
+
+process.exit(
+  failed || stale.length > 0 || faults.length > 0 || !areDocsFresh || !areTypesFresh ? 1 : 0,
+);

@@ -1,12 +1,16 @@
 /** Builds the explorer: `src/explorer/ui/` and what it takes from the node, as scripts for browsers. See ADR 86. */
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { writePages } from "./pages.mjs";
 
 const FOLDER = "/explorer/";
 
 /** Modules of the node that browsers get another implementation of: their policy forbids WebAssembly. */
-const REPLACED = [["primitives/keccak.ts", "src/explorer/browser/keccak.ts"]];
+const REPLACED = {
+  "src/primitives/keccak.ts": "src/explorer/browser/keccak.ts",
+  "src/crypto/secp256k1-native.ts": "src/explorer/browser/secp256k1.ts",
+  "src/crypto/secp256k1-wasm.ts": "src/explorer/browser/secp256k1.ts",
+};
 
 /**
  * @param root the package
@@ -44,11 +48,9 @@ function replaceModules(root) {
   return {
     name: "replace-modules",
     setup({ onResolve }) {
-      onResolve({ filter: /keccak\.ts$/ }, ({ path, resolveDir, importer }) => {
-        const target = join(resolveDir, path);
-        const found = REPLACED.find(([name]) => target === join(root, "src", name));
-        if (found === undefined || importer === join(root, found[1])) return undefined;
-        return { path: join(root, found[1]) };
+      onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
+        const replacement = REPLACED[relative(root, join(resolveDir, path)).replaceAll("\\", "/")];
+        return replacement && { path: join(root, replacement) };
       });
     },
   };

@@ -8,7 +8,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /**
  * Timers that do not run inside `Failures.guard`, by file: how many, and why an exception of theirs cannot end the process.
- * An exception in a timer reaches the event loop, which ends the node (`node/crash-policy.ts`).
+ * An exception in a timer reaches the event loop, which ends the node (`node/observe/crash-policy.ts`).
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/log-block-store.ts": [1, "a failed merge poisons the store: caught there"],
@@ -21,7 +21,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   ],
   "consensus/solo/solo-engine.ts": [3, "`guarded` passes every failure to onFatal or tries again"],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
-  "node/crash-policy.ts": [1, "ends the process"],
+  "node/observe/crash-policy.ts": [1, "ends the process"],
   "node/adapters/runtime/profiles.ts": [
     2,
     "resolves a promise; a failure of the other one is thrown by stop",

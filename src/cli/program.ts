@@ -7,6 +7,7 @@ import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
 import type { AttachOptions } from "./commands/console.ts";
+import type { ExplorerOptions } from "./commands/explorer.ts";
 import type { InitOptions } from "./commands/init.ts";
 import type { TestnetOptions } from "./commands/testnet.ts";
 import type { TokenOptions } from "./commands/token.ts";
@@ -150,6 +151,16 @@ function addNodeCommands(
     .action(async (flags: Flags) => {
       const { printToken } = await import("./commands/token.ts");
       await printToken({ home: homeOf(flags, context) }, flags as TokenOptions, context);
+    });
+
+  program
+    .command("explorer")
+    .description("serve the block explorer beside a running node, of any client")
+    .requiredOption("--rpc <url>", "JSON-RPC of the node over HTTP")
+    .option("--address <host:port>", "where the explorer listens (default 127.0.0.1:8550)")
+    .action(async (flags: Flags) => {
+      const { explorer } = await import("./commands/explorer.ts");
+      await explorer(flags as ExplorerOptions, context);
     });
 
   withSettings(withHome(program.command("doctor")), invocation)

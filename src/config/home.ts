@@ -69,9 +69,14 @@ export function devJournalPath(home: string): string {
   return join(home, "data", "dev");
 }
 
-/** The block of another chain that a dev chain continues. */
+/** The block of another chain that a dev chain continues; null in it: none, whatever the settings say. */
 export function forkPointPath(home: string): string {
   return join(home, "config", "fork.json");
+}
+
+/** What `fork.json` becomes when the chain in `dataPath` has been removed. */
+export function pendingResetPath(home: string): string {
+  return join(home, "config", "reset.json");
 }
 
 /** What a forked chain had at block `number` and before it. */

@@ -544,6 +544,12 @@ export const SCHEMA = {
       description: "Index transactions by the addresses they have to do with, for ots methods.",
     }),
   },
+  docs: {
+    enable: option("docs.enable", boolean, false, {
+      dev: true,
+      description: "Serve the documentation at the HTTP port under /docs.",
+    }),
+  },
   explorer: {
     enable: option("explorer.enable", boolean, false, {
       dev: true,

@@ -32,11 +32,14 @@ export function createBlockFactory(
     const builder = createBlockBuilder(parent, override(attributes), execution);
     if (!beforeTransaction) return builder;
     return {
-      ...builder,
+      header: builder.header,
+      gasLeft: () => builder.gasLeft(),
+      blobGasLeft: () => builder.blobGasLeft(),
       add(tx, sender) {
         beforeTransaction(tx);
         return builder.add(tx, sender);
       },
+      seal: () => builder.seal(),
     };
   };
 }

@@ -134,18 +134,13 @@ export function loadWasmBackend(): Secp256k1Backend {
   };
 }
 
-/** Missing in the type declarations of Node. */
-const { Table } = WebAssembly as unknown as {
-  readonly Table: new (options: object) => object;
-};
-
 /** The instance on `memory`, with the environment Emscripten expects of its host. */
 function instantiate(memory: WebAssembly.Memory, heap: Uint8Array): Exports {
   const abort = () => invariant(false, "libsecp256k1 does not abort");
   const env = {
     memory,
     memoryBase: STATIC_BASE,
-    table: new Table({ element: "anyfunc", initial: TABLE_SIZE, maximum: TABLE_SIZE }),
+    table: new WebAssembly.Table({ element: "anyfunc", initial: TABLE_SIZE, maximum: TABLE_SIZE }),
     tableBase: 0,
     DYNAMICTOP_PTR: HEAP_END_POINTER,
     STACKTOP: STACK_BASE,

@@ -282,12 +282,14 @@ test("an exception of the state leaves the engine usable, also when memory had g
   const state = createWorldState(createMemoryState());
   const codeHash = state.putCode(hexToBytes("0x6308000000515f54"));
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash });
-  const broken = {
-    ...state,
-    storage: () => {
-      throw failing;
+  const broken = new Proxy(state, {
+    get(target, name) {
+      if (name !== "storage") return target[name as keyof typeof target].bind(target);
+      return () => {
+        throw failing;
+      };
     },
-  };
+  });
   const message = {
     to: contract,
     caller: alice,

@@ -33,25 +33,38 @@ export function createBlockOrder(
   accounts: Iterable<readonly Entry[]>,
   limits: BlockOrderLimits,
 ): BlockOrder {
-  const firsts: Candidate[] = [];
-  for (const entries of accounts) {
-    const candidate = candidateAt([...entries], 0, limits);
-    if (candidate) firsts.push(candidate);
+  return new TipOrder(accounts, limits);
+}
+
+class TipOrder implements BlockOrder {
+  readonly #limits: BlockOrderLimits;
+  readonly #heap: Heap<Candidate>;
+
+  constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits) {
+    this.#limits = limits;
+    const firsts: Candidate[] = [];
+    for (const entries of accounts) {
+      const candidate = candidateAt([...entries], 0, limits);
+      if (candidate) firsts.push(candidate);
+    }
+    this.#heap = new Heap<Candidate>(isBetter, firsts);
   }
-  const heap = new Heap<Candidate>(isBetter, firsts);
-  return {
-    peek: (): PooledTransaction | undefined => heap.peek()?.entry,
-    next() {
-      const current = heap.peek();
-      if (!current) return;
-      const following = candidateAt(current.entries, current.index + 1, limits);
-      if (following) heap.replaceTop(following);
-      else heap.pop();
-    },
-    skipAccount() {
-      heap.pop();
-    },
-  };
+
+  peek(): PooledTransaction | undefined {
+    return this.#heap.peek()?.entry;
+  }
+
+  next(): void {
+    const current = this.#heap.peek();
+    if (!current) return;
+    const following = candidateAt(current.entries, current.index + 1, this.#limits);
+    if (following) this.#heap.replaceTop(following);
+    else this.#heap.pop();
+  }
+
+  skipAccount(): void {
+    this.#heap.pop();
+  }
 }
 
 function candidateAt(

@@ -3,15 +3,16 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { dataPath, isInMemory } from "../config/home.ts";
+import { type InstanceId, openInstanceId } from "../config/instance-id.ts";
 import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
+import { invariant } from "../errors.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
-import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { hexToBytes } from "../primitives/hex.ts";
 import { createAuthenticator } from "../rpc/auth/authenticator.ts";
-import { type ForkedBlocks, forkedMethods } from "../rpc/dev/forked-methods.ts";
 import { namespaceOf } from "../rpc/dispatch/method.ts";
 import { createClientAdmission } from "../rpc/les/client-admission.ts";
 import { createMethodRegistry } from "../rpc/methods.ts";
+import type { Forking } from "../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import type { Readiness } from "../rpc/ports/node.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
@@ -21,22 +22,17 @@ import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
-import { createCheckpointService } from "./adapters/checkpoint-service.ts";
-import { voteForCheckpoint } from "./adapters/checkpoint-signer.ts";
-import { createExecutionThreads } from "./adapters/execution-workers.ts";
 import { createLightClientService } from "./adapters/light-client-service.ts";
-import { createMinerSettings } from "./adapters/miner-settings.ts";
-import { createNodeAdmin } from "./adapters/node-admin.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
-import { reportSessions } from "./adapters/sessions.ts";
+import { lastingConnectionSessions, reportSessions } from "./adapters/sessions.ts";
 import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
-import type { Fork } from "./compose/open-fork.ts";
-import { createRpcPorts } from "./compose/rpc-modules.ts";
+import { RpcSwitch } from "./dev/rpc-switch.ts";
 import { createOtherRequests } from "./observe/other-requests.ts";
+import { openChainRpc, type RpcServices } from "./open-chain-rpc.ts";
 import { InProcessProvider } from "./provider.ts";
 import {
   allowedOriginsOf,
@@ -60,6 +56,13 @@ export type OpenListeners = {
   readonly execution: ExecutionPort;
   /** undefined: this process serves every connection */
   readonly processes: RpcProcesses | undefined;
+  /** Runs `work`, which a call of this node asked for, while no other call is under way. */
+  whileIdle(work: () => Promise<void>): Promise<void>;
+  /**
+   * Closes what reads the chain, and serves the one that `open` opens then. For `whileIdle`.
+   * @returns the port that executes on the new chain
+   */
+  replaceChain(open: () => Promise<ChainCore>): Promise<ExecutionPort>;
   close(): Promise<void>;
 };
 
@@ -74,11 +77,10 @@ export async function startListeners(
   metrics: Metrics,
   readiness: () => Readiness,
   failures: Failures,
+  reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>,
 ): Promise<OpenListeners> {
   const { jsonRpc, ipc, rpcLimits, access } = config;
-  const methods = createMethodRegistry(config);
-  const registry = core.fork ? forkedMethods(methods, forkedBlocksOf(core.fork)) : methods;
-  const known = [...new Set([...registry.keys()].map(namespaceOf))];
+  const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
   let isListening = false;
@@ -97,36 +99,12 @@ export async function startListeners(
   });
   const files = createCallerFiles(config);
   const runtime = createRuntimePort({ log, files });
-  const admin = createNodeAdmin(config, {
-    core,
-    log,
-    files,
-    server: () => server,
-    endpoints,
-    known,
-    isRunning: () => isListening,
-    whisper: () => whisper,
-    hasUnlockedAccounts: () => config.dev || keys.unlockedAccounts().length > 0,
-  });
-  const lesLog = log.child("les");
   let provider: InProcessProvider | undefined;
   const lightClients = createLightClientService(config, { failures, metrics });
   const { serving } = lightClients;
-  const checkpoints = createCheckpointService(
-    config,
-    {
-      ...{ core, log: lesLog, failures, metrics },
-      onCheckpoint: failures.guard(
-        "checkpoint vote",
-        (checkpoint: Checkpoint) =>
-          provider && voteForCheckpoint(config, checkpoint, { core, keys, provider, log: lesLog }),
-      ),
-    },
-    namespacesOf(jsonRpc.api, known).includes("les"),
-  );
   const whisper = await startWhisperService(
     config,
-    { log: log.child("shh"), failures, metrics, networkHosts: () => networkHostsOf(core) },
+    { log: log.child("shh"), failures, metrics, networkHosts: () => networkHostsOf(chain.core) },
     namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);
@@ -140,39 +118,38 @@ export async function startListeners(
   });
   const tls = readTls(config);
   const rpcLog = log.child("rpc");
-  // Other threads follow the store, which has only a part of a forked chain's state.
-  const threads = core.fork ? undefined : createExecutionThreads(config, rpcLog, core, metrics);
-  const modules = createRpcPorts(config, rpcLog, core, {
-    ...{ keys, admin, dappDb, runtime, files, threads },
-    shh: whisper.port,
-    les: { ...checkpoints, ...lightClients.control },
-    methods: [...registry.values()],
-    miner: createMinerSettings(config, core, log.child("miner")),
+  const instance = openInstanceId(config);
+  const services: RpcServices = {
+    ...{ keys, files, runtime, dappDb, lightClients, whisper, endpoints, known, failures, metrics },
+    ...{ instance, readiness, reset: (forking) => reset(forking, instance) },
+    connectionSessions: lastingConnectionSessions(config, rpcLog),
+    server: () => server,
+    provider: () => provider,
     isListening: () => isListening,
-    readiness,
-  });
+  };
+  let chain = openChainRpc(config, log, core, services);
+  const { ports } = chain;
+  // Only a dev chain can be replaced, and the way over the switch costs a little.
+  const rpcSwitch = config.dev && core.devChain ? new RpcSwitch(chain) : undefined;
+  const registry = rpcSwitch?.registry ?? chain.registry;
   processes = startRpcProcesses(
     config,
     { jwtSecret, tls },
     {
-      ...{ core, registry, metrics, ports: modules, serving, log: rpcLog },
+      ...{ core, registry, metrics, ports, serving, log: rpcLog },
       onBadToken: authentication.countBadToken,
     },
   );
   if (ipc.enable) mkdirSync(config.home, { recursive: true, mode: 0o700 });
-  const { filters, feeds } = modules.sessions;
-  metrics.gaugeOf({ name: "rpc_filters", help: "Installed filters." }, () => filters.size);
-  reportSessions(metrics, modules.sessions);
+  reportSessions(metrics, ports.sessions);
   const closeModules = async () => {
-    feeds.close();
-    filters.close();
+    ports.sessions.feeds.close();
     keys.close();
     dappDb.close();
-    checkpoints.close();
     lightClients.close();
     await whisper.close();
     // They read the store, which is closed next.
-    await Promise.all([threads?.close(), processes?.close()]);
+    await Promise.all([chain.close(), processes?.close()]);
   };
   server = await startRpcServer(
     {
@@ -186,12 +163,12 @@ export async function startListeners(
     },
     {
       registry,
-      modules,
+      modules: ports,
       observer: createRpcObserver(rpcLog, metrics),
       ...(serving && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
       connectionWorkers: processes,
-      otherRequest: createOtherRequests(config, rpcLog, readiness),
+      otherRequest: createOtherRequests(config, rpcLog, readiness, ports),
     },
   ).catch(async (error) => {
     await closeModules();
@@ -199,12 +176,23 @@ export async function startListeners(
     throw error;
   });
   isListening = true;
-  const inProcess = new InProcessProvider(registry, modules);
+  const inProcess = new InProcessProvider(registry, ports);
   provider = inProcess;
   return {
     provider: inProcess,
     processes,
-    execution: modules.execution,
+    execution: ports.execution,
+    async whileIdle(work) {
+      invariant(rpcSwitch !== undefined, "only a dev chain is reset");
+      await rpcSwitch.whileIdle(work);
+    },
+    async replaceChain(open) {
+      await chain.close();
+      chain = openChainRpc(config, log, await open(), services);
+      rpcSwitch!.target = chain;
+      instance.renew();
+      return chain.ports.execution;
+    },
     listeners: describeListeners(server, config, known),
     async close() {
       isListening = false;
@@ -217,11 +205,6 @@ export async function startListeners(
       }
     },
   };
-}
-
-function forkedBlocksOf({ base, call }: Fork): ForkedBlocks {
-  const { header, hash } = base.block;
-  return { number: header.number, hash, call };
 }
 
 /** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. */

@@ -2,22 +2,28 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
+import { isInMemory } from "../config/home.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
+import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
+import type { ForkChoice } from "../dev/fork/fork-file.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { mergeExpositions } from "../telemetry/merge-expositions.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import { renewableMetrics } from "../telemetry/renewable-metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose/compose-chain.ts";
-import { openFork } from "./compose/open-fork.ts";
+import { type Fork, openFork } from "./compose/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";
-import { type ArtifactLog, createArtifactLog } from "./observe/artifact-log.ts";
+import { createReset } from "./dev/reset-chain.ts";
+import { finishReset } from "./dev/reset-home.ts";
+import { createArtifactLog } from "./observe/artifact-log.ts";
 import { declareChainMetrics } from "./observe/chain-metrics.ts";
 import { logTransactions } from "./observe/log-transactions.ts";
 import { listenMetrics } from "./observe/metrics-listener.ts";
 import type { InProcessProvider } from "./provider.ts";
-import { startListeners } from "./start-listeners.ts";
+import { type OpenListeners, startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
 import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
@@ -42,27 +48,35 @@ export async function startNode(
   const failure = new Promise<unknown>((resolve) => {
     onFatal = resolve;
   });
-  const metrics = createMetrics();
+  const metrics = renewableMetrics(createMetrics());
   const failures = createFailures(log, metrics);
   const networkEngine =
     config.consensus.engine === "cometbft"
       ? await import("./compose/compose-engine.ts")
       : undefined;
   const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
-  const fork = await openFork(config);
-  const core = await composeOrClose(synced, () =>
-    composeChain(
-      config,
-      { log, metrics, failures, networkEngine, synced },
-      { ...hooks, onFatal, fork },
-    ),
-  );
+  const openCore = async (choice?: ForkChoice) => {
+    const fork = await openFork(config, choice);
+    return composeOrClose(fork, synced, () =>
+      composeChain(
+        config,
+        { log, metrics, failures, networkEngine, synced },
+        { ...hooks, onFatal, fork },
+      ),
+    );
+  };
+  if (config.dev && !isInMemory(config)) finishReset(config.home);
+  let core = await openCore();
   let stopping: Promise<void> | undefined;
   try {
-    declareChainMetrics(metrics, core);
-    logBlocks(core, log.child("chain"));
-    const stateFiles = await openDevStateFiles(config, core, { log: log.child("dev"), failures });
+    observeChain(core, metrics, log);
+    const stateFiles = await openDevStateFiles(config, () => core, {
+      log: log.child("dev"),
+      failures,
+    });
     const { header } = core.chain.head().block;
+    const { resumed, devAccounts } = core;
+    const { chainId } = core.chain.config;
     const readiness = () => ({
       ready: stopping === undefined && core.stalled() === undefined,
       head: core.chain.head().block.header.number,
@@ -76,22 +90,43 @@ export async function startNode(
           readiness,
         )
       : undefined;
-    const { listeners, provider, execution, close, ...opened } = await startListeners(
+    const contracts = config.dev ? readContracts(config, log) : undefined;
+    const logChain = (execution: ExecutionPort) => {
+      if (!config.dev) return;
+      const artifacts =
+        contracts && createArtifactLog(contracts, { chain: core.chain, tracing: execution });
+      logTransactions(core, execution, { log: log.child("chain"), failures, artifacts });
+    };
+    const opened: OpenListeners = await startListeners(
       config,
       log,
       core,
       metrics,
       readiness,
       failures,
+      createReset(config, {
+        core: () => core,
+        whileIdle: (work) => opened.whileIdle(work),
+        async replace(choice) {
+          const newExecution = await opened.replaceChain(async () => {
+            await closeCore(core);
+            finishReset(config.home);
+            core = await openCore(choice);
+            observeChain(core, metrics, log);
+            await core.start();
+            return core;
+          });
+          logChain(newExecution);
+        },
+        onFatal,
+      }),
     ).catch((error) => {
       measured?.close();
       throw error;
     });
     processes = opened.processes;
-    if (config.dev) {
-      const artifacts = openArtifacts(config, core, execution, log);
-      logTransactions(core, execution, { log: log.child("chain"), failures, artifacts });
-    }
+    const { listeners, provider, close } = opened;
+    logChain(opened.execution);
     await core.start();
     async function stop(): Promise<void> {
       try {
@@ -100,24 +135,24 @@ export async function startNode(
         // Whatever a listener's trouble is: the store must be closed.
         measured?.close();
         await stateFiles.close();
-        await core.stop();
-        core.store.close();
-        await fork?.close();
+        await closeCore(core);
       }
     }
     return {
-      core,
+      get core() {
+        return core;
+      },
       provider,
       processes,
       listeners: measured
         ? [...listeners, { kind: "metrics", url: measured.url, namespaces: [], needsToken: false }]
         : listeners,
       chain: {
-        chainId: core.chain.config.chainId,
+        chainId,
         head: header.number,
         headTimestamp: header.timestamp,
-        resumed: core.resumed,
-        devAccounts: core.devAccounts,
+        resumed,
+        devAccounts,
       },
       failure,
       failures,
@@ -128,7 +163,7 @@ export async function startNode(
     };
   } catch (error) {
     core.store.close();
-    await fork?.close();
+    await core.fork?.close();
     await synced?.close();
     throw error;
   }
@@ -136,12 +171,14 @@ export async function startNode(
 
 /** CometBFT runs already after state sync, and ends when there is no chain for it. */
 async function composeOrClose(
+  fork: Fork | undefined,
   synced: SyncedEngine | undefined,
   compose: () => ChainCore,
 ): Promise<ChainCore> {
   try {
     return compose();
   } catch (error) {
+    await fork?.close();
     await synced?.close();
     throw error;
   }
@@ -152,13 +189,17 @@ async function wholeExposition(metrics: Metrics, processes: RpcProcesses): Promi
   return mergeExpositions([metrics.exposition(), ...(await processes.expositions())]);
 }
 
-/** @throws InvalidConfigError */
-function openArtifacts(
+async function closeCore(core: ChainCore): Promise<void> {
+  await core.stop();
+  core.store.close();
+  await core.fork?.close();
+}
+
+/** The contracts of `dev.artifacts`. @throws InvalidConfigError */
+function readContracts(
   { devChain: { artifacts: directory } }: Config,
-  { chain }: ChainCore,
-  tracing: ExecutionPort,
   log: Logger,
-): ArtifactLog | undefined {
+): Contracts | undefined {
   if (directory === null) return undefined;
   if (!existsSync(directory)) {
     const key = "dev.artifacts";
@@ -166,11 +207,16 @@ function openArtifacts(
   }
   const contracts = readArtifacts(resolve(directory));
   log.info("artifacts read", { directory, contracts: contracts.size });
-  return createArtifactLog(contracts, { chain, tracing });
+  return contracts;
 }
 
 function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
+}
+
+function observeChain(core: ChainCore, metrics: Metrics, log: Logger): void {
+  declareChainMetrics(metrics, core);
+  logBlocks(core, log.child("chain"));
 }
 
 /** One line a block. */

@@ -9,6 +9,7 @@ import {
   EMPTY_BYTES,
   equalBytes,
   leftPad,
+  readBigint,
 } from "./bytes.ts";
 
 const words = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
@@ -47,6 +48,13 @@ test("bytesToBigint and bigintToBytes agree with the hex digits at every length"
     }),
     { numRuns: 1_000 },
   );
+});
+
+test("readBigint reads the bytes between two positions of a view, at every length", () => {
+  for (let length = 0; length <= 33; length++) {
+    const bytes = Uint8Array.from({ length: length + 5 }, (_, i) => 0xf0 + i).subarray(1);
+    assert.equal(readBigint(bytes, 2, 2 + length), bytesToBigint(bytes.slice(2, 2 + length)));
+  }
 });
 
 test("bytesToBigint reads a view into a larger buffer", () => {

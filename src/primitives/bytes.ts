@@ -21,22 +21,27 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Unsigned big-endian integer of `bytes`; the empty string is 0. */
 export function bytesToBigint(bytes: Uint8Array): bigint {
-  const { length } = bytes;
+  return readBigint(bytes, 0, bytes.length);
+}
+
+/** As `bytesToBigint`, of the bytes from `start` to `end`. */
+export function readBigint(bytes: Uint8Array, start: number, end: number): bigint {
+  const length = end - start;
   // Most numbers on the chain are small: a plain number costs a tenth of the way through hex.
   if (length <= 6) {
     let value = 0;
-    for (let i = 0; i < length; i++) value = value * 256 + bytes[i]!;
+    for (let i = start; i < end; i++) value = value * 256 + bytes[i]!;
     return BigInt(value);
   }
   if (length <= 12) {
     let high = 0;
     let low = 0;
-    for (let i = 0; i < length - 6; i++) high = high * 256 + bytes[i]!;
-    for (let i = length - 6; i < length; i++) low = low * 256 + bytes[i]!;
+    for (let i = start; i < end - 6; i++) high = high * 256 + bytes[i]!;
+    for (let i = end - 6; i < end; i++) low = low * 256 + bytes[i]!;
     return (BigInt(high) << 48n) | BigInt(low);
   }
   if (length === 32) {
-    const words = new DataView(bytes.buffer, bytes.byteOffset, length);
+    const words = new DataView(bytes.buffer, bytes.byteOffset + start, length);
     return (
       (words.getBigUint64(0) << 192n) |
       (words.getBigUint64(8) << 128n) |
@@ -44,7 +49,8 @@ export function bytesToBigint(bytes: Uint8Array): bigint {
       words.getBigUint64(24)
     );
   }
-  return BigInt(`0x${Buffer.from(bytes.buffer, bytes.byteOffset, length).toString("hex")}`);
+  const digits = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString("hex");
+  return BigInt(`0x${digits}`);
 }
 
 /** Shortest big-endian form of `value`; 0 is the empty string, as RLP wants it. */

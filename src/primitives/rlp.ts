@@ -67,6 +67,11 @@ export function encodeRlpListOf(encodedItems: readonly Uint8Array[]): Uint8Array
   return bytes;
 }
 
+/** Writes the prefix of a list whose encoded items take `payload` bytes; returns where the first item begins. */
+export function writeRlpListPrefix(payload: number, out: Uint8Array, offset: number): number {
+  return writePrefix(0xc0, payload, out, offset);
+}
+
 /** Bytes that a list takes when its encoded items take `payload` bytes. */
 export function rlpListLength(payload: number): number {
   return prefixLength(payload) + payload;

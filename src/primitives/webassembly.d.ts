@@ -18,6 +18,9 @@ declare namespace WebAssembly {
   class Global {
     value: number;
   }
+  class Table {
+    constructor(descriptor: { element: "anyfunc"; initial: number; maximum?: number });
+  }
   class RuntimeError extends Error {}
   type Imports = Record<string, Record<string, unknown>>;
 }

@@ -107,6 +107,7 @@ export type RpcDevMetadata = {
   readonly instanceId: RpcHash;
   readonly latestBlockNumber: number;
   readonly latestBlockHash: RpcHash;
+  readonly forkedNetwork?: RpcForkedNetwork;
 };
 
 export type RpcEIP1898BlockInput = {
@@ -122,6 +123,12 @@ export type RpcFeeHistory = {
   readonly reward?: readonly (readonly RpcQuantity[])[];
   readonly baseFeePerBlobGas?: readonly RpcQuantity[];
   readonly blobGasUsedRatio?: readonly number[];
+};
+
+export type RpcForkedNetwork = {
+  readonly chainId: number;
+  readonly forkBlockNumber: number;
+  readonly forkBlockHash: RpcHash;
 };
 
 export type RpcHeader = {
@@ -258,6 +265,10 @@ export type RpcReceipt = {
   readonly root?: RpcHash;
   readonly blobGasUsed?: RpcQuantity;
   readonly blobGasPrice?: RpcQuantity;
+};
+
+export type RpcResetOptionsInput = {
+  readonly forking?: { readonly jsonRpcUrl?: string; readonly blockNumber?: number | string | bigint; };
 };
 
 export type RpcSetCodeAuthorizationInput = {
@@ -521,7 +532,7 @@ export interface RpcMethods {
   anvil_removeBlockTimestampInterval(): Promise<boolean>;
   anvil_removePoolTransactions(address: RpcAddress): Promise<null>;
   anvil_reorg(depth: number | string | bigint, transactions?: readonly unknown[] | null): Promise<null>;
-  anvil_reset(options?: unknown | null): Promise<null>;
+  anvil_reset(options?: RpcResetOptionsInput | null): Promise<null>;
   anvil_revert(id: number | string | bigint): Promise<boolean>;
   anvil_rollback(depth?: number | string | bigint | null): Promise<null>;
   anvil_setAutomine(automine: boolean): Promise<null>;
@@ -728,7 +739,7 @@ export interface RpcMethods {
   hardhat_metadata(): Promise<RpcDevMetadata>;
   hardhat_mine(blocks?: number | string | bigint | null, intervalSeconds?: number | string | bigint | null): Promise<boolean>;
   hardhat_removeBlockTimestampInterval(): Promise<boolean>;
-  hardhat_reset(options?: unknown | null): Promise<boolean>;
+  hardhat_reset(options?: RpcResetOptionsInput | null): Promise<boolean>;
   hardhat_setBalance(address: RpcAddress, balance: number | string | bigint): Promise<boolean>;
   hardhat_setBlockGasLimit(gasLimit: number | string | bigint): Promise<boolean>;
   hardhat_setBlockTimestampInterval(milliseconds: number | string | bigint): Promise<boolean>;

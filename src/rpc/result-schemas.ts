@@ -206,8 +206,16 @@ export const MINED_BLOCKS = { schema: listOf(BLOCK) };
 
 /** The result of `hardhat_metadata`. */
 export const DEV_METADATA = {
-  schema: shape("DevMetadata", {
-    ...{ clientVersion: { type: "string" }, chainId: INTEGER, instanceId: HASH },
-    ...{ latestBlockNumber: INTEGER, latestBlockHash: HASH },
-  }),
+  schema: shape(
+    "DevMetadata",
+    {
+      ...{ clientVersion: { type: "string" }, chainId: INTEGER, instanceId: HASH },
+      ...{ latestBlockNumber: INTEGER, latestBlockHash: HASH },
+    },
+    {
+      forkedNetwork: shape("ForkedNetwork", {
+        ...{ chainId: INTEGER, forkBlockNumber: INTEGER, forkBlockHash: HASH },
+      }),
+    },
+  ),
 };

@@ -8,13 +8,39 @@ export type AccountOverlay = {
   readonly address: Address;
   /** in the base */
   readonly before: Account | undefined;
-  /** Slots of the base read so far; kept apart from `written` so that undoing a write needs no new read. */
-  readonly loaded: Map<Hash, bigint>;
   account: Account | undefined;
-  written: Map<Hash, bigint>;
+  /** Slots of the base read so far; apart from `written` so that undoing a write needs no new read. */
+  loaded: ReadonlyMap<Hash, bigint>;
+  written: ReadonlyMap<Hash, bigint>;
   /** The account was deleted: the base's storage no longer shows through. */
   cleared: boolean;
 };
+
+/** Most accounts of a block have no storage: two maps less for each of them. */
+export const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
+
+export function createOverlay(address: Address, before: Account | undefined): AccountOverlay {
+  return {
+    address,
+    before,
+    account: before,
+    loaded: NO_SLOTS,
+    written: NO_SLOTS,
+    cleared: false,
+  };
+}
+
+/** `overlay.loaded`, for writing. */
+export function loadedOf(overlay: AccountOverlay): Map<Hash, bigint> {
+  if (overlay.loaded === NO_SLOTS) overlay.loaded = new Map();
+  return overlay.loaded as Map<Hash, bigint>;
+}
+
+/** `overlay.written`, for writing. */
+export function writtenOf(overlay: AccountOverlay): Map<Hash, bigint> {
+  if (overlay.written === NO_SLOTS) overlay.written = new Map();
+  return overlay.written as Map<Hash, bigint>;
+}
 
 /** True when any slot is not 0. */
 export function overlayHasStorage(overlay: AccountOverlay, base: StateReader): boolean {
@@ -53,6 +79,11 @@ export function changeOf(
     const { storage, differs } = storageAfterClearing(overlay, base);
     if (!fieldsDiffer && !differs) return undefined;
     return { address, account, storage, storageCleared: true };
+  }
+  if (written.size === 0) {
+    return fieldsDiffer
+      ? { address, account, storage: NO_SLOTS, storageCleared: false }
+      : undefined;
   }
   const storage = new Map<Hash, bigint>();
   for (const [slot, value] of written) {

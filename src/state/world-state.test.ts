@@ -93,6 +93,19 @@ test("finalizeTransaction deletes empty accounts that were touched, and only tho
   assert.ok(state.account(alice));
 });
 
+test("finalizeTransaction makes the changes of a transaction final: nothing before it is undone", () => {
+  const state = createWorldState(withStorage());
+  state.setAccount(bob, funded);
+  state.setStorage(alice, slot0, 9n);
+  state.finalizeTransaction({ selfDestructs: [], deleteEmptyTouched: true });
+  const start = state.snapshot();
+  state.setStorage(alice, slot0, 1n);
+  state.deleteAccount(bob);
+  state.revertTo(start);
+  assert.deepEqual(state.account(bob), funded);
+  assert.equal(state.storage(alice, slot0), 9n);
+});
+
 test("revertTo undoes touches, except that of the RIPEMD-160 precompile", () => {
   const state = createWorldState(withStorage());
   const start = state.snapshot();
@@ -205,6 +218,7 @@ test("createWorldState agrees with a model that copies everything at each snapsh
               removeFrom(model, address);
           }
           model.touched.clear();
+          snapshots.length = 0;
         }
       }
       agree(state.asReader(), model);

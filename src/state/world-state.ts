@@ -4,12 +4,20 @@ import { bigintToFixedBytes } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH, isEmptyAccount } from "./account.ts";
-import { type AccountOverlay, changeOf, overlayHasStorage } from "./account-overlay.ts";
+import {
+  type AccountOverlay,
+  changeOf,
+  createOverlay,
+  loadedOf,
+  NO_SLOTS,
+  overlayHasStorage,
+  writtenOf,
+} from "./account-overlay.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
 
 /**
  * A state being changed on top of one that is not: transactions run on it one after the other.
- * Every change can be undone, also across `finalizeTransaction`, so a block builder can take a transaction back.
+ * The changes of a transaction can be undone until its `finalizeTransaction`: a snapshot from before is then of no use.
  */
 export interface WorldState extends State {
   /**
@@ -39,11 +47,10 @@ type Undo =
       readonly kind: "deletion";
       readonly of: AccountOverlay;
       readonly account: Account | undefined;
-      readonly written: Map<Hash, bigint>;
+      readonly written: ReadonlyMap<Hash, bigint>;
       readonly cleared: boolean;
     }
   | { readonly kind: "touch"; readonly address: Address }
-  | { readonly kind: "finalize"; readonly touched: Set<Address> }
   | { readonly kind: "code"; readonly codeHash: Hash };
 
 /**
@@ -52,85 +59,180 @@ type Undo =
  */
 const RIPEMD160 = addressFromBytes(bigintToFixedBytes(3n, 20));
 
+type WorldStateOptions = {
+  /**
+   * false where `changes` only computes a state root and is never stored: the old slots of cleared storage are then left out, so
+   * that clearing an account costs the same whatever it stores. true if not given.
+   */
+  readonly listsClearedSlots?: boolean;
+};
+
 /**
  * A world state that begins as `base`, which must not change while this is used.
  *
  * Touched (EIP-161) is an account after `touch`, `setAccount` or `deleteAccount`. The EVM calls `touch` where an
  * account is a call's target, a beneficiary or a coinbase and nothing else about it changes.
- *
- * @param options.listsClearedSlots false where `changes` only computes a state root and is never stored: the old slots of
- * cleared storage are then left out, so that clearing an account costs the same whatever it stores
  */
-export function createWorldState(
-  base: StateReader,
-  { listsClearedSlots = true }: { readonly listsClearedSlots?: boolean } = {},
-): WorldState {
-  const overlays = new Map<Address, AccountOverlay>();
-  const codes = new Map<Hash, Uint8Array>();
-  const journal: Undo[] = [];
-  let touched = new Set<Address>();
+export function createWorldState(base: StateReader, options: WorldStateOptions = {}): WorldState {
+  return new OverlaidState(base, options);
+}
 
-  const overlayOf = (address: Address): AccountOverlay => {
-    let overlay = overlays.get(address);
-    if (overlay === undefined) {
-      const account = base.account(address);
-      overlay = {
-        address,
-        account,
-        before: account,
-        loaded: new Map(),
-        written: new Map(),
-        cleared: false,
-      };
-      overlays.set(address, overlay);
-    }
-    return overlay;
-  };
+/** A class: V8 compiles its methods once, and the functions of a closure again for every block. */
+class OverlaidState implements WorldState {
+  readonly #base: StateReader;
+  readonly #listsClearedSlots: boolean;
+  readonly #overlays = new Map<Address, AccountOverlay>();
+  readonly #codes = new Map<Hash, Uint8Array>();
+  readonly #journal: Undo[] = [];
+  readonly #touched = new Set<Address>();
+  #reader: StateReader | undefined;
 
-  const touch = (address: Address): void => {
-    if (touched.has(address)) return;
-    touched.add(address);
-    journal.push({ kind: "touch", address });
-  };
+  constructor(base: StateReader, { listsClearedSlots = true }: WorldStateOptions) {
+    this.#base = base;
+    this.#listsClearedSlots = listsClearedSlots;
+  }
 
-  const deleteAccount = (address: Address): void => {
-    const of = overlayOf(address);
-    if (of.account === undefined && of.written.size === 0 && of.cleared) return;
-    journal.push({
-      kind: "deletion",
-      of,
-      account: of.account,
-      written: of.written,
-      cleared: of.cleared,
-    });
-    of.account = undefined;
-    of.written = new Map();
-    of.cleared = true;
-  };
+  account(address: Address): Account | undefined {
+    return this.#overlayOf(address).account;
+  }
 
-  const storage = (address: Address, slot: Hash): bigint => {
-    const overlay = overlayOf(address);
+  setAccount(address: Address, account: Account): void {
+    const of = this.#overlayOf(address);
+    this.#journal.push({ kind: "account", of, account: of.account });
+    of.account = account;
+    this.touch(address);
+  }
+
+  deleteAccount(address: Address): void {
+    this.#delete(address);
+    this.touch(address);
+  }
+
+  storage(address: Address, slot: Hash): bigint {
+    const overlay = this.#overlayOf(address);
     const written = overlay.written.get(slot);
     if (written !== undefined) return written;
     if (overlay.cleared) return 0n;
     let value = overlay.loaded.get(slot);
     if (value === undefined) {
-      value = base.storage(address, slot);
-      overlay.loaded.set(slot, value);
+      value = this.#base.storage(address, slot);
+      loadedOf(overlay).set(slot, value);
     }
     return value;
-  };
+  }
 
-  const code = (codeHash: Hash): Uint8Array => codes.get(codeHash) ?? base.code(codeHash);
+  setStorage(address: Address, slot: Hash, value: bigint): void {
+    const of = this.#overlayOf(address);
+    this.#journal.push({ kind: "slot", of, slot, value: of.written.get(slot) });
+    writtenOf(of).set(slot, value);
+  }
 
-  const undo = (step: Undo): void => {
+  hasStorage(address: Address): boolean {
+    return overlayHasStorage(this.#overlayOf(address), this.#base);
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    return this.#codes.get(codeHash) ?? this.#base.code(codeHash);
+  }
+
+  putCode(bytes: Uint8Array): Hash {
+    const codeHash = keccak256Hash(bytes);
+    if (codeHash !== EMPTY_CODE_HASH && !this.#codes.has(codeHash)) {
+      this.#codes.set(codeHash, bytes);
+      this.#journal.push({ kind: "code", codeHash });
+    }
+    return codeHash;
+  }
+
+  touch(address: Address): void {
+    if (this.#touched.has(address)) return;
+    this.#touched.add(address);
+    this.#journal.push({ kind: "touch", address });
+  }
+
+  snapshot(): number {
+    return this.#journal.length;
+  }
+
+  revertTo(snapshot: number): void {
+    const journal = this.#journal;
+    while (journal.length > snapshot) this.#undo(journal.pop()!);
+  }
+
+  finalizeTransaction({
+    selfDestructs,
+    deleteEmptyTouched,
+  }: Parameters<WorldState["finalizeTransaction"]>[0]): void {
+    for (const address of selfDestructs) this.#delete(address);
+    if (deleteEmptyTouched) {
+      for (const address of this.#touched) {
+        const { account } = this.#overlayOf(address);
+        if (account !== undefined && isEmptyAccount(account)) this.#delete(address);
+      }
+    }
+    this.#touched.clear();
+    this.#journal.length = 0;
+  }
+
+  changes(): StateChanges {
+    const accounts: AccountChange[] = [];
+    const deployed = new Map<Hash, Uint8Array>();
+    for (const overlay of this.#overlays.values()) {
+      const change = changeOf(overlay, this.#base, this.#listsClearedSlots);
+      if (change === undefined) continue;
+      accounts.push(change);
+      const bytes = change.account && this.#codes.get(change.account.codeHash);
+      if (bytes) deployed.set(change.account.codeHash, bytes);
+    }
+    return { accounts, codes: deployed };
+  }
+
+  asReader(): StateReader {
+    this.#reader ??= {
+      account: (address) => this.account(address),
+      storage: (address, slot) => this.storage(address, slot),
+      code: (codeHash) => this.code(codeHash),
+      storageEntries: (address) => this.#storageEntries(address),
+    };
+    return this.#reader;
+  }
+
+  *#storageEntries(address: Address): Iterable<readonly [slot: Hash, value: bigint]> {
+    const overlay = this.#overlayOf(address);
+    for (const entry of overlay.written) if (entry[1] !== 0n) yield entry;
+    if (overlay.cleared) return;
+    for (const entry of this.#base.storageEntries(address)) {
+      if (!overlay.written.has(entry[0])) yield entry;
+    }
+  }
+
+  #overlayOf(address: Address): AccountOverlay {
+    let overlay = this.#overlays.get(address);
+    if (overlay === undefined) {
+      overlay = createOverlay(address, this.#base.account(address));
+      this.#overlays.set(address, overlay);
+    }
+    return overlay;
+  }
+
+  #delete(address: Address): void {
+    const of = this.#overlayOf(address);
+    if (of.account === undefined && of.written.size === 0 && of.cleared) return;
+    const { account, written, cleared } = of;
+    this.#journal.push({ kind: "deletion", of, account, written, cleared });
+    of.account = undefined;
+    of.written = NO_SLOTS;
+    of.cleared = true;
+  }
+
+  #undo(step: Undo): void {
     switch (step.kind) {
       case "account":
         step.of.account = step.account;
         break;
       case "slot":
-        if (step.value === undefined) step.of.written.delete(step.slot);
-        else step.of.written.set(step.slot, step.value);
+        if (step.value === undefined) writtenOf(step.of).delete(step.slot);
+        else writtenOf(step.of).set(step.slot, step.value);
         break;
       case "deletion":
         step.of.account = step.account;
@@ -138,86 +240,10 @@ export function createWorldState(
         step.of.cleared = step.cleared;
         break;
       case "touch":
-        if (step.address !== RIPEMD160) touched.delete(step.address);
-        break;
-      case "finalize":
-        touched = step.touched;
+        if (step.address !== RIPEMD160) this.#touched.delete(step.address);
         break;
       case "code":
-        codes.delete(step.codeHash);
+        this.#codes.delete(step.codeHash);
     }
-  };
-
-  const reader: StateReader = {
-    account: (address) => overlayOf(address).account,
-    storage,
-    code,
-    *storageEntries(address) {
-      const overlay = overlayOf(address);
-      for (const entry of overlay.written) if (entry[1] !== 0n) yield entry;
-      if (overlay.cleared) return;
-      for (const entry of base.storageEntries(address)) {
-        if (!overlay.written.has(entry[0])) yield entry;
-      }
-    },
-  };
-
-  return {
-    account: (address) => overlayOf(address).account,
-    setAccount(address, account) {
-      const of = overlayOf(address);
-      journal.push({ kind: "account", of, account: of.account });
-      of.account = account;
-      touch(address);
-    },
-    deleteAccount(address) {
-      deleteAccount(address);
-      touch(address);
-    },
-    storage,
-    setStorage(address, slot, value) {
-      const of = overlayOf(address);
-      journal.push({ kind: "slot", of, slot, value: of.written.get(slot) });
-      of.written.set(slot, value);
-    },
-    hasStorage: (address) => overlayHasStorage(overlayOf(address), base),
-    code,
-    putCode(bytes) {
-      const codeHash = keccak256Hash(bytes);
-      if (codeHash !== EMPTY_CODE_HASH && !codes.has(codeHash)) {
-        codes.set(codeHash, bytes);
-        journal.push({ kind: "code", codeHash });
-      }
-      return codeHash;
-    },
-    touch,
-    snapshot: () => journal.length,
-    revertTo(snapshot) {
-      while (journal.length > snapshot) undo(journal.pop()!);
-    },
-    finalizeTransaction({ selfDestructs, deleteEmptyTouched }) {
-      for (const address of selfDestructs) deleteAccount(address);
-      if (deleteEmptyTouched) {
-        for (const address of touched) {
-          const { account } = overlayOf(address);
-          if (account !== undefined && isEmptyAccount(account)) deleteAccount(address);
-        }
-      }
-      journal.push({ kind: "finalize", touched });
-      touched = new Set();
-    },
-    changes() {
-      const accounts: AccountChange[] = [];
-      const deployed = new Map<Hash, Uint8Array>();
-      for (const overlay of overlays.values()) {
-        const change = changeOf(overlay, base, listsClearedSlots);
-        if (change === undefined) continue;
-        accounts.push(change);
-        const bytes = change.account && codes.get(change.account.codeHash);
-        if (bytes) deployed.set(change.account.codeHash, bytes);
-      }
-      return { accounts, codes: deployed };
-    },
-    asReader: () => reader,
-  };
+  }
 }

@@ -6,8 +6,12 @@ import type { Log } from "./receipt.ts";
 /** Bytes of a logs bloom: 2048 bits. */
 export const BLOOM_LENGTH = 256;
 
+/** The bloom of no logs; shared, never written to. */
+export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_LENGTH);
+
 /** The bloom of `logs` (Yellow Paper 4.4.1): three bits for each address and topic. */
-export function logsBloom(logs: Iterable<Log>): Uint8Array {
+export function logsBloom(logs: readonly Log[]): Uint8Array {
+  if (logs.length === 0) return EMPTY_BLOOM;
   const bloom = new Uint8Array(BLOOM_LENGTH);
   for (const { address, topics } of logs) {
     addToBloom(bloom, addressToBytes(address));

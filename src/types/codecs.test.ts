@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import { NodeError } from "../errors.ts";
 import { addressToBytes } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
+import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashToBytes } from "../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
@@ -12,6 +12,7 @@ import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
 import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom } from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
+import { encodeReceipt } from "./receipt-codec.ts";
 import { blocks, headers, logs } from "./testing/arbitraries.ts";
 
 test("decodeHeader inverts encodeHeader with any number of optional fields", () => {
@@ -41,6 +42,33 @@ test("decodeBlock inverts encodeBlock, and blockSize is its length", () => {
       assert.deepEqual(decodeBlock(bytes), { ...parts, hash: headerHash(parts.header) });
     }),
     { numRuns: 60 },
+  );
+});
+
+test("encodeReceipt is type ‖ rlp([status, cumulativeGasUsed, logsBloom, logs]), with logs and without", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const, 4 as const),
+      fc.constantFrom(0 as const, 1 as const),
+      fc.bigInt(1n, 2n ** 40n),
+      fc.array(logs, { maxLength: 2 }),
+      (type, status, cumulativeGasUsed, list) => {
+        const bloom = logsBloom(list);
+        const rlp = encodeRlp([
+          status === 1 ? Uint8Array.of(1) : EMPTY_BYTES,
+          bigintToBytes(cumulativeGasUsed),
+          bloom,
+          list.map(({ address, topics, data }) => [
+            addressToBytes(address),
+            topics.map(hashToBytes),
+            data,
+          ]),
+        ]);
+        const receipt = { type, status, cumulativeGasUsed, logsBloom: bloom, logs: list };
+        const expected = type === 0 ? rlp : concatBytes(Uint8Array.of(type), rlp);
+        assert.deepEqual(encodeReceipt(receipt), expected);
+      },
+    ),
   );
 });
 

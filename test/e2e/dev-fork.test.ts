@@ -211,7 +211,7 @@ for (const [name, startRemote] of remotes) {
       assert.equal(await call(url, "eth_getBalance", BOB, "latest"), "0x10");
       assert.equal(await call<boolean>(url, "evm_revert", id), true);
       assert.equal(await read(contract, "latest"), word(0));
-      await call(url, "anvil_reset");
+      await call(url, "anvil_reset", { forking: { blockNumber: forked } });
       assert.equal(Number(await call(url, "eth_blockNumber")), forked);
       assert.equal(await read(contract, "latest"), word(7));
       assert.equal(await call(url, "eth_getBalance", STRANGER, "latest"), "0x1234");

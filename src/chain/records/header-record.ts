@@ -1,12 +1,10 @@
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { type ByteReader, type ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
-import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 
-/** Shared by all blocks and receipts without logs; never written to. */
-const EMPTY_BLOOM = new Uint8Array(BLOOM_LENGTH);
 /** A bloom with more bits than this is stored as it is. */
 const BLOOM_BITS_MAX = 200;
 const BLOOM_WHOLE = 0xff;
@@ -124,6 +122,7 @@ export function readBloom(reader: ByteReader): Uint8Array {
 
 function setBits(bloom: Uint8Array): number[] {
   const bits: number[] = [];
+  if (bloom === EMPTY_BLOOM) return bits;
   for (let i = 0; i < BLOOM_LENGTH; i++) {
     const byte = bloom[i]!;
     if (byte === 0) continue;

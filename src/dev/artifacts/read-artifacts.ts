@@ -1,56 +1,20 @@
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { hexToBytes, isData } from "../../primitives/hex.ts";
-import type { AbiItem } from "./abi.ts";
-import { type CompiledCode, type Contract, Contracts } from "./contracts.ts";
+import { Contracts } from "./contracts.ts";
+import {
+  compiledCode,
+  contractsOfBuild,
+  type FoundryArtifact,
+  isFoundry,
+  isHardhat,
+  type Json,
+  type SolcInput,
+  type SolcOutput,
+} from "./parse-artifact.ts";
 import type { SourceMap } from "./source-map.ts";
 
 /** Larger ones are no artifacts: a build-info of a large project has some 50 MB. */
 const FILE_BYTES_MAX = 256 << 20;
-
-type Json = Readonly<Record<string, unknown>>;
-
-type Immutables = Readonly<
-  Record<string, readonly { readonly start: number; readonly length: number }[]>
->;
-
-type SolcCode = {
-  readonly object?: string;
-  readonly sourceMap?: string;
-  readonly immutableReferences?: Immutables;
-};
-
-type SolcContract = {
-  readonly abi?: readonly AbiItem[];
-  readonly evm?: { readonly bytecode?: SolcCode; readonly deployedBytecode?: SolcCode };
-};
-
-/** solc's standard JSON. */
-type SolcInput = { readonly sources?: Readonly<Record<string, { readonly content?: string }>> };
-type SolcOutput = {
-  readonly contracts?: Readonly<Record<string, Readonly<Record<string, SolcContract>>>>;
-  readonly sources?: Readonly<Record<string, { readonly id: number }>>;
-};
-
-/** `out/X.sol/X.json` of Foundry. */
-type FoundryArtifact = {
-  readonly abi: readonly AbiItem[];
-  readonly bytecode: SolcCode;
-  readonly deployedBytecode: SolcCode;
-  readonly id?: number;
-  readonly metadata?: {
-    readonly settings?: { readonly compilationTarget?: Readonly<Record<string, string>> };
-  };
-};
-
-/** `artifacts/contracts/X.sol/X.json` of Hardhat, whose source maps are in its build-info. */
-type HardhatArtifact = {
-  readonly contractName: string;
-  readonly abi: readonly AbiItem[];
-  readonly bytecode: string;
-  readonly deployedBytecode: string;
-  readonly immutableReferences?: Immutables;
-};
 
 /**
  * The contracts of a folder that Foundry (`out`) or Hardhat (`artifacts`, with its build-info) wrote. Files that hold something else are
@@ -105,41 +69,6 @@ export function readArtifacts(directory: string): Contracts {
   return contracts;
 }
 
-/** The contracts of one run of solc. */
-export function contractsOfBuild(input: SolcInput, output: SolcOutput): readonly Contract[] {
-  const paths = new Map(Object.entries(output.sources ?? {}).map(([path, { id }]) => [id, path]));
-  const source = (index: number) => {
-    const path = paths.get(index);
-    const text = path === undefined ? undefined : input.sources?.[path]?.content;
-    // Hardhat 3 puts `project/` before the sources of the project itself.
-    return path === undefined || text === undefined
-      ? undefined
-      : { path: path.replace(/^project\//, ""), text };
-  };
-  return Object.values(output.contracts ?? {}).flatMap((byName) =>
-    Object.entries(byName).map(([name, { abi = [], evm }]) => ({
-      ...{ name, abi },
-      creation: compiledCode(evm?.bytecode ?? {}, source),
-      runtime: compiledCode(evm?.deployedBytecode ?? {}, source),
-    })),
-  );
-}
-
-function compiledCode(
-  { object = "", sourceMap, immutableReferences = {} }: SolcCode,
-  source: SourceMap["source"],
-): CompiledCode {
-  const hex = object.startsWith("0x") ? object : `0x${object}`;
-  return {
-    // Code with an unlinked library has `__$…$__` in it.
-    bytes: isData(hex) ? hexToBytes(hex) : new Uint8Array(0),
-    immutables: Object.values(immutableReferences)
-      .flat()
-      .map(({ start, length }) => [start, length] as const),
-    sourceMap: sourceMap ? { text: sourceMap, source } : undefined,
-  };
-}
-
 /** Foundry's artifacts name their source and its number; the texts are in the project, above the folder of artifacts. */
 function foundrySources(
   directory: string,
@@ -158,16 +87,6 @@ function foundrySources(
     const text = texts.get(path);
     return text === undefined ? undefined : { path, text };
   };
-}
-
-function isFoundry(json: Json | undefined): boolean {
-  const { abi, bytecode } = json ?? {};
-  return Array.isArray(abi) && typeof bytecode === "object" && bytecode !== null;
-}
-
-function isHardhat(json: Json | undefined): json is Json & HardhatArtifact {
-  const { abi, bytecode, contractName } = json ?? {};
-  return Array.isArray(abi) && typeof bytecode === "string" && typeof contractName === "string";
 }
 
 function jsonFiles(directory: string): string[] {

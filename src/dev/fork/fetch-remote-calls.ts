@@ -14,7 +14,8 @@ const BATCH_MAX = 100;
 const TIMEOUT_MS = 15_000;
 /** Rounds over all addresses, with a pause of twice the last one between them: some eight seconds in all. */
 const ROUNDS_MAX = 6;
-const PAUSE_MS = 250;
+/** The first pause. */
+export const FORK_PAUSE_MS = 250;
 /** JSON-RPC codes that ask to try later: geth's, and the HTTP status that some providers put there. */
 const BUSY_CODES: readonly unknown[] = [-32005, 429];
 const PRUNED_CODE = 4444;
@@ -41,7 +42,7 @@ export function fetchRemoteCalls({ urls, pause = sleep }: FetchOptions): RemoteC
     let last: unknown;
     let pruned: ForkArchiveError | undefined;
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      if (round > 0) await pause(PAUSE_MS * 2 ** (round - 1));
+      if (round > 0) await pause(FORK_PAUSE_MS * 2 ** (round - 1));
       let prunedNodes = 0;
       for (const url of urls) {
         try {

@@ -1,13 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
 import type { GenesisAccount } from "../../params/genesis.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
-import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { parseHash } from "../../primitives/hash.ts";
-import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
-import { replaceFile } from "../../storage/replace-file.ts";
 import type { Header } from "../../types/header.ts";
-import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
 import { ForkRemoteError } from "./errors.ts";
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
 import { bigintOf, bytesOf } from "./remote-state.ts";
@@ -100,42 +95,4 @@ function headerOf(json: BlockJson): Header {
     ...optional("parentBeaconBlockRoot", hash),
     ...optional("requestsHash", hash),
   };
-}
-
-type ForkFile = {
-  readonly chainId: string;
-  readonly header: string;
-  readonly alloc: Readonly<
-    Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>
-  >;
-};
-
-/** The point that a home was made from; undefined: it forks nothing. */
-export function loadForkPoint(path: string): ForkPoint | undefined {
-  if (!existsSync(path)) return undefined;
-  const { chainId, header, alloc } = JSON.parse(readFileSync(path, "utf8")) as ForkFile;
-  return {
-    chainId: BigInt(chainId),
-    header: decodeHeader(hexToBytes(header)),
-    alloc: new Map(
-      Object.entries(alloc).map(([address, { balance, nonce, code }]) => [
-        parseAddress(address),
-        { balance: BigInt(balance), nonce: BigInt(nonce), code: hexToBytes(code) },
-      ]),
-    ),
-  };
-}
-
-export function storeForkPoint(path: string, { chainId, header, alloc }: ForkPoint): void {
-  const file: ForkFile = {
-    chainId: toQuantity(chainId),
-    header: bytesToHex(encodeHeader(header)),
-    alloc: Object.fromEntries(
-      [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES }]) => [
-        address,
-        { balance: toQuantity(balance), nonce: toQuantity(nonce), code: bytesToHex(code) },
-      ]),
-    ),
-  };
-  replaceFile(path, `${JSON.stringify(file, undefined, 2)}\n`, 0o600);
 }

@@ -21,6 +21,7 @@ import { InvalidTransactionError } from "../errors.ts";
 import {
   type ApplyMessageOptions,
   applyMessage,
+  type MessageEnvironment,
   type MessageResult,
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
@@ -142,77 +143,118 @@ export function beginBlock(
 
 /** As `beginBlock`, on a state that may hold more than the parent left. */
 export function beginBlockOn(
-  { context, state, baseRoot, patch, blobGasMax }: BlockEnv,
+  env: BlockEnv,
   header: OpenHeader,
-  { config, evm, stateTrie }: ExecutionModules,
+  modules: ExecutionModules,
 ): BlockExecution {
-  const { hardfork } = context;
-  const environment = { evm, block: context, state };
-  const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
-  const receipts: Receipt[] = [];
-  const senders: Address[] = [];
-  const bloom = new Uint8Array(BLOOM_LENGTH);
+  const { context, state } = env;
+  storeAncestry(header, { evm: modules.evm, block: context, state });
+  return new OpenBlock(env, header, modules);
+}
 
-  const changesOfBlock = () => {
+/** A class: V8 compiles its methods once, and the functions of a closure again for every block. */
+class OpenBlock implements BlockExecution {
+  readonly context: BlockContext;
+  readonly #env: BlockEnv;
+  readonly #header: OpenHeader;
+  readonly #modules: ExecutionModules;
+  readonly #environment: MessageEnvironment;
+  readonly #receipts: Receipt[] = [];
+  readonly #senders: Address[] = [];
+  readonly #bloom = new Uint8Array(BLOOM_LENGTH);
+
+  constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
+    const { context, state, blobGasMax } = env;
+    this.context = context;
+    this.#env = env;
+    this.#header = header;
+    this.#modules = modules;
+    const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
+    this.#environment = { evm: modules.evm, block: context, state, gasPool };
+  }
+
+  gasLeft(): bigint {
+    return this.#environment.gasPool.gas;
+  }
+
+  blobGasLeft(): bigint {
+    return this.#environment.gasPool.blobGas;
+  }
+
+  addTransaction(tx: Transaction, knownSender?: Address): TransactionResult {
+    assertChainId(tx, this.#modules.config);
+    const sender = knownSender ?? recoverSender(tx, this.context.hardfork);
+    return this.addMessage(tx, messageFromTransaction(tx, sender, this.context.baseFeePerGas));
+  }
+
+  addMessage(
+    tx: Transaction,
+    message: TransactionMessage,
+    options?: ApplyMessageOptions,
+  ): TransactionResult {
+    const { hardfork, blobBaseFee } = this.context;
+    const result = applyMessage(message, this.#environment, options);
+    const receipt = receiptOf(tx, result, {
+      hardfork,
+      cumulativeGasUsed: this.#gasUsed(),
+      effectiveGasPrice: message.gasPrice,
+      blobBaseFee,
+      stateRoot: this.#stateRoot,
+    });
+    this.#receipts.push(receipt);
+    this.#senders.push(message.from);
+    if (receipt.logs.length > 0) mergeBloom(this.#bloom, receipt.logsBloom);
+    return { receipt, result };
+  }
+
+  finish({
+    withdrawals,
+    uncles = [],
+    systemUpdate,
+  }: Parameters<BlockExecution["finish"]>[0]): BlockOutcome {
+    const { state, baseRoot, blobGasMax } = this.#env;
+    const { hardfork } = this.context;
+    const hasRequests = isAtLeast(hardfork, "prague");
+    const requests = hasRequests ? this.#takeRequests() : [];
+    if (withdrawals) applyWithdrawals(withdrawals, state);
+    applyRewards(this.#header, uncles, hardfork, state);
+    systemUpdate?.(state);
+    const changes = this.#changes();
+    return {
+      receipts: this.#receipts,
+      senders: this.#senders,
+      gasUsed: this.#gasUsed(),
+      blobGasUsed: blobGasMax - this.blobGasLeft(),
+      logsBloom: this.#bloom,
+      requests,
+      ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
+      changes,
+      trie: this.#modules.stateTrie.update(baseRoot, changes),
+      state: state.asReader(),
+    };
+  }
+
+  #gasUsed(): bigint {
+    return this.#header.gasLimit - this.gasLeft();
+  }
+
+  #changes(): StateChanges {
+    const { state, patch } = this.#env;
     const changes = state.changes();
     return patch === undefined ? changes : mergeChanges(patch, changes);
-  };
+  }
 
-  storeAncestry(header, environment);
+  readonly #stateRoot = (): Hash =>
+    this.#modules.stateTrie.update(this.#env.baseRoot, this.#changes()).root;
 
-  const takeRequests = (): readonly Uint8Array[] =>
-    requestList({
-      deposits: depositsOf(receipts, config.depositContractAddress),
+  #takeRequests(): readonly Uint8Array[] {
+    const environment = this.#environment;
+    return requestList({
+      deposits: depositsOf(this.#receipts, this.#modules.config.depositContractAddress),
       withdrawals: takeWithdrawalRequests(environment),
       consolidations: takeConsolidationRequests(environment),
     });
-
-  const addMessage: BlockExecution["addMessage"] = (tx, message, options) => {
-    const result = applyMessage(message, { ...environment, gasPool }, options);
-    const receipt = receiptOf(tx, result, {
-      hardfork,
-      cumulativeGasUsed: header.gasLimit - gasPool.gas,
-      effectiveGasPrice: message.gasPrice,
-      blobBaseFee: context.blobBaseFee,
-      stateRoot: () => stateTrie.update(baseRoot, changesOfBlock()).root,
-    });
-    receipts.push(receipt);
-    senders.push(message.from);
-    if (receipt.logs.length > 0) mergeBloom(bloom, receipt.logsBloom);
-    return { receipt, result };
-  };
-
-  return {
-    context,
-    gasLeft: () => gasPool.gas,
-    blobGasLeft: () => gasPool.blobGas,
-    addTransaction(tx, knownSender) {
-      assertChainId(tx, config);
-      const sender = knownSender ?? recoverSender(tx, hardfork);
-      return addMessage(tx, messageFromTransaction(tx, sender, context.baseFeePerGas));
-    },
-    addMessage,
-    finish({ withdrawals, uncles = [], systemUpdate }) {
-      const hasRequests = isAtLeast(hardfork, "prague");
-      const requests = hasRequests ? takeRequests() : [];
-      if (withdrawals) applyWithdrawals(withdrawals, state);
-      applyRewards(header, uncles, hardfork, state);
-      systemUpdate?.(state);
-      const changes = changesOfBlock();
-      return {
-        receipts,
-        senders,
-        gasUsed: header.gasLimit - gasPool.gas,
-        blobGasUsed: blobGasMax - gasPool.blobGas,
-        logsBloom: bloom,
-        requests,
-        ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
-        changes,
-        trie: stateTrie.update(baseRoot, changes),
-        state: state.asReader(),
-      };
-    },
-  };
+  }
 }
 
 function hashOfRequests(requests: readonly Uint8Array[]): Hash {

@@ -10,7 +10,7 @@ import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
-import { BLOOM_LENGTH } from "../../types/bloom.ts";
+import { EMPTY_BLOOM } from "../../types/bloom.ts";
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
@@ -22,6 +22,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import {
+  type BlockExecution,
   type BlockParent,
   beginBlock,
   type ExecutionModules,
@@ -31,7 +32,6 @@ import {
 } from "./block-execution.ts";
 import { sealBlock } from "./seal-block.ts";
 
-const EMPTY_BLOOM = new Uint8Array(BLOOM_LENGTH);
 const ZERO_NONCE = new Uint8Array(8);
 
 /** The header fields that the proposer of a block decides. */
@@ -102,39 +102,68 @@ export function createBlockBuilder(
     ...(attributes.forced && { areFeesForced: true }),
   });
   const execution = beginBlock(header, parent, modules);
-  const { hardfork } = execution.context;
-  const withdrawals = isAtLeast(hardfork, "shanghai") ? (attributes.withdrawals ?? []) : undefined;
-  const transactions: Transaction[] = [];
+  const isShanghai = isAtLeast(execution.context.hardfork, "shanghai");
+  const withdrawals = isShanghai ? (attributes.withdrawals ?? []) : undefined;
+  return new Builder(header, execution, {
+    config,
+    extraData,
+    ...(withdrawals && { withdrawals }),
+    ...(systemUpdate && { systemUpdate }),
+  });
+}
 
-  return {
-    header,
-    gasLeft: execution.gasLeft,
-    blobGasLeft: execution.blobGasLeft,
-    add(tx, sender) {
-      const added = execution.addTransaction(tx, sender);
-      transactions.push(tx);
-      return added;
-    },
-    seal() {
-      const outcome = execution.finish({
-        ...(withdrawals && { withdrawals }),
-        ...(systemUpdate && { systemUpdate }),
-      });
-      const executed = sealBlock(
-        header,
-        { transactions, extraData, ...(withdrawals && { withdrawals }) },
-        outcome,
-      );
-      validateBlockSize(executed.block, config);
-      return {
-        executed,
-        changes: outcome.changes,
-        nodes: outcome.trie.nodes,
-        state: outcome.state,
-        requests: outcome.requests,
-      };
-    },
-  };
+/** Content of a block besides its open header and its transactions. */
+type BuilderOptions = {
+  readonly config: ChainConfig;
+  readonly extraData: Uint8Array;
+  readonly withdrawals?: readonly Withdrawal[];
+  readonly systemUpdate?: SystemUpdate;
+};
+
+class Builder implements BlockBuilder {
+  readonly header: OpenHeader;
+  readonly #execution: BlockExecution;
+  readonly #options: BuilderOptions;
+  readonly #transactions: Transaction[] = [];
+
+  constructor(header: OpenHeader, execution: BlockExecution, options: BuilderOptions) {
+    this.header = header;
+    this.#execution = execution;
+    this.#options = options;
+  }
+
+  gasLeft(): bigint {
+    return this.#execution.gasLeft();
+  }
+
+  blobGasLeft(): bigint {
+    return this.#execution.blobGasLeft();
+  }
+
+  add(tx: Transaction, sender?: Address): TransactionResult {
+    const added = this.#execution.addTransaction(tx, sender);
+    this.#transactions.push(tx);
+    return added;
+  }
+
+  seal(): SealedBlock {
+    const { config, extraData, withdrawals, systemUpdate } = this.#options;
+    const outcome = this.#execution.finish({
+      ...(withdrawals && { withdrawals }),
+      ...(systemUpdate && { systemUpdate }),
+    });
+    const transactions = this.#transactions;
+    const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
+    const executed = sealBlock(this.header, content, outcome);
+    validateBlockSize(executed.block, config);
+    return {
+      executed,
+      changes: outcome.changes,
+      nodes: outcome.trie.nodes,
+      state: outcome.state,
+      requests: outcome.requests,
+    };
+  }
 }
 
 /** The header of an empty block with these fields: what `validateHeader` needs to see before execution. */

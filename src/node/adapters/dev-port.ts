@@ -1,3 +1,4 @@
+import type { DevChain } from "../../dev/dev-chain.ts";
 import { DevControlError } from "../../dev/errors.ts";
 import { dumpAccounts } from "../../dev/state-dump.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -6,17 +7,19 @@ import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { impersonatedSender } from "../../types/transaction/impersonation.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 
+/** @throws DevControlError on a chain that is not a dev chain */
+export function assertDevChain({ devChain }: Pick<ChainCore, "devChain">): DevChain {
+  if (devChain !== undefined) return devChain;
+  throw new DevControlError(
+    "only a dev chain with the solo engine and json-rpc.processes = 0 can be bent",
+  );
+}
+
 /** `DevPort` over the chain of `core`. */
 export function createDevPort(
   core: Pick<ChainCore, "devChain" | "chain" | "store" | "patches" | "mempool">,
-): DevPort {
-  /** @throws DevControlError on a chain that is not a dev chain */
-  function dev() {
-    if (core.devChain !== undefined) return core.devChain;
-    throw new DevControlError(
-      "only a dev chain with the solo engine and json-rpc.processes = 0 can be bent",
-    );
-  }
+): Omit<DevPort, "reset"> {
+  const dev = () => assertDevChain(core);
 
   function addresses(): Set<Address> {
     const { number } = core.chain.head().block.header;
@@ -36,7 +39,6 @@ export function createDevPort(
     revert: async (id) => dev().revert(id),
     rollback: async (depth) => dev().rollback(depth),
     reorg: async (depth, transactions) => dev().reorg(depth, transactions),
-    reset: async () => dev().reset(),
     impersonate(address, isOn) {
       const others = (dev().settings.impersonated ?? []).filter((other) => other !== address);
       dev().configure({ impersonated: isOn ? [...others, address] : others });

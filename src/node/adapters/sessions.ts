@@ -4,20 +4,34 @@ import { HashrateRegistry } from "../../rpc/eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../../rpc/eth/submit/keyed-lock.ts";
 import { Filters } from "../../rpc/filters/filters.ts";
 import { BlockJsonCache } from "../../rpc/json/block-json-cache.ts";
+import type { ChainEvents } from "../../rpc/ports/chain-view.ts";
+import type { NodePort } from "../../rpc/ports/node.ts";
 import type { RemotePorts, RpcSettings, Sessions } from "../../rpc/ports/rpc-ports.ts";
 import { EthFeeds } from "../../rpc/subscriptions/eth-feeds.ts";
+import { EventsSwitch } from "../../rpc/subscriptions/events-switch.ts";
 import { LogFeed } from "../../rpc/subscriptions/log-feed.ts";
 import { Notifier } from "../../rpc/subscriptions/notifier.ts";
 import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 
+export type ConnectionSessions = Pick<
+  Sessions,
+  "subscriptions" | "feeds" | "traceChains" | "blockJson"
+>;
+
+/** What they learn from. */
+export type ConnectionPorts = {
+  readonly chain: ChainEvents;
+  readonly node: Pick<NodePort, "info">;
+};
+
 /** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
 export function createConnectionSessions(
   { jsonRpc }: Config,
   log: Logger,
-  { chain, node }: Pick<RemotePorts, "chain" | "node">,
-): Pick<Sessions, "subscriptions" | "feeds" | "traceChains" | "blockJson"> {
+  { chain, node }: ConnectionPorts,
+): ConnectionSessions {
   const blockJson = new BlockJsonCache({
     bytesMax: jsonRpc.blockCacheBytes,
     nullPowFields: jsonRpc.nullPowFields,
@@ -46,17 +60,31 @@ export function createConnectionSessions(
   };
 }
 
-/** Filters, subscriptions and caches over the ports. They are subscribed to the chain until their `close` is called. */
-export function createSessions(
+/** `createConnectionSessions` once: called again with the ports of another chain, the same sessions follow that one. */
+export function lastingConnectionSessions(
   config: Config,
   log: Logger,
-  ports: Pick<RemotePorts, "chain" | "node">,
+): (ports: ConnectionPorts) => ConnectionSessions {
+  let opened: { readonly events: EventsSwitch; readonly sessions: ConnectionSessions } | undefined;
+  return ({ chain, node }) => {
+    if (opened === undefined) {
+      const events = new EventsSwitch(chain);
+      opened = { events, sessions: createConnectionSessions(config, log, { chain: events, node }) };
+    } else {
+      opened.events.follow(chain);
+    }
+    return opened.sessions;
+  };
+}
+
+/** Filters and what else is forgotten when the chain is replaced. Subscribed to the chain until `filters.close` is called. */
+export function createFilterSessions(
+  { jsonRpc }: Config,
+  ports: Pick<RemotePorts, "chain">,
   { logLimits }: Pick<RpcSettings, "logLimits">,
-): Sessions {
-  const { jsonRpc } = config;
+): Omit<Sessions, keyof ConnectionSessions> {
   const now = () => performance.now();
   return {
-    ...createConnectionSessions(config, log, ports),
     filters: new Filters(
       {
         max: jsonRpc.filtersMax,

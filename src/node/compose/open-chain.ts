@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
@@ -10,6 +10,7 @@ import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/dev-genesis.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { loadForkChoice } from "../../dev/fork/fork-file.ts";
 import { NodeError } from "../../errors.ts";
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
@@ -76,7 +77,7 @@ export function openChain(
   log: Logger,
   { fork, ...options }: OpenChainOptions = {},
 ): OpenChain {
-  if (fork === undefined && config.dev && existsSync(forkPointPath(config.home))) {
+  if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
       home: config.home,
     });
@@ -129,6 +130,11 @@ export function openChain(
     store.close();
     throw error;
   }
+}
+
+function holdsFork(config: Config): boolean {
+  if (!config.dev || isInMemory(config)) return false;
+  return (loadForkChoice(forkPointPath(config.home)) ?? null) !== null;
 }
 
 /** Hash of the forked block, which an empty store begins with. */

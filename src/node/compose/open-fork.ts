@@ -1,23 +1,19 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import type { RemoteChain } from "../../chain/remote-chain.ts";
 import type { BlockRecord } from "../../chain/store/block-store.ts";
 import type { Config } from "../../config/config.ts";
 import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { renderGenesis } from "../../config/genesis.ts";
-import { devGenesisPath, forkCachePath, forkPointPath } from "../../config/home.ts";
+import { devGenesisPath, forkCachePath, forkPointPath, isInMemory } from "../../config/home.ts";
 import { SYSTEM_CONTRACTS } from "../../config/system-contracts.ts";
+import { DevControlError } from "../../dev/errors.ts";
 import { aliasRoot } from "../../dev/fork/alias-root.ts";
 import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import { ForkCache } from "../../dev/fork/fork-cache.ts";
-import {
-  type ForkPoint,
-  loadForkPoint,
-  readForkPoint,
-  storeForkPoint,
-} from "../../dev/fork/fork-point.ts";
+import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
+import { type ForkPoint, readForkPoint } from "../../dev/fork/fork-point.ts";
 import { ForkedState } from "../../dev/fork/forked-state.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
@@ -26,6 +22,7 @@ import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
+import type { Forking } from "../../rpc/ports/dev.ts";
 import { changesOfAlloc } from "../../state/genesis-alloc.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
@@ -44,25 +41,26 @@ export type Fork = {
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
   /** Calls about blocks up to the fork; what they answer is in the cache. */
   readonly call: RemoteCalls;
+  readonly choice: ForkChoice;
+  /** Nodes of the remote chain; none: what is in the cache alone is known. */
+  readonly urls: readonly string[];
   close(): Promise<void>;
 };
 
 /**
- * Opens the fork of a home: the one it was made with, or a new one of `dev.fork-url`.
+ * Opens what the chain of a home continues.
+ * @param choice undefined: what the home was made with, else what `dev.fork-url` names
  * @returns undefined where the chain forks nothing
  * @throws InvalidConfigError, ForkRemoteError
  */
-export async function openFork(config: Config): Promise<Fork | undefined> {
-  const { home, dev, devChain } = config;
-  const { forkUrls: urls, forkBlock } = devChain;
-  const path = forkPointPath(home);
-  const stored = dev ? loadForkPoint(path) : undefined;
-  if (stored === undefined && urls.length === 0) return undefined;
-  assertForkable(config, stored);
-  const fetchCalls = fetchRemoteCalls({ urls });
-  const point = stored ?? (await newPoint(config, fetchCalls, forkBlock ?? undefined));
+export async function openFork(config: Config, choice?: ForkChoice): Promise<Fork | undefined> {
+  const chosen = choice === undefined ? await configuredChoice(config) : choice;
+  if (chosen === null) return undefined;
+  assertForkable(config);
+  const { point, urls = config.devChain.forkUrls } = chosen;
   const { chainId, header, alloc } = point;
-  const cache = new ForkCache(forkCachePath(home, chainId, header.number));
+  const fetchCalls = fetchRemoteCalls({ urls });
+  const cache = new ForkCache(forkCachePath(config.home, chainId, header.number));
   const thread = await startRemoteThread(urls);
   const state = new ForkedState(
     new RemoteState(cachedSyncCalls(thread.call, cache), header.number),
@@ -87,51 +85,90 @@ export async function openFork(config: Config): Promise<Fork | undefined> {
     state,
     aliasRoot: (trie) => aliasRoot(trie, root, header.stateRoot),
     call: cachedCalls(fetchCalls, cache),
+    choice: chosen,
+    urls,
     close: thread.close,
   };
 }
 
+/**
+ * What a reset continues from now on.
+ * @param forking undefined: nothing
+ * @throws DevControlError where no node is known, ForkRemoteError
+ */
+export async function chooseFork(
+  config: Config,
+  current: Fork | undefined,
+  forking: Forking | undefined,
+): Promise<ForkChoice> {
+  if (forking === undefined) return null;
+  const { url, blockNumber } = forking;
+  if (url === undefined && blockNumber === undefined && current === undefined) return null;
+  const urls = url === undefined ? current?.urls : [url];
+  if (current !== undefined && urls?.length === 0) return current.choice;
+  if (urls === undefined) {
+    throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
+  }
+  assertForkable(config);
+  return { point: await readPoint(config, fetchRemoteCalls({ urls }), blockNumber), urls };
+}
+
+/** @throws InvalidConfigError, ForkRemoteError */
+async function configuredChoice(config: Config): Promise<ForkChoice> {
+  const { home, dev, devChain } = config;
+  const { forkUrls: urls, forkBlock } = devChain;
+  const path = forkPointPath(home);
+  const isStored = dev && !isInMemory(config);
+  const stored = isStored ? loadForkChoice(path) : undefined;
+  if (stored !== undefined) {
+    // A reset has the last word; else the settings must not contradict what is there.
+    if (stored?.urls === undefined) assertSameBlock(config, stored);
+    return stored;
+  }
+  if (urls.length === 0) return null;
+  assertForkable(config);
+  if (isStored && existsSync(devGenesisPath(home))) {
+    const key = "dev.fork-url";
+    const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  const choice = {
+    point: await readPoint(config, fetchRemoteCalls({ urls }), forkBlock ?? undefined),
+  };
+  if (isStored) storeForkChoice(path, choice);
+  return choice;
+}
+
 /** @throws InvalidConfigError */
-function assertForkable({ home, dev, devChain, jsonRpc }: Config, stored: ForkPoint | undefined) {
+function assertForkable({ dev, jsonRpc }: Config): void {
   const fail = (key: string, text: string) => new InvalidConfigError(`${key}: ${text}`, { key });
   if (!dev) throw fail("dev.fork-url", "only a dev chain can fork another one: add --dev");
   if (jsonRpc.processes > 0) {
     throw fail("json-rpc.processes", "a fork is served by one process: its state is not on disk");
   }
-  if (stored === undefined) {
-    if (existsSync(devGenesisPath(home))) {
-      throw fail(
-        "dev.fork-url",
-        `${home} holds a dev chain that forks nothing; choose another --home`,
-      );
-    }
-    return;
-  }
-  const { number } = stored.header;
-  if (devChain.forkBlock !== null && devChain.forkBlock !== number) {
-    throw fail(
-      "dev.fork-block",
-      `the chain in ${home} forks block ${number}; choose another --home`,
-    );
-  }
 }
 
-async function newPoint(
-  { home, devChain }: Config,
+/** @throws InvalidConfigError */
+function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: ForkChoice): void {
+  const number = stored?.point.header.number;
+  if (forkBlock === null || number === undefined || forkBlock === number) return;
+  const key = "dev.fork-block";
+  const text = `${key}: the chain in ${home} forks block ${number}; choose another --home`;
+  throw new InvalidConfigError(text, { key });
+}
+
+function readPoint(
+  { devChain }: Config,
   call: RemoteCalls,
   blockNumber: number | undefined,
 ): Promise<ForkPoint> {
   const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
-  const point = await readForkPoint(call, blockNumber, {
+  return readForkPoint(call, blockNumber, {
     funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
     contracts: new Map(
       SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]),
     ),
   });
-  const path = forkPointPath(home);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  storeForkPoint(path, point);
-  return point;
 }
 
 /** Every rule up to Osaka from the fork on, under the chain id of the remote chain. */

@@ -1,16 +1,14 @@
-import { randomBytes } from "node:crypto";
 import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
-import { isInMemory } from "../../config/home.ts";
-import { instanceId } from "../../config/instance-id.ts";
+import type { InstanceId } from "../../config/instance-id.ts";
 import { clientVersion } from "../../config/version.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
-import { hashFromBytes } from "../../primitives/hash.ts";
 import type { NodeAdmin } from "../../rpc/admin/port.ts";
 import type { MethodInfo } from "../../rpc/dispatch/method.ts";
 import type { LesPort } from "../../rpc/les/port.ts";
 import type { MinerSettings } from "../../rpc/miner/port.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
+import type { DevPort } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { NodePort, Readiness } from "../../rpc/ports/node.ts";
 import type { RemotePorts, RpcPorts, RpcSettings } from "../../rpc/ports/rpc-ports.ts";
@@ -25,7 +23,11 @@ import { createDevPort } from "../adapters/dev-port.ts";
 import { createBlockMethods, createExecutionPort } from "../adapters/execution-port.ts";
 import { createInspectionPort } from "../adapters/inspection-port.ts";
 import { createKeysPort } from "../adapters/keys-port.ts";
-import { createSessions } from "../adapters/sessions.ts";
+import {
+  type ConnectionPorts,
+  type ConnectionSessions,
+  createFilterSessions,
+} from "../adapters/sessions.ts";
 import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "../adapters/threaded-execution.ts";
 import { createValidatorVoting } from "../adapters/validator-voting.ts";
@@ -54,6 +56,10 @@ export type NodeModules = {
   readonly readiness: () => Readiness;
   /** undefined: calls run on this thread */
   readonly threads: ExecutionThreads | undefined;
+  readonly instance: InstanceId;
+  readonly reset: DevPort["reset"];
+  /** Those of connections, which stay when the chain is replaced. */
+  readonly connectionSessions: (ports: ConnectionPorts) => ConnectionSessions;
 };
 
 /** The ports of the JSON-RPC methods, all in this thread but the executions of `modules.threads`. */
@@ -82,7 +88,7 @@ export function createRpcPorts(
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys, core.devChain),
-    dev: createDevPort(core),
+    dev: { ...createDevPort(core), reset: modules.reset },
     node: createNodePort(config, core, chain, modules),
     les: modules.les,
     shh: modules.shh,
@@ -90,18 +96,21 @@ export function createRpcPorts(
     tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
   };
   const settings = rpcSettings(config, modules.methods);
-  return { ...remote, sessions: createSessions(config, log, remote, settings), settings };
+  const sessions = {
+    ...modules.connectionSessions(remote),
+    ...createFilterSessions(config, remote, settings),
+  };
+  return { ...remote, sessions, settings };
 }
 
 function createNodePort(
   config: Config,
-  { chain, feeRecipient, engine, devChain, voting }: ChainCore,
+  { chain, feeRecipient, engine, devChain, voting, fork }: ChainCore,
   view: ChainView,
-  { admin, miner, dappDb, isListening, readiness }: NodeModules,
+  { admin, miner, dappDb, isListening, readiness, instance }: NodeModules,
 ): NodePort {
   const { consensus, devChain: devSettings } = config;
   const version = (config.dev && devSettings.clientVersion) || clientVersion();
-  const idOfMemory = hashFromBytes(randomBytes(32));
   const startingBlock = chain.head().block.header.number;
   return {
     info: () => {
@@ -120,8 +129,13 @@ function createNodePort(
     },
     readiness,
     devChain: () => ({
-      instanceId: isInMemory(config) ? idOfMemory : instanceId(config.home),
+      instanceId: instance.value(),
       isAutomine: devChain?.isAutomine ?? consensus.blockTime === "instant",
+      fork: fork && {
+        number: fork.base.block.header.number,
+        hash: fork.base.block.hash,
+        url: fork.urls[0],
+      },
     }),
     ...admin,
     ...miner,

@@ -17,25 +17,25 @@ export type DevStateFiles = {
 
 /**
  * Loads `dev.load-state` into a chain that is new, and writes `dev.dump-state` every `dev.state-interval` and when the node stops.
+ * @param core the chain, which a reset replaces
  * @throws InvalidConfigError for a file that cannot be read, DevControlError for one that holds no state
  */
 export async function openDevStateFiles(
   { dev: isDev, devChain: { loadState, dumpState, stateIntervalMs } }: Config,
-  core: ChainCore,
+  core: () => ChainCore,
   { log, failures }: { readonly log: Logger; readonly failures: Failures },
 ): Promise<DevStateFiles> {
   if (!isDev || (loadState ?? dumpState) === null) return { async close() {} };
-  const port = createDevPort(core);
-  if (loadState !== null && core.resumed) {
+  if (loadState !== null && core().resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
     const edits = await unpackDump(read(loadState));
-    await port.edit(edits);
+    await createDevPort(core()).edit(edits);
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }
   async function dump(): Promise<void> {
     if (dumpState === null) return;
-    const state = await port.dumpState();
+    const state = await createDevPort(core()).dumpState();
     replaceFile(resolve(dumpState), dumpText(state), 0o600);
     log.debug("state dumped", { file: dumpState });
   }

@@ -17,12 +17,19 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "head_timestamp_seconds", help: "Time of the newest block." }, () => {
     return chain.head().block.header.timestamp;
   });
-  for (const kind of ["block", "state", "proof"] as const) {
-    metrics.gaugeOf(
-      { name: `oldest_${kind}`, help: `Number of the oldest block whose ${kind} is served.` },
-      () => chain.oldest()[kind],
-    );
-  }
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gaugeOf({ name, help }, read);
+  gauge("oldest_block", "Number of the oldest block that is served.", () => chain.oldest().block);
+  gauge(
+    "oldest_state",
+    "Number of the oldest block whose state is served.",
+    () => chain.oldest().state,
+  );
+  gauge(
+    "oldest_proof",
+    "Number of the oldest block whose proofs are served.",
+    () => chain.oldest().proof,
+  );
   metrics.gaugeOf(
     { name: "blocks_stalled", help: "1 while blocks cannot be stored, for want of space say." },
     () => (stalled() === undefined ? 0 : 1),

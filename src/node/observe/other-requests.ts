@@ -3,22 +3,29 @@ import { type AnswerPage, createPageServer } from "../../pages/answer-page.ts";
 import { readPageTable } from "../../pages/page-table.ts";
 import type { MaybePromise } from "../../rpc/ports/maybe-promise.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
+import type { DiscoverModules } from "../../rpc/rpc/discover.ts";
+import type { OtherRequest } from "../../rpc/server/http-request.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { answerHealth } from "./health.ts";
+import { createOpenRpcFile } from "./open-rpc-file.ts";
 
-/** What the RPC port serves besides calls: health, and the pages that the settings open. */
+/** What the RPC port serves besides calls: health, the OpenRPC document, and the pages that the settings open. */
 export function createOtherRequests(
   config: Config,
   log: Logger,
   readiness: () => MaybePromise<Readiness>,
-): AnswerPage {
+  modules: DiscoverModules,
+): OtherRequest {
+  const answerOpenRpc = createOpenRpcFile(modules);
   const answerPage = openPages(config, log);
-  return (request, response) =>
-    answerHealth(request, response, readiness) || (answerPage?.(request, response) ?? false);
+  return (request, response, access) =>
+    answerHealth(request, response, readiness) ||
+    answerOpenRpc(request, response, access) ||
+    (answerPage?.(request, response) ?? false);
 }
 
-function openPages({ explorer }: Config, log: Logger): AnswerPage | undefined {
-  const names = explorer.enable ? ["explorer"] : [];
+function openPages({ docs, explorer }: Config, log: Logger): AnswerPage | undefined {
+  const names = [...(docs.enable ? ["docs"] : []), ...(explorer.enable ? ["explorer"] : [])];
   if (names.length === 0) return undefined;
   const table = readPageTable(names);
   if (table === undefined) {

@@ -7,7 +7,7 @@ import { anvilNodeInfo } from "./client/anvil-node-info.ts";
 import { hardhatMetadata } from "./client/hardhat-metadata.ts";
 
 const base = createTestModules();
-const devChain = { instanceId: ZERO_HASH, isAutomine: true };
+const devChain = { instanceId: ZERO_HASH, isAutomine: true, fork: undefined };
 const modules = { ...base, node: { ...base.node, devChain: () => devChain } };
 const head = base.blocks.at(-1)!.block;
 
@@ -23,7 +23,7 @@ test("hardhat_metadata names client, chain and head, with numbers as JSON intege
 
 test("hardhat_getAutomine says whether blocks are instant", async () => {
   assert.equal(await hardhatGetAutomine.call(modules), true);
-  const node = { devChain: () => ({ ...devChain, isAutomine: false }) };
+  const node = { devChain: () => ({ ...devChain, isAutomine: false, fork: undefined }) };
   assert.equal(await hardhatGetAutomine.call({ node }), false);
 });
 

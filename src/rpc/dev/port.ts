@@ -2,8 +2,17 @@ import type { Hash } from "../../primitives/hash.ts";
 
 /** What a dev chain says about itself to the tools that recognise Hardhat Network and anvil. */
 export type DevChainInfo = {
-  /** Random, and the same until the chain's data is deleted: deployments recorded under it are still on the chain. */
+  /** Random, and the same until the chain is reset or its data deleted: deployments recorded under it are still on the chain. */
   readonly instanceId: Hash;
   /** A transaction is mined as soon as it arrives. */
   readonly isAutomine: boolean;
+  /** The block of another chain that this one continues. */
+  readonly fork: ForkInfo | undefined;
+};
+
+export type ForkInfo = {
+  readonly number: number;
+  readonly hash: Hash;
+  /** A node of the other chain; undefined: none is asked. */
+  readonly url: string | undefined;
 };

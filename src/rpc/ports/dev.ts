@@ -6,6 +6,14 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
+/** A block of another chain to continue. */
+export type Forking = {
+  /** undefined: the nodes that are asked now */
+  readonly url?: string | undefined;
+  /** undefined: the newest block */
+  readonly blockNumber?: number | undefined;
+};
+
 /** Bends a dev chain. Plain data only. Every method throws DevControlError on a chain that is none. */
 export interface DevPort {
   settings(): MaybePromise<DevSettings>;
@@ -29,7 +37,12 @@ export interface DevPort {
     depth: number,
     transactions: readonly { readonly raw: Uint8Array; readonly block: number }[],
   ): Promise<void>;
-  reset(): Promise<void>;
+  /**
+   * Begins anew, at the first block of this chain or at a block of another one.
+   * @param forking undefined: a chain of its own
+   * @throws DevControlError where no node of the other chain is known, ForkRemoteError when it does not answer
+   */
+  reset(forking?: Forking): Promise<void>;
   impersonate(address: Address, isOn: boolean): MaybePromise<void>;
   /** Submits a transaction that carries `impersonatingSignature`, for any sender. */
   submitUnsigned(raw: Uint8Array): MaybePromise<Hash>;

@@ -3,6 +3,8 @@ import { type MethodInfo, namespaceOf } from "../dispatch/method.ts";
 /** Of the OpenRPC specification. */
 const OPEN_RPC_VERSION = "1.3.2";
 
+export type OpenRpcDocument = ReturnType<typeof openRpcDocument>;
+
 /** The OpenRPC document of `methods`, in order of their names. */
 export function openRpcDocument(
   methods: readonly MethodInfo[],

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { RequestContext } from "../dispatch/context.ts";
+import { type AccessPolicy, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { JsonPart } from "../params/codec.ts";
@@ -17,9 +17,15 @@ import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { type HeaderFields, type Rejection, TOO_MANY_CONNECTIONS } from "./rejection.ts";
 
+/** Serves a request that is no call (health, documents, pages): true when it did. Host and Origin are checked before. */
+export type OtherRequest = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  access: AccessPolicy,
+) => boolean;
+
 export type HttpRequestModules = ListenerModules & {
-  /** Serves a request that is no call (health, metrics, pages): true when it did. Host and Origin are checked before. */
-  readonly otherRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  readonly otherRequest?: OtherRequest;
   /** False on a port for WebSocket alone. */
   readonly servesCalls: boolean;
 };
@@ -76,7 +82,7 @@ export function serveRequest(
     answerPreflight(request, response);
     return;
   }
-  if (modules.otherRequest?.(request, response)) return;
+  if (modules.otherRequest?.(request, response, options.access)) return;
   // Load balancers probe like this.
   if ((method === "GET" || method === "HEAD") && request.url === "/" && modules.servesCalls) {
     response.writeHead(200, { "content-length": "0" }).end();

@@ -7,8 +7,9 @@ import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { createAccessPolicy } from "./access.ts";
 import type { ConnectionWorkers } from "./connection-workers.ts";
 import type { EndpointOptions, TcpKind } from "./endpoint.ts";
-import { type HttpModules, listenHttp } from "./http-listener.ts";
+import { listenHttp } from "./http-listener.ts";
 import { endWithRejection } from "./http-rejection.ts";
+import type { OtherRequest } from "./http-request.ts";
 import { listenIpc } from "./ipc.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "./limits.ts";
 import type { Listener, TcpListener, TcpListenerOptions, TlsMaterial } from "./listener.ts";
@@ -38,7 +39,7 @@ export type RpcServerModules<Modules> = {
   readonly observer?: RpcObserver;
   readonly authenticate?: Authenticate;
   readonly admission?: CallAdmission;
-  readonly otherRequest?: NonNullable<HttpModules["otherRequest"]>;
+  readonly otherRequest?: OtherRequest;
   readonly connectionWorkers?: ConnectionWorkers | undefined;
 };
 

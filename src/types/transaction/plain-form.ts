@@ -1,5 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
+import { EMPTY_BYTES, readBigint } from "../../primitives/bytes.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { chainIdFromV } from "./legacy.ts";
@@ -112,14 +112,17 @@ class PlainItems {
       if (first === 0) this.#isPlain = false;
       return BigInt(first);
     }
-    const bytes = this.#short(lengthMax);
-    if (bytes.length > 0 && bytes[0] === 0) this.#isPlain = false;
-    return bytesToBigint(bytes);
+    const length = this.#short(lengthMax);
+    const start = this.#next;
+    this.#skip(length);
+    if (!this.#isPlain) return 0n;
+    if (length > 0 && this.#bytes[start] === 0) this.#isPlain = false;
+    return readBigint(this.#bytes, start, this.#next);
   }
 
   /** 20 bytes, or null for none. */
   recipient(): Address | null {
-    const bytes = this.#short(20);
+    const bytes = this.#take(this.#short(20));
     if (bytes.length === 0) return null;
     if (bytes.length !== 20) this.#isPlain = false;
     return bytesToHex(bytes) as Address;
@@ -131,7 +134,7 @@ class PlainItems {
       this.#next++;
       return this.#bytes.subarray(this.#next - 1, this.#next);
     }
-    if (first <= 0xb7) return this.#short(55);
+    if (first <= 0xb7) return this.#take(this.#short(55));
     const lengthBytes = first - 0xb7;
     const length = this.#length(this.#next + 1, lengthBytes);
     if (first >= 0xc0 || length < 56) this.#isPlain = false;
@@ -143,24 +146,25 @@ class PlainItems {
     if (this.#bytes[this.#next++] !== 0xc0) this.#isPlain = false;
   }
 
-  /** A string of at most 55 bytes. */
-  #short(lengthMax: number): Uint8Array {
+  /** The length of a string of at most 55 bytes, whose content is next. */
+  #short(lengthMax: number): number {
     const length = (this.#bytes[this.#next] ?? 0) - 0x80;
     this.#next++;
     if (length < 0 || length > lengthMax) this.#isPlain = false;
     // One byte below 0x80 is its own encoding.
     if (length === 1 && this.#bytes[this.#next]! < 0x80) this.#isPlain = false;
-    return this.#take(length);
+    return length;
   }
 
   #take(length: number): Uint8Array {
     const start = this.#next;
-    if (!this.#isPlain || start + length > this.#bytes.length) {
-      this.#isPlain = false;
-      return this.#bytes.subarray(0, 0);
-    }
-    this.#next = start + length;
-    return this.#bytes.subarray(start, this.#next);
+    this.#skip(length);
+    return this.#isPlain && length > 0 ? this.#bytes.subarray(start, this.#next) : EMPTY_BYTES;
+  }
+
+  #skip(length: number): void {
+    if (this.#next + length > this.#bytes.length) this.#isPlain = false;
+    if (this.#isPlain) this.#next += length;
   }
 
   /** A length in `count` bytes; not a number where it has leading zeros or is beyond 32 bits. */

@@ -98,7 +98,9 @@ export async function composeRpcWorker(
       observer: createRpcObserver(log, metrics),
       ...(config.les.serve > 0 && { admission: createClientAdmission({ serving, nowMs }) }),
       authenticate: authentication.authenticate,
-      otherRequest: createOtherRequests(config, log, () => remote.node.readiness()),
+      otherRequest: createOtherRequests(config, log, () => remote.node.readiness(), {
+        ...{ node: ports.node, settings },
+      }),
     },
   );
 

@@ -1,14 +1,19 @@
+import { FORK_PAUSE_MS } from "../../../dev/fork/fetch-remote-calls.ts";
 import { hardforkAt } from "../../../params/hardfork-at.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { json } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
+import type { NodePort } from "../../ports/node.ts";
 
-type Modules = { readonly chain: Pick<ChainView, "config" | "head" | "suggestTip"> };
+type Modules = {
+  readonly chain: Pick<ChainView, "config" | "head" | "suggestTip">;
+  readonly node: Pick<NodePort, "devChain">;
+};
 
 /**
  * `anvil_nodeInfo`: head, rules and fees in anvil's shape. `currentBlockTimestamp` (Unix seconds) and `chainId` are JSON integers, the
- * other numbers QUANTITY; the members of `forkConfig` are null: nothing is forked.
+ * other numbers QUANTITY; the members of `forkConfig` are null where nothing is forked.
  *
  * @see Foundry book, anvil reference, `anvil_nodeInfo`
  */
@@ -17,9 +22,10 @@ export const anvilNodeInfo = defineMethod({
   params: {},
   result: json,
   private: true,
-  async handle(_params, { chain }: Modules) {
+  async handle(_params, { chain, node }: Modules) {
     const { header, hash } = await chain.head();
     const baseFee = header.baseFeePerGas ?? 0n;
+    const { fork } = await node.devChain();
     const hardfork = hardforkAt(chain.config, header);
     return {
       currentBlockNumber: toQuantity(header.number),
@@ -33,7 +39,11 @@ export const anvilNodeInfo = defineMethod({
         gasLimit: toQuantity(header.gasLimit),
         gasPrice: toQuantity(baseFee + (await chain.suggestTip())),
       },
-      forkConfig: { forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null },
+      forkConfig: {
+        forkUrl: fork?.url ?? null,
+        forkBlockNumber: fork?.number ?? null,
+        forkRetryBackoff: fork === undefined ? null : FORK_PAUSE_MS,
+      },
     };
   },
 });

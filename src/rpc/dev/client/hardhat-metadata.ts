@@ -10,8 +10,8 @@ type Modules = {
 };
 
 /**
- * `hardhat_metadata`: `{clientVersion, chainId, instanceId, latestBlockNumber, latestBlockHash}`, numbers as JSON integers.
- * Hardhat Ignition deletes its journal of a deployment when `instanceId` has changed. `forkedNetwork` is absent: nothing is forked.
+ * `hardhat_metadata`: `{clientVersion, chainId, instanceId, latestBlockNumber, latestBlockHash}`, numbers as JSON integers, and on a fork
+ * `forkedNetwork`: `{chainId, forkBlockNumber, forkBlockHash}`. Hardhat Ignition deletes its journal of a deployment when `instanceId` has changed.
  *
  * @see Hardhat Network reference, `hardhat_metadata`
  */
@@ -23,13 +23,16 @@ export const hardhatMetadata = defineMethod({
   async handle(_params, { chain, node }: Modules) {
     const { hash, header } = await chain.head();
     const { clientVersion } = await node.info();
-    const { instanceId } = await node.devChain();
+    const { instanceId, fork } = await node.devChain();
+    const chainId = Number(chain.config.chainId);
     return {
-      clientVersion,
-      chainId: Number(chain.config.chainId),
+      ...{ clientVersion, chainId },
       instanceId,
       latestBlockNumber: header.number,
       latestBlockHash: hash,
+      ...(fork && {
+        forkedNetwork: { chainId, forkBlockNumber: fork.number, forkBlockHash: fork.hash },
+      }),
     };
   },
 });

@@ -1,20 +1,54 @@
-import { DevControlError } from "../../../dev/errors.ts";
-import { json, optional } from "../../params/codec.ts";
+import { InvalidValueError } from "../../dispatch/errors.ts";
+import { optional, type ParamCodec } from "../../params/codec.ts";
+import type { Forking } from "../../ports/dev.ts";
 import { bothNames, controlMethods, type DevModules } from "../control-methods.ts";
+import { lenientCount } from "../lenient-number.ts";
+
+/** `{forking: {jsonRpcUrl?, blockNumber?}}`; without `forking` nothing is forked. */
+const resetOptions: ParamCodec<Forking | undefined> = {
+  schema: {
+    title: "ResetOptions",
+    type: "object",
+    properties: {
+      forking: {
+        type: "object",
+        properties: { jsonRpcUrl: { type: "string" }, blockNumber: lenientCount.schema! },
+      },
+    },
+  },
+  decode(value) {
+    const { forking } = object(value, "options");
+    if (forking === undefined || forking === null) return undefined;
+    const { jsonRpcUrl: url, blockNumber } = object(forking, "forking");
+    if (url != null && (typeof url !== "string" || !/^https?:\/\//.test(url))) {
+      throw new InvalidValueError("jsonRpcUrl: the address of a node over HTTP is wanted");
+    }
+    return {
+      ...(url != null && { url }),
+      // viem sends NaN, null over a wire, where its caller gave no number.
+      ...(blockNumber != null &&
+        !Number.isNaN(blockNumber) && {
+          blockNumber: lenientCount.decode(blockNumber, "blockNumber"),
+        }),
+    };
+  },
+};
+
+function object(value: unknown, name: string): Readonly<Record<string, unknown>> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
+  }
+  throw new InvalidValueError(`${name}: an object is wanted`);
+}
 
 /**
- * Back to the genesis block, with nothing set and an empty pool.
+ * Begins anew with nothing set, an empty pool, no snapshots and no filters: at the genesis block, or with `forking` at a block of another chain,
+ * the newest unless a number is given, through the node at `jsonRpcUrl` or, left out, the one in use.
  *
- * @throws DevControlError when a remote chain to fork is named: this node forks none
+ * @throws DevControlError where no node is known to fork from, ForkRemoteError when it does not answer: nothing has changed then
  */
 export const reset = controlMethods({
   names: bothNames("reset"),
-  params: { options: optional(json) },
-  async handle({ options }, { dev }: DevModules) {
-    const { forking } = (options ?? {}) as { readonly forking?: { readonly jsonRpcUrl?: unknown } };
-    if (forking?.jsonRpcUrl !== undefined) {
-      throw new DevControlError("forking of a remote chain is not supported");
-    }
-    await dev.reset();
-  },
+  params: { options: optional(resetOptions) },
+  handle: ({ options }, { dev }: DevModules) => dev.reset(options),
 });

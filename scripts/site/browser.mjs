@@ -1,0 +1,145 @@
+/** In the browser: the search field, the menu on small screens, and buttons that copy code. */
+import MiniSearch from "minisearch";
+
+const RESULTS_MAX = 12;
+/** Characters before a hit in the text that is shown with it. */
+const EXCERPT_BEFORE = 40;
+const EXCERPT_LENGTH = 160;
+
+const form = document.querySelector("form.search");
+const input = form.querySelector("input");
+const list = form.querySelector("ul");
+let loading;
+let selected = -1;
+
+/** The index is fetched when somebody is about to search. */
+function load() {
+  loading ??= (async () => {
+    const pages = await (await fetch(form.dataset.index)).json();
+    const entries = pages.flatMap(([path, page, sections]) =>
+      sections.map(([anchor, title, text]) => [
+        anchor === "" ? path : `${path}#${anchor}`,
+        title,
+        page,
+        text,
+      ]),
+    );
+    const search = new MiniSearch({ fields: ["title", "page", "text"] });
+    search.addAll(entries.map(([, title, page, text], id) => ({ id, title, page, text })));
+    return { entries, search };
+  })();
+  return loading;
+}
+
+async function showResults() {
+  const query = input.value.trim();
+  const { entries, search } = await load();
+  // Another letter was typed meanwhile.
+  if (query !== input.value.trim()) return;
+  const found = search.search(query, {
+    boost: { title: 5, page: 2 },
+    // Several namespaces have a method of the same name.
+    boostDocument: (id) => (entries[id][1].startsWith("eth_") ? 1.2 : 1),
+    prefix: true,
+    fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+    combineWith: "AND",
+  });
+  selected = -1;
+  list.replaceChildren(
+    ...found.slice(0, RESULTS_MAX).map(({ id, terms }, i) => itemOf(entries[id], terms, i)),
+  );
+  if (query !== "" && found.length === 0) list.append(textOf("li", "nothing", "Nothing found"));
+  setOpen(query !== "");
+}
+
+function itemOf([url, title, page, text], terms, index) {
+  const item = textOf("li", "", "");
+  item.id = `result-${index}`;
+  item.setAttribute("role", "option");
+  item.setAttribute("aria-selected", "false");
+  const link = document.createElement("a");
+  link.href = url;
+  link.tabIndex = -1;
+  link.append(
+    textOf("strong", "", title),
+    textOf("span", "page", title === page ? "" : page),
+    textOf("span", "excerpt", excerptOf(text, terms)),
+  );
+  item.append(link);
+  return item;
+}
+
+function excerptOf(text, terms) {
+  const lower = text.toLowerCase();
+  const hits = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0);
+  const start = hits.length === 0 ? 0 : Math.max(0, Math.min(...hits) - EXCERPT_BEFORE);
+  const excerpt = text.slice(start, start + EXCERPT_LENGTH);
+  return `${start > 0 ? "…" : ""}${excerpt}${start + EXCERPT_LENGTH < text.length ? "…" : ""}`;
+}
+
+function textOf(tag, className, text) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
+
+function setOpen(isOpen) {
+  list.hidden = !isOpen;
+  input.setAttribute("aria-expanded", String(isOpen));
+  if (!isOpen) input.removeAttribute("aria-activedescendant");
+}
+
+function select(step) {
+  const options = [...list.querySelectorAll("[role=option]")];
+  if (options.length === 0) return;
+  options[selected]?.setAttribute("aria-selected", "false");
+  selected = (selected + step + options.length) % options.length;
+  options[selected].setAttribute("aria-selected", "true");
+  options[selected].scrollIntoView({ block: "nearest" });
+  input.setAttribute("aria-activedescendant", options[selected].id);
+}
+
+input.addEventListener("focus", load);
+input.addEventListener("input", showResults);
+input.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown") select(1);
+  else if (event.key === "ArrowUp") select(selected === -1 ? 0 : -1);
+  else if (event.key === "Escape") setOpen(false);
+  else return;
+  event.preventDefault();
+});
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const option = list.querySelectorAll("[role=option]")[Math.max(0, selected)];
+  option?.querySelector("a").click();
+});
+list.addEventListener("click", () => setOpen(false));
+document.addEventListener("click", ({ target }) => {
+  if (!form.contains(target)) setOpen(false);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input, textarea")) return;
+  event.preventDefault();
+  input.focus();
+});
+
+const menu = document.querySelector("button.menu");
+menu.addEventListener("click", () => {
+  const isOpen = menu.getAttribute("aria-expanded") !== "true";
+  menu.setAttribute("aria-expanded", String(isOpen));
+  document.body.classList.toggle("menu-open", isOpen);
+});
+
+for (const figure of document.querySelectorAll("figure.code")) {
+  const button = textOf("button", "copy", "Copy");
+  button.type = "button";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(figure.querySelector("code").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+  figure.append(button);
+}

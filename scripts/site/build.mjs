@@ -1,0 +1,94 @@
+/** Builds the documentation site: the Markdown files of the repository as pages that the node serves at /docs. See ADR 88. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, posix } from "node:path";
+import { writePages } from "../pages.mjs";
+import { DECISIONS, filesOf, pathOf } from "./contents.mjs";
+import { renderMarkdown } from "./markdown.mjs";
+import { documentOf } from "./template.mjs";
+
+/**
+ * @param root the package
+ * @param outdir `dist/pages`
+ * @returns bytes of all pages by encoding
+ */
+export async function buildSite(root, outdir) {
+  return writePages(outdir, "docs", await sitePages(root));
+}
+
+/** Every file of the site: `path`, `content`, `isHashed`. */
+export async function sitePages(root) {
+  const pages = renderPages(root);
+  const titles = new Map(pages.map(({ file, title }) => [file, title]));
+  titles.set("docs/index.md", "Overview");
+  const files = await assetsOf(root, searchIndexOf(pages));
+  const assets = {
+    style: files.find(({ path }) => path.endsWith(".css")).path,
+    script: files.find(({ path }) => path.endsWith(".js")).path,
+    index: files.find(({ path }) => path.endsWith(".json")).path,
+  };
+  const documents = pages.map((page) => ({
+    path: pathOf(page.file),
+    content: documentOf(page, (file) => titles.get(file), assets),
+  }));
+  return [...documents, ...files];
+}
+
+function renderPages(root) {
+  const files = filesOf(root);
+  const texts = new Map(
+    files
+      .filter((file) => file !== DECISIONS)
+      .map((file) => [file, readFileSync(join(root, file), "utf8")]),
+  );
+  texts.set(DECISIONS, listOfDecisions(texts));
+  return files.map((file) => {
+    const linkOf = (href) => {
+      const [path, anchor] = href.split("#");
+      if (path === "") return href;
+      const target = posix.join(dirname(file), path);
+      if (!texts.has(target)) return undefined;
+      return pathOf(target) + (anchor ? `#${anchor}` : "");
+    };
+    return { file, ...renderMarkdown(texts.get(file), linkOf) };
+  });
+}
+
+function listOfDecisions(texts) {
+  const items = [...texts]
+    .filter(([file]) => file.startsWith("docs/adr/"))
+    .map(([file, text]) => `- [${/^# (.*)$/m.exec(text)[1]}](${basename(file)})`);
+  return `# Decisions\n\nOne page for each decision that needed reasons.\n\n${items.join("\n")}\n`;
+}
+
+/** Pages and their sections: `[path, title, [[anchor, heading, text], …]]` for each. */
+function searchIndexOf(pages) {
+  return pages.map(({ file, title, sections }) => [
+    pathOf(file),
+    title,
+    sections.map(({ id, title: heading, text }) => [id, heading, text]),
+  ]);
+}
+
+/** Style, script and search index, by names that change with their content. */
+async function assetsOf(root, index) {
+  const { build } = await import("esbuild");
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: { docs: "scripts/site/browser.mjs", style: "scripts/site/style.css" },
+    outdir: "docs",
+    entryNames: "[name]-[hash]",
+    ...{ bundle: true, format: "esm", target: "es2022", minify: true, legalComments: "none" },
+    ...{ write: false, logLevel: "warning" },
+  });
+  const text = JSON.stringify(index);
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 8);
+  return [
+    ...outputFiles.map(({ path, contents }) => ({
+      path: `/docs/${basename(path)}`,
+      content: contents,
+      isHashed: true,
+    })),
+    { path: `/docs/search-${hash}.json`, content: text, isHashed: true },
+  ];
+}

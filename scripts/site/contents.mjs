@@ -1,0 +1,61 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
+export const MENU = [
+  ["Begin", ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md"]],
+  [
+    "Guides",
+    [
+      "docs/guides/embed.md",
+      "docs/guides/app-chain.md",
+      "docs/operations/one-machine.md",
+      "docs/operations/network.md",
+      "docs/guides/monitoring.md",
+      "docs/guides/upgrade.md",
+      "docs/operations/retention.md",
+    ],
+  ],
+  [
+    "Reference",
+    [
+      "docs/rpc.md",
+      "docs/reference/settings.md",
+      "docs/reference/metrics.md",
+      "docs/reference/errors.md",
+      "docs/compliance.md",
+      "docs/glossary.md",
+    ],
+  ],
+  [
+    "Inside",
+    [
+      "ARCHITECTURE.md",
+      "CONTRIBUTING.md",
+      "docs/acceptance.md",
+      "docs/adr/index.md",
+      "CHANGELOG.md",
+    ],
+  ],
+];
+
+/** Made at the build: a list of the decisions. */
+export const DECISIONS = "docs/adr/index.md";
+
+/** Every page by its file, those of the menu first. */
+export function filesOf(root) {
+  const decisions = readdirSync(join(root, "docs/adr")).filter((name) => name.endsWith(".md"));
+  return [
+    ...MENU.flatMap(([, files]) => files),
+    ...decisions.sort().map((name) => `docs/adr/${name}`),
+  ];
+}
+
+/** Path of the page of `file`: `docs/guides/embed.md` is at `/docs/guides/embed/`. */
+export function pathOf(file) {
+  const name = file
+    .replace(/^docs\//, "")
+    .replace(/\.md$/, "")
+    .toLowerCase();
+  return name === "index" ? "/docs/" : `/docs/${name.replace(/\/index$/, "")}/`;
+}

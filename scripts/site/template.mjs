@@ -1,0 +1,70 @@
+import { MENU, pathOf } from "./contents.mjs";
+import { escapeHtml } from "./markdown.mjs";
+
+/** Headings of more than this many sections are too long a list to help. */
+const CONTENTS_MAX = 60;
+
+/**
+ * The whole document of one page.
+ *
+ * @param page of `renderMarkdown`, with its `file`
+ * @param titleOf a file's page
+ * @param assets paths of `style`, `script` and `index`
+ */
+export function documentOf(page, titleOf, assets) {
+  const title = page.file === "docs/index.md" ? "Evmint" : `${page.title} – Evmint`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets.style}">
+<script type="module" src="${assets.script}"></script>
+</head>
+<body>
+<a class="skip" href="#content">To the text</a>
+<header>
+<button type="button" class="menu" aria-expanded="false" aria-controls="menu" aria-label="Menu">☰</button>
+<a class="brand" href="/docs/">Evmint</a>
+<form class="search" role="search" data-index="${assets.index}">
+<input type="search" role="combobox" aria-label="Search" aria-expanded="false" aria-controls="results" aria-autocomplete="list" placeholder="Search" autocomplete="off" spellcheck="false">
+<ul id="results" class="results" role="listbox" aria-label="Results" hidden></ul>
+</form>
+</header>
+<div class="columns">
+<nav id="menu" aria-label="Pages">
+${MENU.map((section) => menuSection(section, page.file, titleOf)).join("\n")}
+</nav>
+<main id="content">
+${page.html}</main>
+${contentsOf(page.headings)}
+</div>
+</body>
+</html>
+`;
+}
+
+function menuSection([name, files], current, titleOf) {
+  const items = files.map((file) => {
+    const isHere =
+      file === current || (file.startsWith("docs/adr/") && current.startsWith("docs/adr/"));
+    const mark = isHere ? ` aria-current="${file === current ? "page" : "true"}"` : "";
+    return `<li><a href="${pathOf(file)}"${mark}>${escapeHtml(titleOf(file))}</a></li>`;
+  });
+  return `<h2>${name}</h2>\n<ul>${items.join("")}</ul>`;
+}
+
+/** Links to the sections of a page that has several. */
+function contentsOf(headings) {
+  const all = headings.filter(({ depth }) => depth === 2 || depth === 3);
+  const shown = all.length <= CONTENTS_MAX ? all : all.filter(({ depth }) => depth === 2);
+  if (shown.length < 2) return "";
+  const items = shown.map(
+    ({ depth, id, name }) =>
+      `<li class="depth-${depth}"><a href="#${id}">${escapeHtml(name)}</a></li>`,
+  );
+  return `<aside aria-label="On this page"><h2>On this page</h2><ul>${items.join("")}</ul></aside>`;
+}

@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { parseAddress } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import { replaceFile } from "../../storage/replace-file.ts";
+import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
+import type { ForkPoint } from "./fork-point.ts";
+
+/** What a dev chain continues; null: nothing, it has a genesis of its own. */
+export type ForkChoice = {
+  readonly point: ForkPoint;
+  /** Nodes of the remote chain. Stored where `hardhat_reset` gave them; else those of the settings are asked. */
+  readonly urls?: readonly string[];
+} | null;
+
+type ForkFile = {
+  readonly chainId: string;
+  readonly header: string;
+  readonly alloc: Readonly<
+    Record<string, { readonly balance: string; readonly nonce: string; readonly code: string }>
+  >;
+  readonly urls?: readonly string[];
+} | null;
+
+/** The choice of a home; undefined: none was stored. */
+export function loadForkChoice(path: string): ForkChoice | undefined {
+  if (!existsSync(path)) return undefined;
+  const file = JSON.parse(readFileSync(path, "utf8")) as ForkFile;
+  if (file === null) return null;
+  const { chainId, header, alloc, urls } = file;
+  const point: ForkPoint = {
+    chainId: BigInt(chainId),
+    header: decodeHeader(hexToBytes(header)),
+    alloc: new Map(
+      Object.entries(alloc).map(([address, { balance, nonce, code }]) => [
+        parseAddress(address),
+        { balance: BigInt(balance), nonce: BigInt(nonce), code: hexToBytes(code) },
+      ]),
+    ),
+  };
+  return { point, ...(urls && { urls }) };
+}
+
+export function storeForkChoice(path: string, choice: ForkChoice): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  replaceFile(path, `${JSON.stringify(fileOf(choice), undefined, 2)}\n`, 0o600);
+}
+
+function fileOf(choice: ForkChoice): ForkFile {
+  if (choice === null) return null;
+  const { point, urls } = choice;
+  const { chainId, header, alloc } = point;
+  return {
+    chainId: toQuantity(chainId),
+    header: bytesToHex(encodeHeader(header)),
+    alloc: Object.fromEntries(
+      [...alloc].map(([address, { balance, nonce = 0n, code = EMPTY_BYTES }]) => [
+        address,
+        { balance: toQuantity(balance), nonce: toQuantity(nonce), code: bytesToHex(code) },
+      ]),
+    ),
+    ...(urls && { urls }),
+  };
+}

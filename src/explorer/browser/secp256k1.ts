@@ -1,0 +1,33 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import type { Secp256k1Backend } from "../../crypto/secp256k1-backend.ts";
+import { InvariantError } from "../../errors.ts";
+
+const NOT_SIGNING = "the explorer does not sign: wallets do";
+
+const BACKEND: Secp256k1Backend = {
+  name: "native",
+  recover(signature, recoveryId, digest) {
+    try {
+      const withId = secp256k1.Signature.fromBytes(signature, "compact").addRecoveryBit(recoveryId);
+      return withId.recoverPublicKey(digest).toBytes(false);
+    } catch {
+      // noble throws where r is no point of the curve.
+      return undefined;
+    }
+  },
+  sign() {
+    throw new InvariantError(NOT_SIGNING);
+  },
+  publicKey() {
+    throw new InvariantError(NOT_SIGNING);
+  },
+};
+
+/** In place of the two modules of the node that load the curve as native code or as WebAssembly. */
+export function loadNativeBackend(): Secp256k1Backend {
+  return BACKEND;
+}
+
+export function loadWasmBackend(): Secp256k1Backend {
+  return BACKEND;
+}

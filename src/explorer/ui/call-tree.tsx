@@ -1,0 +1,75 @@
+import type { Hex } from "../../primitives/hex.ts";
+import { decodeCall, decodeRevert } from "./abi.ts";
+import { contractAt } from "./abi-store.ts";
+import { bytesOfHex, count, ether, percent } from "./format.ts";
+import { HexText } from "./parts.tsx";
+
+/** A frame as `callTracer` answers it. */
+export type Frame = {
+  readonly type: string;
+  readonly from: Hex;
+  readonly to?: Hex;
+  readonly value?: Hex;
+  readonly gasUsed: Hex;
+  readonly input: Hex;
+  readonly output?: Hex;
+  readonly error?: string;
+  readonly revertReason?: string;
+  readonly calls?: readonly Frame[];
+};
+
+/** The message calls of a transaction as a tree: gas, value, and where it reverted. */
+export function CallTree({ frame, total }: { readonly frame: Frame; readonly total: string }) {
+  const calls = frame.calls ?? [];
+  return (
+    <ul class="calls">
+      <li>
+        <FrameLine frame={frame} total={total} />
+        {calls.map((call, at) => (
+          <CallTree key={at} frame={call} total={total} />
+        ))}
+      </li>
+    </ul>
+  );
+}
+
+function FrameLine({ frame, total }: { frame: Frame; total: string }) {
+  const { type, to, value = "0x0", gasUsed, input, error } = frame;
+  const isCreation = type.startsWith("CREATE");
+  const decoded = isCreation ? undefined : decodeCall(to ?? null, input);
+  const reason = error === undefined ? undefined : reasonOf(frame);
+  return (
+    <div class={`line${error === undefined ? "" : " failed"}`}>
+      <span class="tag">{type}</span>
+      {to && <HexText value={to} to={`/address/${to}`} name={contractAt(to)?.name} />}
+      <b>
+        {decoded
+          ? `${decoded.name}(${decoded.args.map(({ text }) => shortened(text)).join(", ")})`
+          : callText(input, isCreation)}
+      </b>
+      {BigInt(value) > 0n && <span>{ether(value)}</span>}
+      <span class="muted">
+        {count(gasUsed)} gas ({percent(gasUsed, total).toFixed(1)} %)
+      </span>
+      {reason !== undefined && <span class="bad">✗ {reason}</span>}
+    </div>
+  );
+}
+
+const ARGUMENT_LENGTH_MAX = 46;
+
+function shortened(text: string): string {
+  return text.length > ARGUMENT_LENGTH_MAX ? `${text.slice(0, ARGUMENT_LENGTH_MAX)}…` : text;
+}
+
+function callText(input: Hex, isCreation: boolean): string {
+  if (isCreation) return `${count(bytesOfHex(input))} bytes of init code`;
+  if (input === "0x") return "";
+  return `${input.slice(0, 10)} (${count(bytesOfHex(input))} bytes)`;
+}
+
+function reasonOf({ to, output = "0x", error, revertReason }: Frame): string {
+  const decoded = decodeRevert(to ?? null, output);
+  if (decoded === undefined) return revertReason ?? error ?? "";
+  return `${decoded.name}(${decoded.args.map(({ text }) => text).join(", ")})`;
+}

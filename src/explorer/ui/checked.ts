@@ -1,0 +1,198 @@
+import type { Address } from "../../primitives/address.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
+import { type Hex, hexToBytes } from "../../primitives/hex.ts";
+import { keccak256Hash, keccak256OfHex } from "../../primitives/keccak.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { TrieAccount } from "../../state/trie-account.ts";
+import type { Header } from "../../types/header.ts";
+import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
+import { checkChain } from "../verify/chain.ts";
+import { checkHeader, headerOf } from "../verify/header.ts";
+import type { Json } from "../verify/json.ts";
+import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
+import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
+import { checkTransaction, checkTransactionsRoot } from "../verify/transactions.ts";
+import {
+  compare,
+  unverified,
+  VERIFIED,
+  type Verdict,
+  verdictOf,
+  worstOf,
+} from "../verify/verdict.ts";
+import { call } from "./rpc.ts";
+import { CHAIN_READS, trustOf } from "./trust.ts";
+import type { Block, Receipt, Transaction } from "./types.ts";
+
+/** A block and whether its header is what it claims and in the trusted chain. */
+export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
+
+/** @param asked the hash or number that `block` was asked by */
+export async function checkBlock(block: Block, asked?: Hash): Promise<CheckedBlock> {
+  const header = checkHeader(block, asked);
+  if (header.kind !== "verified") return { block, verdict: header };
+  const seen = { number: Number(block.number), hash: block.hash };
+  return { block, verdict: await checkChain(block, await trustOf(seen), CHAIN_READS) };
+}
+
+/** Transactions of a block in their canonical form, as its root commits to them. */
+async function rawTransactions(block: Block): Promise<readonly Uint8Array[]> {
+  const raws = await Promise.all(
+    block.transactions.map((_, index) =>
+      call<Hex>("eth_getRawTransactionByBlockHashAndIndex", block.hash, toQuantity(index)),
+    ),
+  );
+  return raws.map(hexToBytes);
+}
+
+/** What the body of a block comes to. */
+export type CheckedBody = {
+  readonly receipts: readonly Receipt[];
+  readonly transactions: Verdict;
+  readonly receiptsVerdict: Verdict;
+  readonly raws: readonly Uint8Array[];
+  readonly header: Header;
+};
+
+/** Checks the transactions and receipts of a block whose header has `verdict`. */
+export async function checkBody({ block, verdict }: CheckedBlock): Promise<CheckedBody> {
+  const [raws, receipts] = await Promise.all([
+    rawTransactions(block),
+    call<Receipt[]>("eth_getBlockReceipts", block.hash),
+  ]);
+  const header = headerOf(block);
+  const hashes = block.transactions.map((tx) => (typeof tx === "string" ? tx : tx.hash));
+  return {
+    ...{ receipts, raws, header },
+    transactions: worstOf([
+      checkTransactionsRoot(header, raws),
+      compare("hashes of the transactions", hashes, raws.map(keccak256Hash)),
+      verdict,
+    ]),
+    receiptsVerdict: worstOf([checkReceiptsRoot(header, receipts), verdict]),
+  };
+}
+
+export type CheckedTransaction = {
+  readonly tx: Transaction;
+  readonly block: Block;
+  readonly receipt: Receipt;
+  readonly blockVerdict: Verdict;
+  readonly txVerdict: Verdict;
+  readonly receiptVerdict: Verdict;
+};
+
+/** @param tx of the chain, asked for by `asked` */
+export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedTransaction> {
+  const block = await call<Block>("eth_getBlockByHash", tx.blockHash, false);
+  const checked = await checkBlock(block, tx.blockHash ?? undefined);
+  const body = await checkBody(checked);
+  const index = Number(tx.transactionIndex);
+  const raw = body.raws[index];
+  const receipt = body.receipts[index];
+  if (raw === undefined || receipt === undefined) throw new Error("the block has no such index");
+  const position = { header: body.header, hash: block.hash, index };
+  const own = worstOf([
+    compare("hash", asked, keccak256Hash(raw)),
+    checkTransaction(tx, raw, position),
+  ]);
+  return {
+    ...{ tx, block, receipt, blockVerdict: checked.verdict },
+    txVerdict: worstOf([own, body.transactions]),
+    receiptVerdict: worstOf([
+      body.receiptsVerdict,
+      checkReceipt(body.receipts, index, tx, body.header),
+    ]),
+  };
+}
+
+/** A value the node answers, and whether its proof shows the same. */
+export type Fact<T> = { readonly value: T; readonly verdict: Verdict };
+
+export type CheckedAccount = {
+  readonly balance: Fact<Hex>;
+  readonly nonce: Fact<Hex>;
+  readonly code: Fact<Hex>;
+  readonly codeHash: Hash;
+  readonly storageRoot: Hash | undefined;
+  readonly steps: readonly ProofStep[];
+  /** milliseconds that checking the proof took */
+  readonly elapsedMs: number;
+  readonly checked: CheckedBlock;
+};
+
+/** The account at `address` in the state after a block. */
+export async function checkAccount(
+  address: Address,
+  checked: CheckedBlock,
+): Promise<CheckedAccount> {
+  const at = { blockHash: checked.block.hash };
+  const [balance, nonce, code, proof] = await Promise.all([
+    call<Hex>("eth_getBalance", address, at),
+    call<Hex>("eth_getTransactionCount", address, at),
+    call<Hex>("eth_getCode", address, at),
+    call<Json>("eth_getProof", address, [], at).catch((error: Error) => error),
+  ]);
+  const codeHash = keccak256Hash(hexToBytes(code));
+  const base = { codeHash, checked };
+  if (proof instanceof Error) {
+    const verdict = unverified(`no proof: ${proof.message}`);
+    const fact = (value: Hex): Fact<Hex> => ({ value, verdict });
+    return {
+      ...{ ...base, balance: fact(balance), nonce: fact(nonce), code: fact(code) },
+      ...{ storageRoot: undefined, steps: [], elapsedMs: 0 },
+    };
+  }
+  const started = performance.now();
+  const { stateRoot } = checked.block;
+  let account: TrieAccount | undefined;
+  const proven = verdictOf(() => {
+    account = provenAccount(stateRoot, address, proof);
+    return VERIFIED;
+  });
+  const elapsedMs = performance.now() - started;
+  const fact = (value: Hex, name: string, claimed: string, shown?: string): Fact<Hex> => ({
+    value,
+    verdict: worstOf([proven, compare(name, claimed, shown), checked.verdict]),
+  });
+  return {
+    ...{ ...base, elapsedMs },
+    balance: fact(balance, "balance", balance, account && toQuantity(account.balance)),
+    nonce: fact(nonce, "nonce", nonce, account && toQuantity(account.nonce)),
+    code: fact(code, "code hash", codeHash, account?.codeHash),
+    storageRoot: account && hashFromBytes(account.storageRoot),
+    steps: stepsOf(hashToBytes(stateRoot), keccak256OfHex(address), proof["accountProof"]),
+  };
+}
+
+/** A storage slot of the account in `account`, as `eth_getStorageAt` and its proof have it. */
+export async function checkSlot(
+  address: Address,
+  slot: Hash,
+  { checked, storageRoot }: CheckedAccount,
+): Promise<Fact<Hex> & { readonly steps: readonly ProofStep[] }> {
+  const at = { blockHash: checked.block.hash };
+  const [value, proof] = await Promise.all([
+    call<Hex>("eth_getStorageAt", address, slot, at),
+    call<Json>("eth_getProof", address, [slot], at),
+  ]);
+  const root = hashToBytes(storageRoot!);
+  const [storage = {}] = proof["storageProof"] as readonly Json[];
+  return {
+    value,
+    verdict: worstOf([
+      verdictOf(() => compare("value", value, provenSlot(root, slot, storage))),
+      checked.verdict,
+    ]),
+    steps: stepsOf(root, keccak256OfHex(slot), storage["proof"]),
+  };
+}
+
+/** Steps of a proof, as far as it is one. */
+function stepsOf(root: Uint8Array, key: Uint8Array, proof: unknown): readonly ProofStep[] {
+  try {
+    return proofSteps(root, key, nodesOf(proof));
+  } catch {
+    return [];
+  }
+}

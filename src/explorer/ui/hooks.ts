@@ -1,0 +1,70 @@
+import { useEffect, useState } from "preact/hooks";
+import { call } from "./rpc.ts";
+import type { Block } from "./types.ts";
+
+export type Loaded<T> =
+  | { readonly kind: "loading" }
+  | { readonly kind: "ready"; readonly value: T }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+const LOADING = { kind: "loading" } as const;
+
+/** What `load` gives, again whenever one of `inputs` changes; the last value stays visible until then. */
+export function useLoaded<T>(load: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
+  const [state, setState] = useState<Loaded<T>>(LOADING);
+  useEffect(() => {
+    let isCurrent = true;
+    load().then(
+      (value) => isCurrent && setState({ kind: "ready", value }),
+      (error) => isCurrent && setState({ kind: "failed", error }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, inputs as unknown[]);
+  return state;
+}
+
+const POLL_MS = 1000;
+
+/** The newest block, asked for each second while the page is visible. undefined: none is known yet. */
+export function useHead(): { readonly head: Block | undefined; readonly isLost: boolean } {
+  const [head, setHead] = useState<Block>();
+  const [isLost, setLost] = useState(false);
+  useEffect(() => {
+    let isCurrent = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    async function poll() {
+      if (!document.hidden) {
+        try {
+          const block = await call<Block>("eth_getBlockByNumber", "latest", false);
+          if (isCurrent) {
+            setHead((last) => (last?.hash === block.hash ? last : block));
+            setLost(false);
+          }
+        } catch {
+          if (isCurrent) setLost(true);
+        }
+      }
+      if (isCurrent) timer = setTimeout(() => void poll(), POLL_MS);
+    }
+    void poll();
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, []);
+  return { head, isLost };
+}
+
+/** What follows `#` in the address, `/` where nothing does. */
+export function useRoute(): string {
+  const current = () => decodeURIComponent(location.hash.slice(1)) || "/";
+  const [route, setRoute] = useState(current);
+  useEffect(() => {
+    const changed = () => setRoute(current());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return route;
+}

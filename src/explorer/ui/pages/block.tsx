@@ -1,0 +1,133 @@
+import type { Hash } from "../../../primitives/hash.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import type { Verdict } from "../../verify/verdict.ts";
+import { type CheckedBody, checkBlock, checkBody } from "../checked.ts";
+import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
+import { type Loaded, useLoaded } from "../hooks.ts";
+import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
+import { call } from "../rpc.ts";
+import { isHash } from "../search.ts";
+import type { Block, Transaction } from "../types.ts";
+
+async function loadBlock(id: string): Promise<Block> {
+  const block = isHash(id)
+    ? await call<Block | null>("eth_getBlockByHash", id, true)
+    : await call<Block | null>("eth_getBlockByNumber", toQuantity(Number(id)), true);
+  if (block === null) throw new Error(`There is no block ${id}.`);
+  return block;
+}
+
+/** A block by number or hash: its header, its transactions, and what of them is verified. */
+export function BlockPage({ id }: { readonly id: string }) {
+  const loaded = useLoaded(() => loadBlock(id), [id]);
+  return (
+    <When loaded={loaded} show={(block) => <BlockView key={block.hash} block={block} id={id} />} />
+  );
+}
+
+function BlockView({ block, id }: { block: Block; id: string }) {
+  const asked = isHash(id) ? (id as Hash) : undefined;
+  const checked = useLoaded(() => checkBlock(block, asked), [block.hash]);
+  const isChecked = checked.kind === "ready";
+  const body = useLoaded(
+    async () => (isChecked ? checkBody(checked.value) : undefined),
+    [block.hash, isChecked],
+  );
+  const number = Number(block.number);
+  const transactions = block.transactions.filter((tx): tx is Transaction => typeof tx !== "string");
+  const headerVerdict = verdictIn(checked, (value) => value.verdict);
+  return (
+    <>
+      <h1>
+        Block {count(number)}
+        <nav class="steps" aria-label="Neighbouring blocks">
+          {number > 0 && <a href={`#/block/${number - 1}`}>← {count(number - 1)}</a>}
+          <a href={`#/block/${number + 1}`}>{count(number + 1)} →</a>
+        </nav>
+      </h1>
+      <Panel title="Header" aside={<Mark verdict={headerVerdict} what="header" />}>
+        <Fields
+          rows={[
+            ["Hash", <HexText key="" value={block.hash} isWhole />],
+            [
+              "Parent",
+              <HexText key="" value={block.parentHash} to={`/block/${block.parentHash}`} isWhole />,
+            ],
+            ["Time", `${dateTime(block.timestamp)} (${age(block.timestamp)})`],
+            ["Proposer", <AddressText key="" value={block.miner} isWhole />],
+            [
+              "Gas used",
+              `${count(block.gasUsed)} of ${count(block.gasLimit)} (${percent(block.gasUsed, block.gasLimit).toFixed(2)} %)`,
+            ],
+            block.baseFeePerGas !== undefined && ["Base fee", gwei(block.baseFeePerGas)],
+            ["Size", `${count(block.size)} bytes`],
+            [
+              "Extra data",
+              <code key="">
+                {block.extraData} ({bytesOfHex(block.extraData)} bytes)
+              </code>,
+            ],
+            ["State root", <HexText key="" value={block.stateRoot} isWhole />],
+            [
+              "Transactions root",
+              <RootText key="" root={block.transactionsRoot} body={body} of="transactions" />,
+            ],
+            [
+              "Receipts root",
+              <RootText key="" root={block.receiptsRoot} body={body} of="receiptsVerdict" />,
+            ],
+          ]}
+        />
+      </Panel>
+      <Panel title={`${count(transactions.length)} transactions`}>
+        <Table
+          label="Transactions of the block"
+          head={["#", "Hash", "From", "To", "Value", "Gas used", "Status"]}
+          numeric={[0, 4, 5]}
+          rows={transactions.map((tx, index) => {
+            const receipt = body.kind === "ready" ? body.value?.receipts[index] : undefined;
+            return [
+              count(index),
+              <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
+              <AddressText key="from" value={tx.from} />,
+              tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
+              ether(tx.value, 6),
+              receipt ? count(receipt.gasUsed) : "…",
+              receipt ? <Status key="status" status={receipt.status} /> : "…",
+            ];
+          })}
+        />
+      </Panel>
+    </>
+  );
+}
+
+/** Outcome of a transaction (EIP-658). */
+export function Status({ status }: { status: string | undefined }) {
+  if (status === undefined) return <span class="muted">–</span>;
+  return status === "0x1" ? <span class="ok">success</span> : <span class="bad">failed</span>;
+}
+
+function RootText(props: {
+  readonly root: string;
+  readonly body: Loaded<CheckedBody | undefined>;
+  readonly of: "transactions" | "receiptsVerdict";
+}) {
+  const verdict = verdictIn(props.body, (value) => value?.[props.of]);
+  return (
+    <>
+      <HexText value={props.root} isWhole />
+      <Mark verdict={verdict} what={props.of === "transactions" ? "transactions" : "receipts"} />
+    </>
+  );
+}
+
+/** The verdict in a loaded value; unverified where it could not be loaded. */
+export function verdictIn<T>(
+  loaded: Loaded<T>,
+  verdictOf: (value: T) => Verdict | undefined,
+): Verdict | undefined {
+  if (loaded.kind === "loading") return undefined;
+  if (loaded.kind === "ready") return verdictOf(loaded.value);
+  return { kind: "unverified", reason: String((loaded.error as Error).message) };
+}

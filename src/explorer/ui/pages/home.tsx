@@ -1,0 +1,191 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Hash } from "../../../primitives/hash.ts";
+import { toQuantity } from "../../../primitives/quantity.ts";
+import type { Chart, ChartData } from "../chart.ts";
+import { age, count, ether, gwei, percent } from "../format.ts";
+import { useHead, useLoaded } from "../hooks.ts";
+import { AddressText, HexText, Panel, Table, When } from "../parts.tsx";
+import { call, callIfOpen } from "../rpc.ts";
+import type { Block, Transaction } from "../types.ts";
+
+/** Blocks of the chart. */
+const CHART_BLOCKS = 60;
+/** Blocks in the list, whose transactions are listed beside it. */
+const LISTED = 12;
+
+/** Live: the newest blocks and transactions, gas, base fee, throughput, the pool. */
+export function HomePage() {
+  const { head, isLost } = useHead();
+  const blocks = useRecentBlocks(head);
+  const pool = useLoaded(
+    () => callIfOpen<{ pending: string; queued: string }>("txpool_status"),
+    [head?.hash],
+  );
+  const newest = [...blocks]
+    .reverse()
+    .flatMap(({ transactions }) => transactions as readonly Hash[])
+    .slice(0, LISTED);
+  const transactions = useLoaded(
+    () =>
+      Promise.all(newest.map((hash) => call<Transaction | null>("eth_getTransactionByHash", hash))),
+    [newest.join()],
+  );
+  if (head === undefined) {
+    return <p class="empty">{isLost ? "The node does not answer." : "Loading …"}</p>;
+  }
+  const listed = blocks.slice(-LISTED).reverse();
+  const status = pool.kind === "ready" ? pool.value : undefined;
+  return (
+    <>
+      <div class="tiles">
+        <Tile name="Block" value={count(head.number)} />
+        <Tile name="Last block" value={isLost ? "node is not answering" : age(head.timestamp)} />
+        <Tile name="Base fee" value={gwei(head.baseFeePerGas ?? "0x0")} />
+        <Tile name="Gas used" value={`${percent(head.gasUsed, head.gasLimit).toFixed(1)} %`} />
+        <Tile name="Transactions a second" value={throughput(blocks)} />
+        <Tile
+          name="Pool"
+          value={
+            status ? `${count(status.pending)} pending, ${count(status.queued)} queued` : "not open"
+          }
+        />
+      </div>
+      <Panel title="Gas and base fee" aside={<Legend />}>
+        <BlockChart blocks={blocks} />
+      </Panel>
+      <div class="columns">
+        <Panel title="Blocks">
+          <Table
+            label="Newest blocks"
+            head={["Number", "Age", "Transactions", "Gas used"]}
+            numeric={[2, 3]}
+            rows={listed.map((block) => [
+              <a key="number" href={`#/block/${Number(block.number)}`}>
+                {count(block.number)}
+              </a>,
+              age(block.timestamp),
+              count(block.transactions.length),
+              `${percent(block.gasUsed, block.gasLimit).toFixed(1)} %`,
+            ])}
+          />
+        </Panel>
+        <Panel title="Transactions">
+          <When
+            loaded={transactions}
+            show={(list) => (
+              <Table
+                label="Newest transactions"
+                head={["Hash", "From", "To", "Value"]}
+                numeric={[3]}
+                rows={list
+                  .filter((tx) => tx !== null)
+                  .map((tx) => [
+                    <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
+                    <AddressText key="from" value={tx.from} />,
+                    tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
+                    ether(tx.value, 6),
+                  ])}
+              />
+            )}
+          />
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function Tile({ name, value }: { name: string; value: string }) {
+  return (
+    <div class="tile">
+      <div class="muted">{name}</div>
+      <div class="value">{value}</div>
+    </div>
+  );
+}
+
+function Legend() {
+  return (
+    <span class="legend muted">
+      <i class="bar" /> gas used, % of the limit <i class="fee" /> base fee, gwei
+    </span>
+  );
+}
+
+/** The last blocks up to `head`, oldest first; each is asked for once. */
+function useRecentBlocks(head: Block | undefined): readonly Block[] {
+  const [blocks, setBlocks] = useState<readonly Block[]>([]);
+  useEffect(() => {
+    if (head === undefined) return;
+    let isCurrent = true;
+    const last = Number(head.number);
+    setBlocks((known) => (known.length === 0 ? [head] : known));
+    void fill();
+    async function fill() {
+      const byNumber = new Map(blocks.map((block) => [Number(block.number), block]));
+      const parent = byNumber.get(last - 1);
+      // After a reorganisation nothing known is part of the chain for sure.
+      if (parent !== undefined && parent.hash !== head!.parentHash) byNumber.clear();
+      byNumber.set(last, head!);
+      const first = Math.max(0, last - CHART_BLOCKS + 1);
+      const numbers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+      const filled = await Promise.all(
+        numbers.map(
+          (number) =>
+            byNumber.get(number) ??
+            call<Block | null>("eth_getBlockByNumber", toQuantity(number), false),
+        ),
+      );
+      if (isCurrent) setBlocks(filled.filter((block) => block !== null));
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [head?.hash]);
+  return blocks;
+}
+
+/** Transactions a second between the first and the last of `blocks`. */
+function throughput(blocks: readonly Block[]): string {
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (first === undefined || last === undefined) return "–";
+  const seconds = Number(last.timestamp) - Number(first.timestamp);
+  const transactions = blocks.slice(1).reduce((sum, block) => sum + block.transactions.length, 0);
+  return seconds === 0 ? "–" : (transactions / seconds).toFixed(2);
+}
+
+function BlockChart({ blocks }: { blocks: readonly Block[] }) {
+  const element = useRef<HTMLDivElement>(null);
+  const chart = useRef<Chart>(undefined);
+  const latest = useRef<ChartData>(dataOf(blocks));
+  latest.current = dataOf(blocks);
+  useEffect(() => {
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    let isCurrent = true;
+    async function draw() {
+      const { drawChart } = await import("../chart.ts");
+      if (!isCurrent || element.current === null) return;
+      chart.current?.destroy();
+      chart.current = drawChart(element.current, latest.current);
+    }
+    const redraw = () => void draw();
+    redraw();
+    scheme.addEventListener("change", redraw);
+    return () => {
+      isCurrent = false;
+      scheme.removeEventListener("change", redraw);
+      chart.current?.destroy();
+    };
+  }, []);
+  useEffect(() => chart.current?.update(latest.current), [blocks]);
+  const last = blocks.at(-1);
+  const label = `Gas used and base fee of the last ${blocks.length} blocks${last ? ` up to ${Number(last.number)}` : ""}`;
+  return <div class="chart" ref={element} role="img" aria-label={label} />;
+}
+
+function dataOf(blocks: readonly Block[]): ChartData {
+  return {
+    numbers: blocks.map(({ number }) => Number(number)),
+    gasUsed: blocks.map(({ gasUsed, gasLimit }) => percent(gasUsed, gasLimit)),
+    baseFee: blocks.map(({ baseFeePerGas = "0x0" }) => Number(baseFeePerGas) / 1e9),
+  };
+}

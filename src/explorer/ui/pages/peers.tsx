@@ -1,0 +1,64 @@
+import { count } from "../format.ts";
+import { useLoaded } from "../hooks.ts";
+import { Fields, Panel, Table, When } from "../parts.tsx";
+import { call, callIfOpen } from "../rpc.ts";
+
+type Peer = {
+  readonly name?: string;
+  readonly id?: string;
+  readonly network?: { readonly remoteAddress?: string; readonly inbound?: boolean };
+};
+
+/** The node itself and who it is connected to. */
+export function PeersPage() {
+  const node = useLoaded(
+    async () => ({
+      version: await callIfOpen<string>("web3_clientVersion"),
+      chainId: await call<string>("eth_chainId"),
+      peers: await callIfOpen<string>("net_peerCount"),
+      listening: await callIfOpen<boolean>("net_listening"),
+    }),
+    [],
+  );
+  const peers = useLoaded(() => call<Peer[]>("admin_peers"), []);
+  return (
+    <>
+      <h1>Peers</h1>
+      <Panel title="Node">
+        <When
+          loaded={node}
+          show={({ version, chainId, peers, listening }) => (
+            <Fields
+              rows={[
+                ["Client", version ?? "not open"],
+                ["Chain id", count(chainId)],
+                ["Peers", peers === undefined ? "not open" : count(peers)],
+                ["Listening for peers", listening === undefined ? "not open" : String(listening)],
+              ]}
+            />
+          )}
+        />
+      </Panel>
+      <Panel
+        title="Connections"
+        aside={<span class="muted">admin_peers needs a token on chains of one's own</span>}
+      >
+        <When
+          loaded={peers}
+          show={(list) => (
+            <Table
+              label="Peers"
+              head={["Name", "Id", "Address", "Direction"]}
+              rows={list.map(({ name, id, network }) => [
+                name ?? "–",
+                <code key="">{id ?? "–"}</code>,
+                network?.remoteAddress ?? "–",
+                network?.inbound ? "inbound" : "outbound",
+              ])}
+            />
+          )}
+        />
+      </Panel>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { useState } from "preact/hooks";
+import { parseHash } from "../../../primitives/hash.ts";
+import { count, dateTime } from "../format.ts";
+import { useLoaded } from "../hooks.ts";
+import { Failure, Fields, HexText, Panel, When } from "../parts.tsx";
+import { call } from "../rpc.ts";
+import { currentTrust, pin } from "../trust.ts";
+import type { Block } from "../types.ts";
+
+/** What the marks mean, and the block they go back to. */
+export function TrustPage() {
+  const [version, setVersion] = useState(0);
+  const [error, setError] = useState<unknown>();
+  const [typed, setTyped] = useState("");
+  const loaded = useLoaded(currentTrust, [version]);
+  async function trust(ask: () => Promise<Block | null>) {
+    try {
+      const block = await ask();
+      if (block === null) throw new Error("The node does not have this block.");
+      await pin({ number: Number(block.number), hash: block.hash });
+      setVersion(version + 1);
+      setError(undefined);
+    } catch (failure) {
+      setError(failure);
+    }
+  }
+  function pinTyped(event: Event) {
+    event.preventDefault();
+    void trust(async () => {
+      const hash = parseHash(typed.trim());
+      const block = await call<Block | null>("eth_getBlockByHash", hash, false);
+      return block && { ...block, hash };
+    });
+  }
+  return (
+    <>
+      <h1>Trust</h1>
+      <Panel title="The trusted block">
+        <When
+          loaded={loaded}
+          show={(current) =>
+            current === undefined ? (
+              <p class="empty">None yet: the first block that a page checks becomes it.</p>
+            ) : (
+              <Fields
+                rows={[
+                  ["Number", count(current.number)],
+                  [
+                    "Hash",
+                    <HexText key="" value={current.hash} to={`/block/${current.hash}`} isWhole />,
+                  ],
+                  ["Trusted since", dateTime(current.since)],
+                  [
+                    "Because",
+                    current.isPinned
+                      ? "it was pinned here"
+                      : "it was the first one this browser saw",
+                  ],
+                ]}
+              />
+            )
+          }
+        />
+        <form class="inline" onSubmit={pinTyped}>
+          <label>
+            Hash of a block that you know by another way
+            <input value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
+          </label>
+          <button type="submit">Pin</button>
+          <button
+            type="button"
+            onClick={() => void trust(() => call<Block>("eth_getBlockByNumber", "latest", false))}
+          >
+            Pin the newest block
+          </button>
+        </form>
+        {error !== undefined && <Failure error={error} />}
+      </Panel>
+      <Panel title="What a mark means">
+        <dl class="prose">
+          <dt class="ok">✓ verified</dt>
+          <dd>
+            This page recomputed it: the value from a Merkle proof, the proof's root from a header,
+            the header's hash from its fields, and the way from that hash to the trusted block.
+          </dd>
+          <dt class="bad">✗ false</dt>
+          <dd>
+            What the node answers contradicts its own proof, or its chain does not contain the
+            trusted block.
+          </dd>
+          <dt class="muted">○ not verified</dt>
+          <dd>
+            The node did not give what is needed to check, such as the proof of a state it no longer
+            stores.
+          </dd>
+        </dl>
+        <p class="empty">
+          A chain is followed from the trusted block on by parent hashes and by the hashes of older
+          blocks in its state (EIP-2935). That shows that nothing before the newest block was
+          rewritten. It does not show who decided the newest block.
+        </p>
+      </Panel>
+    </>
+  );
+}

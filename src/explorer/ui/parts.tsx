@@ -1,0 +1,189 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Verdict } from "../verify/verdict.ts";
+import { shortHex } from "./format.ts";
+import type { Loaded } from "./hooks.ts";
+import { RpcError } from "./rpc.ts";
+
+const COPIED_MS = 1200;
+
+/** Copies `text`; the only thing a hash is for, besides being compared. */
+export function Copy({ text }: { readonly text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  async function copy() {
+    await navigator.clipboard?.writeText(text);
+    setCopied(true);
+    setTimeout(setCopied, COPIED_MS, false);
+  }
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+      {isCopied ? "✓" : <CopyIcon />}
+    </button>
+  );
+}
+
+function CopyIcon() {
+  return (
+    <svg
+      width="11"
+      height="11"
+      viewBox="0 0 12 12"
+      fill="none"
+      stroke="currentColor"
+      aria-hidden="true"
+    >
+      <rect x="3.5" y="3.5" width="8" height="8" rx="1.5" />
+      <path d="M8.5 1.5h-6a1 1 0 0 0-1 1v6" />
+    </svg>
+  );
+}
+
+/** A hash or address, linked to its page where `to` names one. */
+export function HexText(props: {
+  readonly value: string;
+  readonly to?: string;
+  readonly isWhole?: boolean;
+  readonly name?: string | undefined;
+}) {
+  const { value, to, isWhole = false, name } = props;
+  const text = name ?? (isWhole ? value : shortHex(value));
+  return (
+    <span class="hex">
+      {to === undefined ? (
+        <span title={value}>{text}</span>
+      ) : (
+        <a href={`#${to}`} title={value}>
+          {text}
+        </a>
+      )}
+      <Copy text={value} />
+    </span>
+  );
+}
+
+export function AddressText({ value, isWhole }: { value: string; isWhole?: boolean }) {
+  return <HexText value={value} to={`/address/${value}`} {...(isWhole && { isWhole })} />;
+}
+
+const MARKS = {
+  verified: { sign: "✓", label: "verified" },
+  false: { sign: "✗", label: "false" },
+  unverified: { sign: "○", label: "not verified" },
+  checking: { sign: "…", label: "checking" },
+} as const;
+
+/** Whether what is beside it is verified; undefined while it is being checked. */
+export function Mark({ verdict, what }: { verdict: Verdict | undefined; what: string }) {
+  const kind = verdict?.kind ?? "checking";
+  const { sign, label } = MARKS[kind];
+  const reason = verdict === undefined || verdict.kind === "verified" ? "" : verdict.reason;
+  return (
+    <span
+      class={`mark ${kind}`}
+      data-what={what}
+      data-kind={kind}
+      title={`${what}: ${label}. ${reason}`}
+    >
+      <span aria-hidden="true">{sign}</span> {label}
+      {kind === "false" && <span class="reason">{reason}</span>}
+    </span>
+  );
+}
+
+export function Panel(props: {
+  readonly title: string;
+  readonly aside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class="panel">
+      <header>
+        <h2>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/** Names and values, one pair a line. */
+export function Fields({
+  rows,
+}: {
+  rows: readonly (readonly [string, ComponentChildren] | false)[];
+}) {
+  return (
+    <dl class="fields">
+      {rows.map(
+        (row) =>
+          row && (
+            <div key={row[0]}>
+              <dt>{row[0]}</dt>
+              <dd>{row[1]}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  );
+}
+
+/** A table that scrolls sideways by itself on narrow screens. */
+export function Table(props: {
+  readonly label: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly ComponentChildren[])[];
+  readonly numeric?: readonly number[];
+}) {
+  const classOf = (index: number) => (props.numeric?.includes(index) ? "number" : undefined);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
+    <section class="scroll" tabIndex={0} aria-label={props.label}>
+      <table>
+        <thead>
+          <tr>
+            {props.head.map((name, index) => (
+              <th key={name} scope="col" class={classOf(index)}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, index) => (
+                <td key={index} class={classOf(index)}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {props.rows.length === 0 && <p class="empty">None.</p>}
+    </section>
+  );
+}
+
+/** What `show` makes of a loaded value; its failure, or that it is on its way. */
+export function When<T>({
+  loaded,
+  show,
+}: {
+  loaded: Loaded<T>;
+  show: (value: T) => ComponentChildren;
+}) {
+  if (loaded.kind === "loading") return <p class="empty">Loading …</p>;
+  if (loaded.kind === "failed") return <Failure error={loaded.error} />;
+  return <>{show(loaded.value)}</>;
+}
+
+export function Failure({ error }: { error: unknown }) {
+  const text = error instanceof Error ? error.message : String(error);
+  const isForbidden = error instanceof RpcError && error.isForbidden;
+  return (
+    <p class="empty" role="status">
+      {isForbidden ? `Not open to this page: ${text}` : text}
+    </p>
+  );
+}

@@ -1,0 +1,71 @@
+/** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
+
+/** What a node answers instead of a result. */
+export class RpcError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+  /** Not open to this page: the method, or its namespace, needs a setting or a token. */
+  get isForbidden(): boolean {
+    return this.code === -32601 || this.code === -32604 || this.code === -32001;
+  }
+}
+
+type Call = {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+};
+type Answer = { readonly id: number; readonly result?: never; readonly error?: RpcError };
+
+/** Below the batch limit of every client known. */
+const BATCH_MAX = 100;
+let waiting: Call[] = [];
+
+/** @throws RpcError, and TypeError when the node cannot be reached */
+export function call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    if (waiting.push({ method, params, resolve, reject }) === 1) queueMicrotask(sendWaiting);
+  });
+}
+
+/** As `call`; undefined where the node answers an error: for what a page can do without. */
+export async function callIfOpen<T>(method: string, ...params: unknown[]): Promise<T | undefined> {
+  try {
+    return await call<T>(method, ...params);
+  } catch (error) {
+    if (error instanceof RpcError) return undefined;
+    throw error;
+  }
+}
+
+function sendWaiting(): void {
+  const calls = waiting;
+  waiting = [];
+  for (let at = 0; at < calls.length; at += BATCH_MAX)
+    void sendBatch(calls.slice(at, at + BATCH_MAX));
+}
+
+async function sendBatch(calls: readonly Call[]): Promise<void> {
+  try {
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+    const response = await fetch("/", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(calls.length === 1 ? body[0] : body),
+    });
+    const answers = [(await response.json()) as Answer | readonly Answer[]].flat();
+    const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    calls.forEach(({ resolve, reject }, id) => {
+      const answer = byId.get(id) ?? answers[0];
+      if (answer === undefined) reject(new RpcError(0, "no answer"));
+      else if (answer.error) reject(new RpcError(answer.error.code, answer.error.message));
+      else resolve(answer.result as never);
+    });
+  } catch (error) {
+    for (const { reject } of calls) reject(error);
+  }
+}

@@ -1,0 +1,124 @@
+import type { Address } from "../../primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
+import type { Hex } from "../../primitives/hex.ts";
+import { decodeLog, decodeResult, ERC20, encodeCall } from "./abi.ts";
+import { decimal } from "./format.ts";
+import { call, callIfOpen } from "./rpc.ts";
+import type { Log } from "./types.ts";
+
+/** A transfer of an ERC-20, ERC-721 or ERC-1155 token, from a log. */
+export type TokenTransfer = {
+  readonly token: Address;
+  readonly from: string;
+  readonly to: string;
+  /** amount of an ERC-20; undefined of others */
+  readonly value: bigint | undefined;
+  /** `#1`, or `#1 × 5` for ERC-1155 */
+  readonly item: string | undefined;
+};
+
+export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
+  return logs.flatMap((log): TokenTransfer[] => {
+    const decoded = decodeLog(log);
+    if (decoded === undefined || !/^Transfer(Single|Batch)?$/.test(decoded.name)) return [];
+    const { from, to, value, tokenId, id, ids, values } = Object.fromEntries(
+      decoded.args.map(({ name, text }) => [name, text]),
+    );
+    if (from === undefined || to === undefined) return [];
+    const base = { token: log.address, from, to };
+    if (tokenId !== undefined) return [{ ...base, value: undefined, item: `#${tokenId}` }];
+    if (id !== undefined) return [{ ...base, value: undefined, item: `#${id} × ${value}` }];
+    if (ids !== undefined) return [{ ...base, value: undefined, item: `${ids} × ${values}` }];
+    return value === undefined ? [] : [{ ...base, value: BigInt(value), item: undefined }];
+  });
+}
+
+/** What a token says of itself; undefined members where it does not. */
+export type TokenInfo = { readonly symbol: string | undefined; readonly decimals: number };
+
+const infos = new Map<string, Promise<TokenInfo>>();
+
+export function tokenInfo(token: Address): Promise<TokenInfo> {
+  let info = infos.get(token);
+  if (info === undefined) {
+    info = loadInfo(token);
+    infos.set(token, info);
+  }
+  return info;
+}
+
+async function loadInfo(to: Address): Promise<TokenInfo> {
+  const [symbol, decimals] = await Promise.all([view(to, "symbol"), view(to, "decimals")]);
+  return { symbol, decimals: Number(decimals ?? 0) };
+}
+
+/** Result of a view function of ERC-20 as text; undefined where the contract has no such function. */
+async function view(to: Address, name: string, ...args: string[]): Promise<string | undefined> {
+  const item = ERC20.find((each) => each.type === "function" && each.name === name);
+  if (item?.type !== "function") return undefined;
+  const data = await callIfOpen<Hex>("eth_call", { to, data: encodeCall(item, args) }, "latest");
+  try {
+    return data && decodeResult(item, data);
+  } catch {
+    return undefined;
+  }
+}
+
+export function amountText(value: bigint, { symbol, decimals }: TokenInfo): string {
+  return `${decimal(value, decimals)} ${symbol ?? "units"}`;
+}
+
+export type Holding = TokenInfo & {
+  readonly token: Address;
+  readonly balance: bigint | undefined;
+  /** of ERC-721 */
+  readonly tokenIds: readonly string[];
+};
+
+const TRANSFER: Hash = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef" as Hash;
+
+/** Tokens whose Transfer logs name `owner`, with what the owner has of them now. */
+export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
+  const topic = hashFromBigint(BigInt(owner));
+  const logsWith = (topics: readonly (Hash | null)[]) =>
+    call<Log[]>("eth_getLogs", { fromBlock: "earliest", toBlock: "latest", topics });
+  const [sent, received] = await Promise.all([
+    logsWith([TRANSFER, topic]),
+    logsWith([TRANSFER, null, topic]),
+  ]);
+  const logs = [...sent, ...received].sort(
+    (a, b) =>
+      Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
+  );
+  const tokens = [...new Set(logs.map(({ address }) => address))];
+  return Promise.all(
+    tokens.map(async (token) => {
+      const [info, balance] = await Promise.all([
+        tokenInfo(token),
+        view(token, "balanceOf", owner),
+      ]);
+      const tokenIds = ownedIds(
+        logs.filter(({ address }) => address === token),
+        topic,
+      );
+      return {
+        token,
+        ...info,
+        tokenIds,
+        balance: balance === undefined ? undefined : BigInt(balance),
+      };
+    }),
+  );
+}
+
+/** Ids of an ERC-721 whose last transfer went to `owner`. */
+function ownedIds(logs: readonly Log[], owner: Hash): readonly string[] {
+  const owned = new Set<string>();
+  for (const { topics } of logs) {
+    const id = topics[3];
+    if (id === undefined) continue;
+    owned.delete(id);
+    if (topics[2] === owner) owned.add(id);
+  }
+  return [...owned].map((id) => `#${BigInt(id)}`);
+}

@@ -1,0 +1,83 @@
+import { createAddress } from "../../evm/create-address.ts";
+import { receiptText } from "../../rpc/json/receipt-json.ts";
+import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
+import type { Header } from "../../types/header.ts";
+import type { Receipt } from "../../types/receipt.ts";
+import { encodeReceipt } from "../../types/receipt-codec.ts";
+import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
+import { compare, compareMembers, type Verdict, verdictOf } from "./verdict.ts";
+
+/** What consensus holds of a receipt, from its JSON. @throws InvalidHexError */
+function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
+  const outcome =
+    json["root"] === undefined
+      ? { status: numberOf(json["status"]) as 0 | 1 }
+      : { postState: hashOf(json["root"]) };
+  return {
+    type: numberOf(json["type"] ?? "0x0") as Receipt["type"],
+    ...outcome,
+    cumulativeGasUsed: bigintOf(json["cumulativeGasUsed"]),
+    logsBloom: bytesOf(json["logsBloom"]),
+    logs: listOf(json["logs"]).map((log) => {
+      const { address, topics, data } = log as Json;
+      return {
+        address: addressOf(address),
+        topics: listOf(topics).map(hashOf),
+        data: bytesOf(data),
+      };
+    }),
+  };
+}
+
+/** Whether `receipts`, all of a block, are those its header commits to. */
+export function checkReceiptsRoot(
+  header: Pick<Header, "receiptsRoot">,
+  receipts: readonly Json[],
+): Verdict {
+  return verdictOf(() => {
+    const root = orderedTrieRoot(receipts.map((json) => encodeReceipt(receiptOf(json))));
+    return compare("receipts root", header.receiptsRoot, root);
+  });
+}
+
+/**
+ * Whether every member of receipt `index` of a block follows from what is verified. The root covers status, cumulative gas,
+ * bloom and logs; the rest follows from the receipts before it and from its transaction, and is written as JSON again by the
+ * node's own code. The price of blob gas is not covered.
+ * @param receipts all of the block, verified by `checkReceiptsRoot`
+ * @param transaction verified, as `eth_getTransactionByHash` answers it
+ */
+export function checkReceipt(
+  receipts: readonly Json[],
+  index: number,
+  transaction: Json,
+  header: Header,
+): Verdict {
+  return verdictOf(() => {
+    const claimed = receipts[index]!;
+    const earlier = receipts.slice(0, index);
+    const receipt = receiptOf(claimed);
+    const gasUsedBefore = index === 0 ? 0n : bigintOf(earlier.at(-1)!["cumulativeGasUsed"]);
+    const from = addressOf(transaction["from"]);
+    const to = transaction["to"] === null ? null : addressOf(transaction["to"]);
+    const text = receiptText({
+      receipt: {
+        ...receipt,
+        gasUsed: receipt.cumulativeGasUsed - gasUsedBefore,
+        contractAddress: to === null ? createAddress(from, bigintOf(transaction["nonce"])) : null,
+        effectiveGasPrice: bigintOf(transaction["gasPrice"]),
+      },
+      transactionHash: hashOf(transaction["hash"]),
+      ...{ from, to },
+      position: {
+        index,
+        blockHash: hashOf(transaction["blockHash"]),
+        blockNumber: header.number,
+        blockTimestamp: header.timestamp,
+        baseFeePerGas: header.baseFeePerGas,
+      },
+      firstLogIndex: earlier.reduce((sum, { logs }) => sum + listOf(logs).length, 0),
+    });
+    return compareMembers(claimed, JSON.parse(text) as Json);
+  });
+}

@@ -1,0 +1,52 @@
+import type { Config } from "../../config/config.ts";
+import { isInMemory } from "../../config/home.ts";
+import type { InstanceId } from "../../config/instance-id.ts";
+import type { ForkChoice } from "../../dev/fork/fork-file.ts";
+import type { Forking } from "../../rpc/ports/dev.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { assertDevChain } from "../adapters/dev-port.ts";
+import type { ChainCore } from "../compose/compose-chain.ts";
+import { chooseFork, type Fork } from "../compose/open-fork.ts";
+import { beginReset } from "./reset-home.ts";
+
+/**
+ * `DevPort.reset`: the newest blocks are removed where the chain begins with the same block afterwards; else its store is closed, removed and
+ * made again, while listeners and connections stay.
+ */
+export function createReset(
+  config: Config,
+  modules: {
+    readonly core: () => ChainCore;
+    readonly whileIdle: (work: () => Promise<void>) => Promise<void>;
+    /** Closes the chain and opens the one that is chosen. */
+    readonly replace: (choice: ForkChoice) => Promise<void>;
+    readonly onFatal: (error: unknown) => void;
+  },
+): (forking: Forking | undefined, instance: InstanceId) => Promise<void> {
+  const { core, whileIdle, replace, onFatal } = modules;
+
+  async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
+    if (isSameBeginning(core().fork, choice)) {
+      await assertDevChain(core()).reset();
+      instance.renew();
+      return;
+    }
+    if (!isInMemory(config)) beginReset(config.home, choice);
+    await replace(choice).catch((error) => {
+      onFatal(error);
+      throw error;
+    });
+  }
+
+  return async (forking, instance) => {
+    assertDevChain(core());
+    const choice = await chooseFork(config, core().fork, forking);
+    await whileIdle(() => begin(choice, instance));
+  };
+}
+
+function isSameBeginning(fork: Fork | undefined, choice: ForkChoice): boolean {
+  if (fork === undefined || choice === null) return fork === undefined && choice === null;
+  const { point, urls = fork.urls } = choice;
+  return fork.base.block.hash === headerHash(point.header) && fork.urls.join() === urls.join();
+}

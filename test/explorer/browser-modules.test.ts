@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
+import { Buffer as BrowserBuffer } from "../../src/explorer/browser/buffer.ts";
+import * as browser from "../../src/explorer/browser/keccak.ts";
+import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import * as node from "../../src/primitives/keccak.ts";
+import fc from "../support/fast-check.ts";
+
+test("keccak of the browser has every export of the node's, and the same digests", () => {
+  assert.deepEqual(Object.keys(browser).sort(), Object.keys(node).sort());
+  assert.ok(browser.keccakMessage.length >= node.keccakMessage.length);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 700 }), (data) => {
+      assert.deepEqual(browser.keccak256(data), node.keccak256(data));
+      assert.equal(browser.keccak256Hash(data), node.keccak256Hash(data));
+      const hex = bytesToHex(data);
+      assert.deepEqual(browser.keccak256OfHex(hex), node.keccak256OfHex(hex));
+      const out = new Uint8Array(40);
+      browser.keccakMessage.set(data);
+      browser.keccak256Message(data.length, out, 3);
+      assert.deepEqual(out.subarray(3, 35), node.keccak256(data));
+    }),
+  );
+});
+
+test("signatures are recovered in the browser as in the node, damaged ones too", () => {
+  const [ours, theirs] = [loadNativeBackend(), loadWasmBackend()];
+  const privateKey = new Uint8Array(32).fill(7);
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.nat(63), (digest, at) => {
+      const { signature, recoveryId } = theirs.sign(digest, privateKey);
+      const damaged = Uint8Array.from(signature);
+      damaged[at]! ^= 1;
+      for (const each of [signature, damaged]) {
+        assert.deepEqual(
+          ours.recover(each, recoveryId as 0 | 1, digest),
+          theirs.recover(each, recoveryId as 0 | 1, digest),
+        );
+      }
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("the browser's Buffer does what codecs ask of Node's", () => {
+  const bytes = fc.uint8Array({ maxLength: 80 });
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => {
+      assert.equal(
+        BrowserBuffer.from(a.buffer, a.byteOffset, a.length).toString(),
+        Buffer.from(a).toString("hex"),
+      );
+      assert.equal(Math.sign(BrowserBuffer.compare(a, b)), Buffer.compare(a, b));
+      const target = BrowserBuffer.alloc(a.length + 2);
+      assert.equal(target.write(Buffer.from(a).toString("hex"), 2), a.length);
+      assert.deepEqual([...target.subarray(2)], [...a]);
+    }),
+  );
+  assert.deepEqual([...BrowserBuffer.from("0aÿ")], [0x30, 0x61, 0xff]);
+});

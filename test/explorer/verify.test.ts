@@ -1,0 +1,237 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
+import { type ChainReads, checkChain, type TrustedBlock } from "../../src/explorer/verify/chain.ts";
+import { checkHeader, headerOf } from "../../src/explorer/verify/header.ts";
+import type { Json } from "../../src/explorer/verify/json.ts";
+import { proofSteps } from "../../src/explorer/verify/proof-steps.ts";
+import { checkReceipt, checkReceiptsRoot } from "../../src/explorer/verify/receipts.ts";
+import { checkTransaction, checkTransactionsRoot } from "../../src/explorer/verify/transactions.ts";
+import { compare, type Verdict, worstOf } from "../../src/explorer/verify/verdict.ts";
+import { type Address, parseAddress } from "../../src/primitives/address.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { hashToBytes, parseHash } from "../../src/primitives/hash.ts";
+import { hexToBytes } from "../../src/primitives/hex.ts";
+import { keccak256OfHex } from "../../src/primitives/keccak.ts";
+import { toQuantity } from "../../src/primitives/quantity.ts";
+import { InvalidProofError } from "../../src/trie/proof.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { type SampleChain, startSampleChain } from "./sample-chain.ts";
+
+const OWNER = parseAddress(DEV_ADDRESSES[0]!);
+let chain: SampleChain;
+before(async () => {
+  chain = await startSampleChain();
+});
+after(() => chain.node.stop());
+
+/** `json` with one hex digit of each string in it changed, one at a time, and with the path of the change. */
+function* lies(json: unknown, path = ""): Generator<{ path: string; lie: unknown }> {
+  if (typeof json === "string" && json.startsWith("0x") && json.length > 2) {
+    const at = json.length - 1;
+    const digit = json[at] === "1" ? "2" : "1";
+    yield { path, lie: json.slice(0, at) + digit };
+    return;
+  }
+  if (typeof json !== "object" || json === null) return;
+  for (const [name, value] of Object.entries(json)) {
+    for (const { path: below, lie } of lies(value, `${path}/${name}`)) {
+      const copy = Array.isArray(json) ? [...json] : { ...json };
+      (copy as Record<string, unknown>)[name] = lie;
+      yield { path: below, lie: copy };
+    }
+  }
+}
+
+const assertVerified = (verdict: Verdict) => assert.deepEqual(verdict, { kind: "verified" });
+
+/** `check` is verified of `honest`, and false of every lie about it. */
+function assertCatchesEveryLie(honest: unknown, check: (claimed: Json) => Verdict): number {
+  assertVerified(check(honest as Json));
+  let count = 0;
+  for (const { path, lie } of lies(honest)) {
+    assert.equal(check(lie as Json).kind, "false", path);
+    count++;
+  }
+  return count;
+}
+
+/** Members of a block that no header commits to. */
+const NOT_IN_HEADER = ["size", "totalDifficulty", "transactions", "uncles", "withdrawals"];
+
+test("a header is verified by its hash, and false with any digit of any field changed", async () => {
+  const block = await chain.call("eth_getBlockByNumber", "0x2", false);
+  const header = Object.fromEntries(
+    Object.entries(block).filter(([name]) => !NOT_IN_HEADER.includes(name)),
+  );
+  assert.ok(assertCatchesEveryLie(header, (claimed) => checkHeader(claimed)) >= 20);
+});
+
+async function blockWith(transaction: string) {
+  const claimed = await chain.call("eth_getTransactionByHash", transaction);
+  const block = await chain.call("eth_getBlockByHash", claimed["blockHash"], false);
+  const receipts = await chain.call<Json[]>("eth_getBlockReceipts", claimed["blockHash"]);
+  const index = Number(claimed["transactionIndex"]);
+  const raw = await chain.call<string>(
+    "eth_getRawTransactionByBlockHashAndIndex",
+    claimed["blockHash"],
+    claimed["transactionIndex"],
+  );
+  const position = { header: headerOf(block), hash: block["hash"] as Hash, index };
+  return { claimed, receipts, raw: hexToBytes(raw), position };
+}
+
+for (const name of ["deployment", "transfer", "payment", "reverted"] as const) {
+  test(`a transaction is verified against the transactions root (${name}), and false with any digit changed`, async () => {
+    const { claimed, raw, position } = await blockWith(chain[name]);
+    assertVerified(checkTransactionsRoot(position.header, [raw]));
+    const other = Uint8Array.from(raw);
+    other[other.length - 1]! ^= 1;
+    assert.equal(checkTransactionsRoot(position.header, [other]).kind, "false");
+    const count = assertCatchesEveryLie(claimed, (lie) => checkTransaction(lie, raw, position));
+    assert.ok(count >= 15);
+  });
+
+  test(`a receipt is verified against the receipts root (${name}), and false with any digit changed`, async () => {
+    const { claimed, receipts, position } = await blockWith(chain[name]);
+    const honest = receipts[position.index]!;
+    const check = (lie: Json) => {
+      const all = receipts.with(position.index, lie);
+      return worstOf([
+        checkReceiptsRoot(position.header, all),
+        checkReceipt(all, position.index, claimed, position.header),
+      ]);
+    };
+    assert.ok(assertCatchesEveryLie(honest, check) >= 12);
+  });
+}
+
+async function headWithProof(address: string, slots: readonly string[] = []) {
+  const block = await chain.call("eth_getBlockByNumber", "latest", false);
+  const answer = await chain.call("eth_getProof", address, slots, block["number"]);
+  return { header: headerOf(block), answer };
+}
+
+test("an account is verified by its proof, and false with any digit of it changed", async () => {
+  const { header, answer } = await headWithProof(OWNER);
+  const { address, balance, nonce, codeHash, accountProof } = answer;
+  const check = (claimed: Json): Verdict => {
+    try {
+      const account = provenAccount(header.stateRoot, claimed["address"] as Address, claimed);
+      return worstOf([
+        compare("balance", claimed["balance"], toQuantity(account.balance)),
+        compare("nonce", claimed["nonce"], toQuantity(account.nonce)),
+        compare("codeHash", claimed["codeHash"], account.codeHash),
+      ]);
+    } catch (error) {
+      assert.ok(error instanceof InvalidProofError);
+      return { kind: "false", reason: error.message };
+    }
+  };
+  assertCatchesEveryLie({ address, balance, nonce, codeHash, accountProof }, check);
+});
+
+test("an account that does not exist is proven to be empty", async () => {
+  const nobody = parseAddress("0x00000000000000000000000000000000000000aa");
+  const { header, answer } = await headWithProof(nobody);
+  const { balance, nonce } = provenAccount(header.stateRoot, nobody, answer);
+  assert.deepEqual([balance, nonce], [0n, 0n]);
+});
+
+test("a storage slot is verified by its proof, an empty one too, and false under another value or node", async () => {
+  const slots = [0, 1, 2, 3, 4, 5].map((slot) =>
+    parseHash(`0x${slot.toString(16).padStart(64, "0")}`),
+  );
+  const { header, answer } = await headWithProof(chain.token, slots);
+  const { storageRoot } = provenAccount(header.stateRoot, chain.token as Address, answer);
+  const values = slots.map((slot, i) => {
+    const proof = (answer["storageProof"] as Json[])[i]!;
+    const proven = provenSlot(storageRoot, slot, proof);
+    assert.equal(BigInt(proven), BigInt(proof["value"] as string));
+    for (const { path, lie } of lies(proof["proof"])) {
+      assert.throws(() => provenSlot(storageRoot, slot, { proof: lie }), InvalidProofError, path);
+    }
+    return BigInt(proven);
+  });
+  assert.ok(values.includes(0n));
+  assert.ok(values.some((value) => value > 0n));
+});
+
+test("the steps of a proof lead from the root to the leaf, each by the hash of the one before", async () => {
+  const { header, answer } = await headWithProof(OWNER);
+  const nodes = (answer["accountProof"] as string[]).map(hexToBytes);
+  const key = keccak256OfHex(OWNER);
+  const steps = proofSteps(hashToBytes(header.stateRoot), key, nodes);
+  assert.equal(steps.length, nodes.length);
+  assert.equal(steps[0]!.expected, header.stateRoot);
+  assert.equal(steps.at(-1)!.kind, "leaf");
+  let path = "";
+  for (const step of steps) {
+    assert.equal(step.hash, step.expected);
+    assert.equal(step.before, path);
+    path += step.consumed;
+  }
+  assert.equal(`0x${path}`, `0x${Buffer.from(key).toString("hex")}`);
+});
+
+function chainReads(change = (block: Json) => block): ChainReads {
+  return {
+    blockByHash: async (hash) => change(await chain.call("eth_getBlockByHash", hash, false)),
+    proof: (account, slots, blockHash) => chain.call("eth_getProof", account, slots, { blockHash }),
+  };
+}
+
+async function blockAt(number: number): Promise<Json & TrustedBlock> {
+  const block = await chain.call("eth_getBlockByNumber", toQuantity(number), false);
+  return { ...block, number, hash: block["hash"] as Hash };
+}
+
+const jsonAt = (number: number) => chain.call("eth_getBlockByNumber", toQuantity(number), false);
+
+test("a block is linked to the trusted one, near and far, older and younger, and to itself", async () => {
+  for (const [number, trusted] of [
+    ...([
+      [3, 3],
+      [3, 4],
+      [4, 3],
+      [2, 15],
+      [15, 2],
+      [2, 40],
+      [40, 2],
+    ] as const),
+  ]) {
+    const { hash } = await blockAt(trusted);
+    const verdict = await checkChain(await jsonAt(number), { number: trusted, hash }, chainReads());
+    assert.deepEqual(verdict, { kind: "verified" }, `${number} from ${trusted}`);
+  }
+});
+
+test("a block of another chain is not linked to the trusted one", async () => {
+  const hash = parseHash(`0x${"12".repeat(32)}`);
+  for (const [number, trusted] of [
+    [3, 3],
+    [40, 39],
+    [40, 30],
+    [40, 2],
+  ] as const) {
+    const verdict = await checkChain(await jsonAt(number), { number: trusted, hash }, chainReads());
+    assert.equal(verdict.kind, "false", `${number} from ${trusted}`);
+  }
+});
+
+test("a header that is changed on the way to the trusted block is found", async () => {
+  const { hash } = await blockAt(2);
+  const liar = chainReads((block) => ({ ...block, gasUsed: "0x1" }));
+  const verdict = await checkChain(await jsonAt(12), { number: 2, hash }, liar);
+  assert.equal(verdict.kind, "false");
+});
+
+test("a node that does not give what the link needs leaves the block unverified", async () => {
+  const { hash } = await blockAt(2);
+  const silent: ChainReads = {
+    ...chainReads(),
+    proof: () => Promise.reject(new Error("the method eth_getProof is not available")),
+  };
+  const verdict = await checkChain(await jsonAt(40), { number: 2, hash }, silent);
+  assert.equal(verdict.kind, "unverified");
+});

@@ -1,9 +1,10 @@
 /**
- * Reads of old blocks and states: `npm run bench -- historic-reads [BLOCKS] [DIRECTORY]`.
+ * Reads of old blocks and states: `npm run bench -- historic-reads [--build] [BLOCKS] [DIRECTORY]`.
  *
  * A chain of a million blocks, one in a hundred with four transfers of a token. What is read one, 1,000 and 100,000 blocks before the head, each
  * time of another account, in milliseconds of the clock: the median of warm reads, and the mean of the first ones after the system has dropped its caches, where
- * this process may make it do so. A DIRECTORY that has the chain is used as it is; a new one is left.
+ * this process may make it do so. A DIRECTORY that has the chain is used as it is; a new one is left. In parts: with a DIRECTORY
+ * and `--build` the first run ends with the block log, the second with the index, which it makes of it.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -41,12 +42,18 @@ type Row = {
   readonly "cold ms": number | string;
 };
 
-export async function run([blocksText = "1000000", kept]: readonly string[]): Promise<void> {
+export async function run(args: readonly string[]): Promise<void> {
+  const [blocksText = "1000000", kept] = args.filter((arg) => !arg.startsWith("--"));
+  const isBuild = args.includes("--build");
   const blocks = Number(blocksText);
   const directory = kept ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
-    if (!existsSync(join(directory, "log"))) writeChain(directory, blocks);
+    if (!existsSync(join(directory, "log"))) {
+      writeChain(directory, blocks);
+      if (isBuild) return;
+    }
     open(directory).close();
+    if (isBuild) return;
     const rows: Row[] = [];
     for (const distance of DISTANCES.filter((each) => each + WARM_PROOFS * BUSY_EVERY < blocks)) {
       for (const [read, count] of [

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
-import { printTable, writeResult } from "../support/report.ts";
+import { printTable, updateResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 
 const ACCOUNTS = 20_000;
@@ -12,12 +12,13 @@ const RETAINED = 128;
 const REPORT_EVERY = 500;
 
 /**
- * `npm run bench -- retention [BLOCKS]`: sizes on disk while blocks of 200 transfers between 20,000 accounts are added, with 128 blocks of
- * each kind retained and with all of them.
+ * `npm run bench -- retention [BLOCKS] [archive | pruned]`: sizes on disk while blocks of 200 transfers between 20,000 accounts are added, with 128 blocks of
+ * each kind retained and with all of them, or one of the two; its rows replace those in the results.
  */
-export async function run([blocksText = "2000"]: readonly string[]): Promise<void> {
+export async function run([blocksText = "2000", only]: readonly string[]): Promise<void> {
   const rows = [];
   for (const retained of [RETAINED, undefined]) {
+    if (only !== undefined && only !== (retained === undefined ? "archive" : "pruned")) continue;
     const directory = mkdtempSync(join(tmpdir(), "evmint-bench-"));
     try {
       rows.push(...(await measure(directory, retained, Number(blocksText))));
@@ -26,7 +27,7 @@ export async function run([blocksText = "2000"]: readonly string[]): Promise<voi
     }
   }
   printTable(rows);
-  writeResult("retention", rows, { accounts: ACCOUNTS, transfers: TRANSFERS });
+  updateResult("retention", rows, (row) => `${row.retained} ${row.blocks}`);
 }
 
 async function measure(directory: string, retained: number | undefined, blocks: number) {
@@ -56,6 +57,7 @@ async function measure(directory: string, retained: number | undefined, blocks: 
     while (pending > 0) await new Promise((resolve) => setImmediate(resolve));
     if (number % REPORT_EVERY !== 0) continue;
     rows.push({
+      accounts: ACCOUNTS,
       retained: retained ?? "archive",
       blocks: number,
       ...sizesOf(directory),

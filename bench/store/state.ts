@@ -13,17 +13,18 @@ import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { DEFAULTS } from "../../src/config/defaults.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
-import { printTable, writeResult } from "../support/report.ts";
+import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 
 type Store = ReturnType<typeof openDiskBlockStore>;
 type Chain = ReturnType<typeof createTransferChain>;
 type Row = Readonly<Record<string, string | number>>;
+type Size = { readonly accounts: number; readonly holders: number };
 
 const ACCOUNTS = [100_000, 1_000_000];
 /** Holders of the token, as a share of the accounts. */
 const HOLDERS = 1 / 10;
-/** Accounts or holders that one block adds while the state is built. */
+/** Holders that one block adds while the state is built. */
 const BUILD_STEP = 20_000;
 const PROOFS = 20;
 
@@ -45,26 +46,34 @@ const SERIES: readonly {
 ];
 
 /**
- * `npm run bench -- state [--home=DIRECTORY] [--build] [ACCOUNTS …]`: blocks of transfers between random accounts of a large state, on disk.
- * Times of the processor but for those of `append` and of pauses, which are of the clock. A home is kept, and built on where
- * an earlier run ended; `--build` ends once it has all accounts.
+ * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--minutes=N] [--series=NAME] [ACCOUNTS …]`: blocks of transfers between
+ * random accounts of a large state, on disk. Times of the processor but for those of `append` and of pauses, which are of the clock.
+ * In parts: a home is kept, and built on where an earlier run ended; `--build` ends once it has all accounts and holders, or after so many
+ * minutes; each series replaces its row in the results.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const sizes = args.filter((arg) => !arg.startsWith("--")).map(Number);
-  const home = args.find((arg) => arg.startsWith("--home="))?.slice("--home=".length);
+  const option = (name: string) =>
+    args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const home = option("home");
+  const end = performance.now() + Number(option("minutes") ?? Infinity) * 60_000;
+  const chosen = option("series");
   const rows: Row[] = [];
   for (const accounts of sizes.length === 0 ? ACCOUNTS : sizes) {
     const directory = home ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
     mkdirSync(directory, { recursive: true });
     try {
-      const built = await build(directory, accounts);
+      const size = { accounts, holders: Number(option("holders") ?? accounts * HOLDERS) };
+      const built = await build(directory, size, end);
+      console.log(JSON.stringify({ ...size, ...built }));
       if (args.includes("--build")) continue;
       for (const series of SERIES) {
+        if (chosen !== undefined && chosen !== series.name) continue;
         if (series.isCold && !dropPageCache()) continue;
-        rows.push({ accounts, ...(await measure(directory, accounts, series)), ...built });
+        rows.push({ ...size, ...(await measure(directory, size, series)), ...built });
         printTable(rows.slice(-1));
         // After each: a run takes long, and what it has measured is worth having when it is stopped.
-        writeResult("state", rows);
+        updateResult("state", rows, (row) => `${row.accounts} ${row.holders} ${row.series}`);
       }
     } finally {
       if (home === undefined) rmSync(directory, { recursive: true });
@@ -73,35 +82,40 @@ export async function run(args: readonly string[]): Promise<void> {
   printTable(rows);
 }
 
-/** Adds what is missing of the accounts and the holders of the token. */
-async function build(directory: string, accounts: number): Promise<Row> {
+/** Adds what is missing of the accounts, in the genesis block, and of the holders of the token, in blocks after it. */
+async function build(directory: string, { accounts, holders }: Size, end: number): Promise<Row> {
   const { store, idle } = open(directory);
   const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store));
-  const holders = accounts * HOLDERS;
+  const isNew = store.head() === undefined;
   let added = 0;
-  const ms = await asyncCpuMs(async () => {
-    for (let done = ((store.head() ?? -1) + 1) * BUILD_STEP; done < accounts + holders; ) {
-      const [from, end] = done < accounts ? [done, accounts] : [done - accounts, holders];
-      const to = Math.min(from + BUILD_STEP, end);
-      const { record, nodes } = done < accounts ? chain.fund(from, to) : chain.hold(from, to);
+  const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisRecord()));
+  const holdMs = await asyncCpuMs(async () => {
+    for (let from = store.head()! * BUILD_STEP; from < holders; from += BUILD_STEP) {
+      if (performance.now() > end) break;
+      const to = Math.min(from + BUILD_STEP, holders);
+      const { record, nodes } = chain.hold(from, to);
       store.append(record, nodes);
       await idle();
-      done += BUILD_STEP;
       added += to - from;
     }
   });
+  const isComplete = store.head()! * BUILD_STEP >= holders;
   store.close();
-  return added === 0 ? {} : { "build us an account": (ms * 1000) / added };
+  return {
+    ...(isNew && { "genesis us an account": (genesisMs * 1000) / accounts }),
+    ...(added > 0 && { "build us a holder": (holdMs * 1000) / added }),
+    ...(!isComplete && { incomplete: "run again" }),
+  };
 }
 
 async function measure(
   directory: string,
-  accounts: number,
+  { accounts, holders }: Size,
   { name, transfers, blocks, isToken, isBackToBack }: (typeof SERIES)[number],
 ): Promise<Row> {
   const { store, idle, background } = open(directory);
   const { trie, times } = trieOf(store);
-  const chain = createTransferChain(accounts, trie, headOf(store));
+  const chain = createTransferChain(accounts, trie, headOf(store), holders);
   const block = (): ReturnType<Chain["empty"]> =>
     isToken ? chain.tokenTransfers(transfers) : chain.transfers(transfers);
   await idle();

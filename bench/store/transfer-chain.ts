@@ -1,11 +1,13 @@
+import { stateRootOf } from "../../src/chain/genesis-block.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
+import { type Hash, hashFromBigint, hashFromBytes, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../src/state/account.ts";
-import type { AccountChange } from "../../src/state/reader.ts";
+import type { AccountChange, StateChanges } from "../../src/state/reader.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
+import { NodeBatch } from "../../src/trie/node-batch.ts";
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
@@ -30,8 +32,14 @@ export function addressOf(index: number): Address {
 /**
  * Blocks of transfers between random ones of `accountCount` accounts, and blocks without any.
  * @param head block to go on from
+ * @param holderCount accounts that token transfers are between
  */
-export function createTransferChain(accountCount: number, trie: StateTrie, head?: Header) {
+export function createTransferChain(
+  accountCount: number,
+  trie: StateTrie,
+  head?: Header,
+  holderCount = accountCount,
+) {
   let parent = head;
   let parentHash = head === undefined ? ZERO_HASH : headerHash(head);
   const randomAddress = () => addressOf(Math.floor(Math.random() * accountCount));
@@ -84,7 +92,7 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
         codeHash: EMPTY_CODE_HASH,
       });
       for (let party = 0; party < 2; party++) {
-        storage.set(tokenSlot(Math.floor(Math.random() * accountCount)), balance);
+        storage.set(tokenSlot(Math.floor(Math.random() * holderCount)), balance);
       }
     }
     return [
@@ -97,11 +105,12 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
     changesOf: (number: number) => AccountChange[],
     txCount: number,
     logs: readonly Log[] = [],
+    update = (changes: StateChanges) => trie.update(parent?.stateRoot ?? EMPTY_TRIE_ROOT, changes),
   ) {
     const number = parent === undefined ? 0 : parent.number + 1;
     const accounts = changesOf(number);
     const changes = { accounts, codes: new Map() };
-    const { root, nodes } = trie.update(parent?.stateRoot ?? EMPTY_TRIE_ROOT, changes);
+    const { root, nodes } = update(changes);
     const bloom = new Uint8Array(256);
     const transactions = Array.from({ length: txCount }, (_, i) =>
       buildTransaction(
@@ -185,6 +194,14 @@ export function createTransferChain(accountCount: number, trie: StateTrie, head?
   return {
     /** Funds all accounts in block 0. */
     genesis: () => makeRecord(() => funded(0, accountCount), 0),
+    /** The same for `appendGenesis`: without the nodes. */
+    genesisRecord() {
+      const update = (changes: StateChanges) => ({
+        root: hashFromBytes(stateRootOf(changes)),
+        nodes: new NodeBatch(),
+      });
+      return makeRecord(() => funded(0, accountCount), 0, [], update).record;
+    },
     /** Funds some accounts, in a block of their own. */
     fund: (from: number, to: number) => makeRecord(() => funded(from, to), 0),
     /** Gives some accounts a balance of the token. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,20 @@ export function writeResult(name: string, rows: readonly object[], summary: obje
     join(results, `${name}.json`),
     `${JSON.stringify({ ...about, ...summary, rows }, null, 2)}\n`,
   );
+}
+
+/** As `writeResult`, but rows of the file that no row of `rows` is about stay: a measurement in parts. @param about what a row is about */
+export function updateResult<Row extends object>(
+  name: string,
+  rows: readonly Row[],
+  about: (row: Row) => string,
+): void {
+  const measured = new Set(rows.map(about));
+  const file = join(results, `${name}.json`);
+  const { rows: known = [] } = existsSync(file)
+    ? (JSON.parse(readFileSync(file, "utf8")) as { readonly rows?: readonly Row[] })
+    : {};
+  writeResult(name, [...known.filter((row) => !measured.has(about(row))), ...rows]);
 }
 
 /** Prints rows of equal shape as an aligned table. */

@@ -33,7 +33,7 @@ export function genesisBlock(genesis: Genesis): BlockRecord {
 }
 
 /** Root of the state that consists of `changes`. */
-function stateRootOf(changes: StateChanges): Uint8Array {
+export function stateRootOf(changes: StateChanges): Uint8Array {
   const writer = new ByteWriter(1024 + changes.accounts.length * 64);
   writeChanges(writer, changes, new Set());
   const entries = new StateEntries(writer.finish(), 0);

@@ -3,6 +3,7 @@ import { bigintToFixedBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBigint, parseHash, ZERO_HASH } from "../primitives/hash.ts";
 import { hexToBytes, InvalidHexError } from "../primitives/hex.ts";
 import type { ChainConfig } from "./chain-config.ts";
+import { takeAccounts } from "./genesis-accounts.ts";
 import { readChainConfig } from "./genesis-config.ts";
 import {
   fieldPath,
@@ -54,7 +55,11 @@ const COSMOS_KEYS = ["app_state", "genesis_time", "consensus_params", "consensus
  * @throws InvalidGenesisError naming the field
  */
 export function parseGenesis(text: string): Genesis {
-  return genesisFromJson(parseJsonKeepingIntegers(text));
+  const alloc = new Map<Address, GenesisAccount>();
+  const file = takeAccounts(text, (key, account) => addAccount(alloc, key, account));
+  return file === undefined
+    ? genesisFromJson(parseJsonKeepingIntegers(text))
+    : readGenesis(file, alloc);
 }
 
 /**
@@ -62,7 +67,11 @@ export function parseGenesis(text: string): Genesis {
  * @throws InvalidGenesisError naming the field
  */
 export function genesisFromJson(json: unknown): Genesis {
-  const file = readObject(json, "genesis");
+  return readGenesis(readObject(json, "genesis"));
+}
+
+/** @param alloc the accounts, where they were taken out of `file` */
+function readGenesis(file: JsonObject, alloc?: GenesisAlloc): Genesis {
   if (COSMOS_KEYS.some((key) => key in file)) {
     throw new InvalidGenesisError(
       "genesis",
@@ -79,7 +88,7 @@ export function genesisFromJson(json: unknown): Genesis {
   const excessBlobGas = optionalInteger("excessBlobGas", 64);
   return {
     config: readChainConfig(required(file, "config")),
-    alloc: readAlloc(required(file, "alloc")),
+    alloc: alloc ?? readAlloc(required(file, "alloc")),
     parentHash: readOptional(file, "", "parentHash", readHash) ?? ZERO_HASH,
     coinbase: readOptional(file, "", "coinbase", readAddress) ?? ZERO_ADDRESS,
     difficulty: readInteger(required(file, "difficulty"), "difficulty", 256),
@@ -105,15 +114,17 @@ function required(file: JsonObject, key: string): unknown {
 
 function readAlloc(json: unknown): GenesisAlloc {
   const alloc = new Map<Address, GenesisAccount>();
-  const accounts = readObject(json, "alloc");
-  // A list of entries would take an array for each of what may be millions of accounts.
-  for (const key in accounts) {
-    const field = fieldPath("alloc", key);
-    const address = readAddress(/^0[xX]/.test(key) ? key : `0x${key}`, field);
-    if (alloc.has(address)) throw new InvalidGenesisError(field, "account given twice");
-    alloc.set(address, readAccount(readObject(accounts[key], field), field));
+  for (const [key, value] of Object.entries(readObject(json, "alloc"))) {
+    addAccount(alloc, key, value);
   }
   return alloc;
+}
+
+function addAccount(alloc: Map<Address, GenesisAccount>, key: string, json: unknown): void {
+  const field = fieldPath("alloc", key);
+  const address = readAddress(/^0[xX]/.test(key) ? key : `0x${key}`, field);
+  if (alloc.has(address)) throw new InvalidGenesisError(field, "account given twice");
+  alloc.set(address, readAccount(readObject(json, field), field));
 }
 
 function readAccount(json: JsonObject, field: string): GenesisAccount {

@@ -83,6 +83,20 @@ export class NodeBatch implements Iterable<TrieNode> {
     this.#bytes += batch.#bytes;
   }
 
+  /** Forgets the entries from number `size` on. @param bytes memory of those before */
+  truncate(size: number, bytes: number): void {
+    for (const list of [
+      this.#owners,
+      this.#chunks,
+      this.#starts,
+      this.#pathLengths,
+      this.#lengths,
+    ]) {
+      list.length = size;
+    }
+    this.#bytes = bytes;
+  }
+
   /** True for a node that is replaced; false for one that is added. */
   isReplaced(index: number): boolean {
     return this.#lengths[index] === 0;

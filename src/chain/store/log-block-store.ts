@@ -433,12 +433,13 @@ export class LogBlockStore implements BlockStore {
       removed.push(indexedBlock(record, logRecord));
     }
     const last = appliedOf(kept);
-    const nodes = this.#computed.nodesBack(this.trieNodes, this.#head!.number, number);
+    const head = this.#head!.number;
+    const nodesBack = () => this.#computed.nodesBack(this.trieNodes, head, number);
     this.#headState.forget();
     this.#historic.forget();
     this.#orPoison(() => {
       this.addressIndex.rollback(number, records);
-      this.#index.rollback(last, removed, nodes);
+      this.#index.rollback(last, removed, nodesBack);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });

@@ -7,7 +7,7 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
-import { readApplied } from "./index/block-index.ts";
+import { MERGE_LIMITS, readApplied } from "./index/block-index.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import { BACKFILL } from "./log/backfilled-log.ts";
 import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
@@ -43,9 +43,10 @@ const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
   "STORE_MALFORMED_BYTES",
 ]);
 
-/** A store that lives and dies with the process. */
+/** A store that lives and dies with the process. However many of its blocks wait for a merge, no start has to read them again. */
 export function createMemoryBlockStore(options: StoreOptions): LogBlockStore {
   return openLogBlockStore({
+    mergeLimits: { ...MERGE_LIMITS, blocksMin: Infinity },
     ...options,
     log: createMemoryLogDirectory(),
     index: createMemoryKv(),

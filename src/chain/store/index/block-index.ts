@@ -96,7 +96,7 @@ export type MergeLimits = {
  * accounts, computed again in less than a second. With more of them each merge writes fewer rows for a block: the nodes near the
  * roots are new in every block, and those below in every tenth.
  */
-const MERGE_LIMITS: MergeLimits = {
+export const MERGE_LIMITS: MergeLimits = {
   versionsMin: 50_000,
   nodeBytesMin: 48 << 20,
   blocksMin: 1_000,
@@ -412,7 +412,7 @@ export class BlockIndex {
   rememberNodes(number: number, nodes: NodeBatch): void {
     // First, while the table still has what is replaced.
     this.nodeHistory.remember(number, nodes, this.trieNodes);
-    this.trieNodes.remember(nodes);
+    this.trieNodes.remember(number, nodes);
   }
 
   /** The part of `remember` that a reader in another thread needs, where the writer has written the rows. */
@@ -431,16 +431,23 @@ export class BlockIndex {
 
   /**
    * Makes `last` the last block; `removed` are all after it. After an exception the index must be opened again.
-   * @param nodes that lead from the state of the last block to that after `last`
+   * @param nodesBack nodes that lead from the state of the last block to that after `last`; asked for where rows or a merge under way
+   * have nodes of the removed blocks
    */
-  rollback(last: Applied, removed: readonly IndexedBlock[], nodes: NodeBatch): void {
-    if (this.#mergingBlocks !== undefined) this.mergeAll(last.number + removed.length);
+  rollback(last: Applied, removed: readonly IndexedBlock[], nodesBack: () => NodeBatch): void {
+    const head = last.number + removed.length;
+    if (last.number + 1 < (this.#mergingBlocks ?? 0)) this.mergeAll(head);
     // What no merge has written goes from memory alone.
     const mergedBlocks = this.#mergedBlocks;
     const isMerged = last.number + 1 < mergedBlocks;
+    const nodes = isMerged ? nodesBack() : undefined;
     this.nodeHistory.forgetAfter(last.number);
-    this.trieNodes.remember(nodes);
-    if (isMerged) this.trieNodes.beginMerge(this.#lastMerge + 1);
+    if (nodes === undefined) {
+      this.trieNodes.forgetAfter(last.number);
+    } else {
+      this.trieNodes.remember(head, nodes);
+      this.trieNodes.beginMerge(this.#lastMerge + 1);
+    }
     this.#kv.transaction((writer) => {
       // In one transaction with all else: half of it would be rows of neither state.
       if (isMerged) this.trieNodes.mergeRest(writer);

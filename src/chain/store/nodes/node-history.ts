@@ -1,7 +1,7 @@
 import { equalBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
-import { numberFromKey, numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
+import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "../../../trie/node.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
@@ -15,7 +15,6 @@ export const HISTORY_DEPTH = 2;
 
 /** Ends the path in a key, as in the table of nodes. */
 const PATH_END = 0x10;
-const NUMBER_LENGTH = 6;
 const CHILDREN = 16;
 /** A version with more new children is written whole. */
 const CHANGED_MAX = 8;
@@ -71,27 +70,28 @@ export class NodeHistory {
       const old = replaced.get(place);
       if (old !== undefined && batch.hasHash(old, hash)) continue;
       const known = old === undefined ? undefined : before.node(owner, path, batch.hash(old));
-      this.#note(place, versionKey(owner, path, number), versionOf(rlp, hash, known));
+      this.#note(place, {
+        ...{ number, key: versionKey(owner, path, number) },
+        value: versionOf(rlp, hash, known),
+      });
     }
     for (const [place, i] of replaced) {
       const { owner, path } = batch.at(i);
       if (owner.length === 0 || path.length > 0 || added.has(place)) continue;
-      this.#note(place, versionKey(owner, path, number), Uint8Array.of(0, 0));
+      const key = versionKey(owner, path, number);
+      this.#note(place, { number, key, value: Uint8Array.of(0, 0) });
     }
   }
 
-  /** Forgets what waits in memory of blocks after `number`; no merge may be under way. */
+  /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
     for (const [place, rows] of this.#recent) {
-      const left = rows.filter(
-        ({ key }) => numberFromKey(key, key.length - NUMBER_LENGTH) <= number,
-      );
-      if (left.length === rows.length) continue;
-      for (const { key, value } of rows.slice(left.length)) {
-        this.#recentBytes -= key.length + value.length;
+      for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
+        if (last.number <= number) break;
+        this.#recentBytes -= last.key.length + last.value.length;
+        rows.pop();
       }
-      if (left.length === 0) this.#recent.delete(place);
-      else this.#recent.set(place, left);
+      if (rows.length === 0) this.#recent.delete(place);
     }
   }
 
@@ -178,11 +178,11 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #note(place: string, key: Uint8Array, value: Uint8Array): void {
+  #note(place: string, row: Row): void {
     const rows = this.#recent.get(place);
-    if (rows === undefined) this.#recent.set(place, [{ key, value }]);
-    else rows.push({ key, value });
-    this.#recentBytes += key.length + value.length;
+    if (rows === undefined) this.#recent.set(place, [row]);
+    else rows.push(row);
+    this.#recentBytes += row.key.length + row.value.length;
   }
 
   /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
@@ -217,10 +217,11 @@ export function wholeVersionRow(
   number: number,
   rlp: Uint8Array,
 ): Row {
-  return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
+  return { number, key: versionKey(owner, path, number), value: wholeVersion(rlp) };
 }
 
-type Row = { readonly key: Uint8Array; readonly value: Uint8Array };
+/** A version with the number of its block. */
+type Row = { readonly number: number; readonly key: Uint8Array; readonly value: Uint8Array };
 
 function wholeVersion(rlp: Uint8Array): Uint8Array {
   const version = new Uint8Array(2 + rlp.length);

@@ -5,7 +5,8 @@ const TABLE_MIN = 1_024;
 
 /**
  * The trie nodes of blocks that no merge has written: all of them by hash, and for each place the newest one. Held as `NodeBatch` holds
- * them, without an object a node.
+ * them, without an object a node. The newest blocks can be removed again: entries leave both tables in the reverse of the order in which
+ * they came, so that linear probing needs no marks for removed ones.
  */
 export class PendingNodes {
   readonly nodes = new NodeBatch();
@@ -13,26 +14,46 @@ export class PendingNodes {
   #byHash = new Int32Array(TABLE_MIN);
   #byPlace = new Int32Array(TABLE_MIN);
   #hashCount = 0;
-  /** By place: an entry that is there; the newest node or −1. */
-  readonly #anyOf: number[] = [];
+  /** By place: the first entry that is there; the newest node or −1. */
+  readonly #firstOf: number[] = [];
   readonly #newestOf: number[] = [];
+  /** By entry: its place, and the newest node there before. */
+  readonly #placeOf: number[] = [];
+  readonly #replacedOf: number[] = [];
+  /** By block: its number, and what was there before it. */
+  readonly #blocks: { readonly number: number; readonly size: number; readonly bytes: number }[] =
+    [];
 
   /** Places that a node was added to or replaced at. */
   get places(): number {
-    return this.#anyOf.length;
+    return this.#firstOf.length;
   }
 
-  add(batch: NodeBatch): void {
+  /** Adds the nodes of block `number`. */
+  add(number: number, batch: NodeBatch): void {
     const first = this.nodes.size;
+    this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
     this.nodes.append(batch);
     for (let entry = first; entry < this.nodes.size; entry++) {
-      const place = this.#placeOf(entry);
+      const place = this.#knownPlace(entry);
+      this.#placeOf.push(place);
+      this.#replacedOf.push(this.#newestOf[place]!);
       if (this.nodes.isReplaced(entry)) {
         this.#newestOf[place] = -1;
       } else {
         this.#newestOf[place] = entry;
         this.#indexHash(entry);
       }
+    }
+  }
+
+  /** Removes the nodes of the blocks after `number`. */
+  forgetAfter(number: number): void {
+    for (let last = this.#blocks.at(-1); last !== undefined; last = this.#blocks.at(-1)) {
+      if (last.number <= number) return;
+      for (let entry = this.nodes.size - 1; entry >= last.size; entry--) this.#remove(entry);
+      this.nodes.truncate(last.size, last.bytes);
+      this.#blocks.pop();
     }
   }
 
@@ -54,34 +75,48 @@ export class PendingNodes {
 
   /** An entry of `nodes` at `place`. */
   entry(place: number): number {
-    return this.#anyOf[place]!;
+    return this.#firstOf[place]!;
   }
 
   /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
   sortedPlaces(): Float64Array {
-    return byPrefix(this.places, (place) => this.nodes.placePrefix(this.#anyOf[place]!));
+    return byPrefix(this.places, (place) => this.nodes.placePrefix(this.#firstOf[place]!));
   }
 
   /** Number of the place of `entry`, a new one if need be. */
-  #placeOf(entry: number): number {
-    if (this.#anyOf.length * 2 >= this.#byPlace.length) this.#growPlaces();
+  #knownPlace(entry: number): number {
+    if (this.#firstOf.length * 2 >= this.#byPlace.length) this.#growPlaces();
     const mask = this.#byPlace.length - 1;
     let at = this.nodes.placeWord(entry) & mask;
     for (; this.#byPlace[at] !== 0; at = (at + 1) & mask) {
       const place = this.#byPlace[at]! - 1;
-      if (this.nodes.isSamePlace(this.#anyOf[place]!, entry)) return place;
+      if (this.nodes.isSamePlace(this.#firstOf[place]!, entry)) return place;
     }
-    const place = this.#anyOf.length;
+    const place = this.#firstOf.length;
     this.#byPlace[at] = place + 1;
-    this.#anyOf.push(entry);
+    this.#firstOf.push(entry);
     this.#newestOf.push(-1);
     return place;
+  }
+
+  /** Removes the last entry. */
+  #remove(entry: number): void {
+    const place = this.#placeOf.pop()!;
+    this.#newestOf[place] = this.#replacedOf.pop()!;
+    if (!this.nodes.isReplaced(entry)) {
+      clear(this.#byHash, this.nodes.hashWord(entry), entry + 1);
+      this.#hashCount--;
+    }
+    if (this.#firstOf[place] !== entry) return;
+    clear(this.#byPlace, this.nodes.placeWord(entry), place + 1);
+    this.#firstOf.pop();
+    this.#newestOf.pop();
   }
 
   #growPlaces(): void {
     this.#byPlace = new Int32Array(this.#byPlace.length * 2);
     const mask = this.#byPlace.length - 1;
-    for (const [place, entry] of this.#anyOf.entries()) {
+    for (const [place, entry] of this.#firstOf.entries()) {
       let at = this.nodes.placeWord(entry) & mask;
       while (this.#byPlace[at] !== 0) at = (at + 1) & mask;
       this.#byPlace[at] = place + 1;
@@ -90,9 +125,10 @@ export class PendingNodes {
 
   #indexHash(entry: number): void {
     if (this.#hashCount * 2 >= this.#byHash.length) {
-      const old = this.#byHash;
-      this.#byHash = new Int32Array(old.length * 2);
-      for (const known of old) if (known !== 0) this.#insertHash(known - 1);
+      this.#byHash = new Int32Array(this.#byHash.length * 2);
+      for (let known = 0; known < entry; known++) {
+        if (!this.nodes.isReplaced(known)) this.#insertHash(known);
+      }
     }
     this.#insertHash(entry);
     this.#hashCount++;
@@ -104,4 +140,12 @@ export class PendingNodes {
     while (this.#byHash[at] !== 0) at = (at + 1) & mask;
     this.#byHash[at] = entry + 1;
   }
+}
+
+/** Empties the position of an open-addressed table that holds `value`, the last one that was inserted. */
+function clear(table: Int32Array, word: number, value: number): void {
+  const mask = table.length - 1;
+  let at = word & mask;
+  while (table[at] !== value) at = (at + 1) & mask;
+  table[at] = 0;
 }

@@ -63,8 +63,13 @@ export class TrieNodeTable implements TrieNodeReader {
     return undefined;
   }
 
-  remember(batch: NodeBatch): void {
-    this.#recent.add(batch);
+  remember(number: number, batch: NodeBatch): void {
+    this.#recent.add(number, batch);
+  }
+
+  /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
+  forgetAfter(number: number): void {
+    this.#recent.forgetAfter(number);
   }
 
   /** Forgets what waits in memory. */

@@ -5,7 +5,6 @@ import { BLOOM_LENGTH, EMPTY_BLOOM } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH, EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 
-/** Shared by all blocks and receipts without logs; never written to. */
 /** A bloom with more bits than this is stored as it is. */
 const BLOOM_BITS_MAX = 200;
 const BLOOM_WHOLE = 0xff;

@@ -10,6 +10,13 @@ export type Panel = {
   readonly queries: Readonly<Record<string, string>>;
 };
 
+const METRIC = /\bevmint_\w+/g;
+
+/** Names of the metrics in PromQL. */
+export function metricNames(query: string): string[] {
+  return query.match(METRIC) ?? [];
+}
+
 const RATE = "[$__rate_interval]";
 
 export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
@@ -130,6 +137,19 @@ export const ROWS: Readonly<Record<string, readonly Panel[]>> = {
 const COLUMNS = 3;
 const PANEL = { width: 24 / COLUMNS, height: 8 };
 
+/** Chooses among the nodes that Prometheus scrapes; all of them at first. */
+const INSTANCES = {
+  name: "instance",
+  label: "Node",
+  type: "query",
+  datasource: { type: "prometheus", uid: "prometheus" },
+  query: "label_values(evmint_head_number, instance)",
+  refresh: 2,
+  multi: true,
+  includeAll: true,
+  current: { text: "All", value: "$__all" },
+};
+
 /** The dashboard in Grafana's JSON model. */
 export function dashboard(): object {
   const panels: object[] = [];
@@ -150,6 +170,7 @@ export function dashboard(): object {
     schemaVersion: 41,
     refresh: "5s",
     time: { from: "now-30m", to: "now" },
+    templating: { list: [INSTANCES] },
     panels,
   };
 }
@@ -164,8 +185,8 @@ function timeSeries({ title, unit, queries }: Panel, id: number, gridPos: object
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     targets: Object.entries(queries).map(([legendFormat, expr], index) => ({
       refId: String.fromCharCode(65 + index),
-      legendFormat,
-      expr,
+      legendFormat: `${legendFormat} {{instance}}`,
+      expr: expr.replace(METRIC, '$&{instance=~"$instance"}'),
     })),
   };
 }

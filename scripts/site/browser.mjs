@@ -8,7 +8,7 @@ const EXCERPT_LENGTH = 160;
 
 const form = document.querySelector("form.search");
 const input = form.querySelector("input");
-const list = form.querySelector("ul");
+const list = form.querySelector("[role=listbox]");
 let loading;
 let selected = -1;
 
@@ -48,16 +48,17 @@ async function showResults() {
   list.replaceChildren(
     ...found.slice(0, RESULTS_MAX).map(({ id, terms }, i) => itemOf(entries[id], terms, i)),
   );
-  if (query !== "" && found.length === 0) list.append(textOf("li", "nothing", "Nothing found"));
+  if (found.length === 0) {
+    const nothing = optionOf("div", "result-none");
+    nothing.setAttribute("aria-disabled", "true");
+    nothing.textContent = "Nothing found";
+    list.append(nothing);
+  }
   setOpen(query !== "");
 }
 
 function itemOf([url, title, page, text], terms, index) {
-  const item = textOf("li", "", "");
-  item.id = `result-${index}`;
-  item.setAttribute("role", "option");
-  item.setAttribute("aria-selected", "false");
-  const link = document.createElement("a");
+  const link = optionOf("a", `result-${index}`);
   link.href = url;
   link.tabIndex = -1;
   link.append(
@@ -65,8 +66,15 @@ function itemOf([url, title, page, text], terms, index) {
     textOf("span", "page", title === page ? "" : page),
     textOf("span", "excerpt", excerptOf(text, terms)),
   );
-  item.append(link);
-  return item;
+  return link;
+}
+
+function optionOf(tag, id) {
+  const option = document.createElement(tag);
+  option.id = id;
+  option.setAttribute("role", "option");
+  option.setAttribute("aria-selected", "false");
+  return option;
 }
 
 function excerptOf(text, terms) {
@@ -91,7 +99,7 @@ function setOpen(isOpen) {
 }
 
 function select(step) {
-  const options = [...list.querySelectorAll("[role=option]")];
+  const options = [...list.querySelectorAll("a")];
   if (options.length === 0) return;
   options[selected]?.setAttribute("aria-selected", "false");
   selected = (selected + step + options.length) % options.length;
@@ -111,8 +119,7 @@ input.addEventListener("keydown", (event) => {
 });
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  const option = list.querySelectorAll("[role=option]")[Math.max(0, selected)];
-  option?.querySelector("a").click();
+  list.querySelectorAll("a")[Math.max(0, selected)]?.click();
 });
 list.addEventListener("click", () => setOpen(false));
 document.addEventListener("click", ({ target }) => {

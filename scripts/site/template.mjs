@@ -31,7 +31,7 @@ export function documentOf(page, titleOf, assets) {
 <a class="brand" href="/docs/">Evmint</a>
 <form class="search" role="search" data-index="${assets.index}">
 <input type="search" role="combobox" aria-label="Search" aria-expanded="false" aria-controls="results" aria-autocomplete="list" placeholder="Search" autocomplete="off" spellcheck="false">
-<ul id="results" class="results" role="listbox" aria-label="Results" hidden></ul>
+<div id="results" class="results" role="listbox" aria-label="Results" hidden></div>
 </form>
 </header>
 <div class="columns">

@@ -49,6 +49,11 @@ export function keystorePath(home: string): string {
   return join(home, "keystore");
 }
 
+/** HD wallets, encrypted. */
+export function walletsPath(home: string): string {
+  return join(home, "hdwallets");
+}
+
 /** A dev chain that ends with its process; `dataPath` has nothing of it. */
 export function isInMemory({ dev, devChain }: Pick<Config, "dev" | "devChain">): boolean {
   return dev && devChain.inMemory;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { DASHBOARD_PATH, dashboard, ROWS } from "../../scripts/grafana-dashboard.ts";
+import { DASHBOARD_PATH, dashboard, metricNames, ROWS } from "../../scripts/grafana-dashboard.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { WITH_METRICS } from "../support/metrics.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
@@ -29,9 +29,6 @@ const QUERIES = Object.values(ROWS).flatMap((panels) =>
   ),
 );
 
-/** Names of the metrics in PromQL. */
-const metricsIn = (query: string) => [...query.matchAll(/evmint_\w+/g)].map(([name]) => name);
-
 const seriesOf = (name: string) =>
   exposition
     .split("\n")
@@ -43,7 +40,7 @@ test("the dashboard in the repository is the one its script makes", () => {
 
 test("every metric of the dashboard is one that the node has", () => {
   for (const { title, query } of QUERIES) {
-    for (const name of metricsIn(query)) {
+    for (const name of metricNames(query)) {
       const declared = name.replace(/_(bucket|count)$/, "");
       assert.ok(exposition.includes(`# HELP ${declared} `), `${title}: ${name}`);
     }
@@ -52,7 +49,7 @@ test("every metric of the dashboard is one that the node has", () => {
 
 test("every panel has data", () => {
   for (const panel of Object.values(ROWS).flat()) {
-    const names = Object.values(panel.queries).flatMap(metricsIn);
+    const names = Object.values(panel.queries).flatMap(metricNames);
     assert.ok(
       names.some((name) => seriesOf(name).length > 0),
       panel.title,
@@ -63,7 +60,7 @@ test("every panel has data", () => {
 test("every label in a legend is one that the series has", () => {
   for (const { title, legend, query } of QUERIES) {
     const labels = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!);
-    for (const series of metricsIn(query).flatMap(seriesOf)) {
+    for (const series of metricNames(query).flatMap(seriesOf)) {
       for (const label of labels) assert.ok(series.includes(`${label}="`), `${title}: ${label}`);
     }
   }

@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { genesisBlock } from "../../chain/genesis-block.ts";
+import { DEPLOY_FOLDER } from "../../config/deploy-folder.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { cometbftPath } from "../../config/home.ts";
 import { parseDuration } from "../../config/value-types.ts";
@@ -15,6 +16,7 @@ import { parseGenesis } from "../../params/genesis.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { genesisText, makeHome } from "./init.ts";
+import { composeFile, prometheusFile, startScript } from "./testnet-files.ts";
 
 export type TestnetOptions = {
   readonly output: string;
@@ -39,6 +41,9 @@ const PORT_STEP = 10;
 const P2P_PORT = 26656;
 const ENGINE_RPC_PORT = 26657;
 const HTTP_PORT = 8545;
+const METRICS_PORT = 6060;
+/** What Prometheus and Grafana read, of `deploy/`; the folder of the network gets a copy. */
+const MONITORING_FILES = ["alerts.yaml", "grafana"];
 
 type TestnetNode = {
   readonly name: string;
@@ -47,7 +52,7 @@ type TestnetNode = {
   readonly isValidator: boolean;
 };
 
-/** Writes the homes of a network on this machine: keys, ports, one genesis for all, a script and a compose file that start them. */
+/** Writes the homes of a network on this machine: keys, ports, one genesis for all, a script that starts them, and a compose file that does with Prometheus and Grafana. */
 export function testnet(options: TestnetOptions, context: CliContext): void {
   const output = resolve(options.output);
   if (existsSync(output) && readdirSync(output).length > 0) {
@@ -83,9 +88,17 @@ export function testnet(options: TestnetOptions, context: CliContext): void {
     writeSettings(node, { blockTime, httpPort, peers });
   }
   const script = join(output, "start.sh");
-  writeFileSync(script, startScript(nodes));
+  writeFileSync(script, startScript(nodes.map(({ name }) => name)));
   chmodSync(script, 0o755);
-  writeFileSync(join(output, "compose.yaml"), composeFile(nodes));
+  writeFileSync(
+    join(output, "compose.yaml"),
+    composeFile(nodes.map(({ name, index }) => ({ name, httpPort: httpPort + PORT_STEP * index }))),
+  );
+  const ports = nodes.map(({ index }) => METRICS_PORT + PORT_STEP * index);
+  writeFileSync(join(output, "prometheus.yaml"), prometheusFile(ports));
+  for (const name of MONITORING_FILES) {
+    cpSync(new URL(name, DEPLOY_FOLDER), join(output, name), { recursive: true });
+  }
   context.stdout.write(
     [
       ...nodes.map(
@@ -136,38 +149,10 @@ function writeSettings(
     ["cometbft.persistent-peers", network.peers.filter((_, peer) => peer !== index)],
     ["json-rpc.address", loopback(network.httpPort)],
     ["json-rpc.ws-address", loopback(network.httpPort + 1)],
+    ["metrics.enable", true],
+    ["metrics.address", loopback(METRICS_PORT)],
   ];
   for (const [key, value] of settings) editAppToml(home, key, value);
-}
-
-/** Starts every node in the background, and stops all of them when it is stopped. */
-function startScript(nodes: readonly TestnetNode[]): string {
-  return `#!/bin/sh
-# Starts the nodes of this folder and stops them with Ctrl-C. EVMINTD names another program than the one on PATH.
-cd "$(dirname "$0")" || exit 1
-trap 'kill 0' INT TERM EXIT
-${nodes.map(({ name }) => `"\${EVMINTD:-evmintd}" start --home ${name} > ${name}/node.log 2>&1 &`).join("\n")}
-wait
-`;
-}
-
-/** For an image that has evmintd and cometbft; the host's network, because all nodes know each other by ports of 127.0.0.1. */
-function composeFile(nodes: readonly TestnetNode[]): string {
-  const services = nodes.map(
-    ({ name }) => `  ${name}:
-    <<: *node
-    command: ["evmintd", "start", "--home", "/net/${name}"]
-    volumes: ["./${name}:/net/${name}"]
-`,
-  );
-  return `# docker compose up: one container for each node. EVMINT_IMAGE has evmintd and cometbft v0.40 on its PATH.
-x-node: &node
-  image: \${EVMINT_IMAGE:-evmint}
-  network_mode: host
-  restart: unless-stopped
-  stop_grace_period: 30s
-services:
-${services.join("")}`;
 }
 
 function numberOf(flag: string, text: string, min: number, max: number): number {

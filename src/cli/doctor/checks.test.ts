@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { clockStopPath, jwtSecretPath } from "../../config/home.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -11,12 +11,16 @@ import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
 import { doctor } from "../commands/doctor.ts";
 import { fakeContext } from "../testing/fake-context.ts";
 import { CHECKS } from "./checks.ts";
-import type { System } from "./system.ts";
+import type { FileSystem, System } from "./system.ts";
+
+const ROOMY: FileSystem = { freeBytes: 2 ** 40, freeFiles: 2 ** 20, isRemote: false };
 
 const HEALTHY: System = {
   nodeVersion: "v20.19.0",
   memoryBytes: 8 * 2 ** 30,
   openFilesMax: 1_000_000,
+  isClockSynchronised: true,
+  fileSystem: () => ROOMY,
   hasPackage: () => true,
 };
 
@@ -77,10 +81,50 @@ test("a clock that cannot be right, and one whose jump stopped blocks", () => {
   assert.deepEqual(problems(home), ["fault clock"]);
 });
 
-test("a secret that other users can read", () => {
+test("a clock that nothing keeps right", () => {
   using home = homeWith();
-  chmodSync(jwtSecretPath(home.config.home), 0o644);
-  assert.deepEqual(problems(home), ["fault secrets"]);
+  assert.deepEqual(problems(home, { isClockSynchronised: false }), ["warning clock"]);
+  assert.deepEqual(problems(home, { isClockSynchronised: undefined }), []);
+});
+
+test("a disk without room, without room for files, and one of another machine", () => {
+  using home = homeWith();
+  const on = (disk: Partial<FileSystem>) =>
+    problems(home, { fileSystem: () => ({ ...ROOMY, ...disk }) });
+  assert.deepEqual(on({ freeBytes: 2 ** 31 }), ["warning disk"]);
+  assert.deepEqual(on({ freeBytes: 2 ** 20 }), ["fault disk"]);
+  assert.deepEqual(on({ freeFiles: 10 }), ["fault disk"]);
+  assert.deepEqual(on({ freeFiles: undefined }), []);
+  assert.deepEqual(on({ isRemote: true }), ["fault disk"]);
+});
+
+test("a secret that other users can read, of whatever kind", () => {
+  const secrets = [
+    ...["config/jwt.hex", "config/node-key.hex", "shh/identities", "keystore/key", "hdwallets/w"],
+    ...["cometbft/config/priv_validator_key.json", "cometbft/config/node_key.json", "tls/key.pem"],
+  ];
+  for (const secret of secrets) {
+    using home = homeWith({ "tls.cert": "tls/cert.pem", "tls.key": "tls/key.pem" });
+    const path = join(home.config.home, secret);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "secret");
+    chmodSync(path, 0o600);
+    assert.deepEqual(problems(home), [], secret);
+    chmodSync(path, 0o640);
+    assert.deepEqual(problems(home), ["fault secrets"], secret);
+  }
+});
+
+test("the ports of CometBFT are looked at where it is the engine", () => {
+  const keys = ["cometbft.p2p-address", "cometbft.rpc-address"];
+  using solo = homeWith({ "json-rpc.enable": "false" });
+  using network = homeWith({ "json-rpc.enable": "false", "consensus.engine": "cometbft" });
+  const looked = ({ config }: Home) =>
+    CHECKS.flatMap((check) => check(config, HEALTHY, () => NOW))
+      .filter(({ subject }) => subject === "ports")
+      .map(({ text }) => text.split(" ")[0]);
+  assert.deepEqual(looked(solo), []);
+  assert.deepEqual(looked(network), keys);
 });
 
 test("a port that a program listens on is named with the program", async () => {

@@ -1,16 +1,19 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { FREE_BYTES_MIN } from "../../chain/store/log-block-store.ts";
 import type { Config } from "../../config/config.ts";
 import { dangersOf } from "../../config/dangers.ts";
 import {
   clockStopPath,
+  cometbftPath,
   dataPath,
   devGenesisPath,
   genesisPath,
   jwtSecretPath,
   keystorePath,
   nodeKeyPath,
+  walletsPath,
+  whisperIdentitiesPath,
 } from "../../config/home.ts";
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
@@ -25,6 +28,8 @@ export type Check = (config: Config, system: System, now: () => number) => Findi
 
 /** Room for some days of blocks; below it there is little time to act. */
 const FREE_BYTES_COMFORTABLE = 5 * 2 ** 30;
+/** Segments of the log, files of the index, of CometBFT and of the keystore. */
+const FREE_FILES_MIN = 1000;
 /** What a node with a million accounts needs, with its caches and some heavy calls. */
 const MEMORY_BYTES_MIN = 2 ** 30;
 /** Files of the store, listeners and peers, besides the connections of callers. */
@@ -63,22 +68,24 @@ function checkHome({ home, dev }: Config): Finding[] {
   return [{ level: "ok", subject, text: home }];
 }
 
-function checkDisk({ home }: Config): Finding[] {
+function checkDisk({ home }: Config, { fileSystem }: System): Finding[] {
   if (!existsSync(home)) return [];
-  const { bavail, bsize } = statfsSync(home);
-  const free = bavail * bsize;
-  const text = `${gibibytes(free)} free under ${home}`;
+  const { freeBytes, freeFiles, isRemote } = fileSystem(home);
   const subject = "disk";
-  if (free < FREE_BYTES_MIN) {
-    return [
-      {
-        level: "fault",
-        subject,
-        text: `${text}: no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`,
-      },
-    ];
+  const text = `${gibibytes(freeBytes)} free under ${home}`;
+  if (isRemote) {
+    const advice = "the index needs a local file system: move the home to one";
+    return [{ level: "fault", subject, text: `${home} is on another machine: ${advice}` }];
   }
-  if (free >= FREE_BYTES_COMFORTABLE) return [{ level: "ok", subject, text }];
+  if (freeBytes < FREE_BYTES_MIN) {
+    const advice = `no block is made below ${FREE_BYTES_MIN / 2 ** 20} MiB; make room`;
+    return [{ level: "fault", subject, text: `${text}: ${advice}` }];
+  }
+  if (freeFiles !== undefined && freeFiles < FREE_FILES_MIN) {
+    const advice = "remove files, or move the home";
+    return [{ level: "fault", subject, text: `room for ${freeFiles} files: ${advice}` }];
+  }
+  if (freeBytes >= FREE_BYTES_COMFORTABLE) return [{ level: "ok", subject, text }];
   return [{ level: "warning", subject, text: `${text}: make room, or move the home` }];
 }
 
@@ -100,26 +107,34 @@ function checkOpenFiles({ rpcLimits }: Config, { openFilesMax }: System): Findin
   return [{ level: "warning", subject, text }];
 }
 
-function checkClock({ home }: Config, _system: System, now: () => number): Finding[] {
+function checkClock({ home }: Config, system: System, now: () => number): Finding[] {
   const subject = "clock";
   const time = new Date(now()).toISOString();
   if (now() > PLAUSIBLE_MS_MAX) {
     return [{ level: "fault", subject, text: `it is not ${time}: set the clock` }];
   }
   const stopped = openClockStopFile(clockStopPath(home)).read();
-  if (stopped === undefined) return [{ level: "ok", subject, text: time }];
+  if (stopped === undefined) {
+    if (system.isClockSynchronised !== false) return [{ level: "ok", subject, text: time }];
+    const text = `${time}, and nothing keeps it right: turn NTP on (timedatectl set-ntp true)`;
+    return [{ level: "warning", subject, text }];
+  }
   const advice = "set the clock, or confirm it with one start with --consensus.accept-clock";
   const text = `a jump to ${new Date(stopped).toISOString()} stopped block production: ${advice}`;
   return [{ level: "fault", subject, text }];
 }
 
-function checkSecrets({ home }: Config): Finding[] {
+function checkSecrets({ home, tls }: Config): Finding[] {
   if (process.platform === "win32") return [];
-  const folder = keystorePath(home);
-  const keys = existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
-  const files = [jwtSecretPath(home), nodeKeyPath(home), ...keys].filter((path) =>
-    existsSync(path),
-  );
+  const engineKeys = join(cometbftPath(home), "config");
+  const files = [
+    jwtSecretPath(home),
+    nodeKeyPath(home),
+    whisperIdentitiesPath(home),
+    ...["priv_validator_key.json", "node_key.json"].map((name) => join(engineKeys, name)),
+    ...(tls.key === "" ? [] : [resolve(home, tls.key)]),
+    ...[keystorePath(home), walletsPath(home)].flatMap(filesIn),
+  ].filter((path) => existsSync(path));
   const open = files.filter((path) => (statSync(path).mode & 0o077) !== 0);
   if (open.length === 0) {
     return [{ level: "ok", subject: "secrets", text: "only their owner can read them" }];
@@ -131,7 +146,11 @@ function checkSecrets({ home }: Config): Finding[] {
   }));
 }
 
-function checkPorts({ jsonRpc, metrics }: Config): Finding[] {
+function filesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[] {
   const listeners: (readonly [string, HostPort])[] = [
     ...(jsonRpc.enable
       ? ([
@@ -140,6 +159,12 @@ function checkPorts({ jsonRpc, metrics }: Config): Finding[] {
         ] as const)
       : []),
     ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
+    ...(consensus.engine === "cometbft"
+      ? ([
+          ["cometbft.p2p-address", cometbft.p2pAddress],
+          ["cometbft.rpc-address", cometbft.rpcAddress],
+        ] as const)
+      : []),
   ];
   return listeners.map(([key, address]) => {
     const owner = address.port === 0 ? undefined : portOwner(address.port);

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readFileSync, statfsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { totalmem } from "node:os";
 
@@ -9,9 +10,27 @@ export type System = {
   readonly memoryBytes: number;
   /** Files and sockets this process may have open; undefined where the system does not show it. */
   readonly openFilesMax: number | undefined;
+  /** Whether a service keeps the clock right; undefined where the system does not show it. */
+  readonly isClockSynchronised: boolean | undefined;
+  /** The file system that `path` is on. */
+  fileSystem(path: string): FileSystem;
   /** Whether an optional package can be loaded. */
   hasPackage(name: string): boolean;
 };
+
+export type FileSystem = {
+  /** For this user. */
+  readonly freeBytes: number;
+  /** Files that can still be made; undefined where the file system sets no limit. */
+  readonly freeFiles: number | undefined;
+  /** On another machine: NFS or SMB. */
+  readonly isRemote: boolean;
+};
+
+/** What `statfs` of Linux calls NFS, SMB and CIFS. */
+const REMOTE_TYPES: ReadonlySet<number> = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42]);
+/** `timedatectl` waits for a service that may not answer. */
+const ANSWER_TIMEOUT_MS = 2000;
 
 export function thisSystem(): System {
   const load = createRequire(import.meta.url);
@@ -19,6 +38,8 @@ export function thisSystem(): System {
     nodeVersion: process.version,
     memoryBytes: Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
     openFilesMax: openFilesMax(),
+    isClockSynchronised: isClockSynchronised(),
+    fileSystem,
     hasPackage(name) {
       try {
         load.resolve(name);
@@ -39,4 +60,22 @@ function openFilesMax(): number | undefined {
   }
   const softLimit = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1];
   return softLimit === "unlimited" ? Number.POSITIVE_INFINITY : Number(softLimit);
+}
+
+function isClockSynchronised(): boolean | undefined {
+  const { stdout } = spawnSync("timedatectl", ["show", "--property=NTPSynchronized", "--value"], {
+    encoding: "utf8",
+    timeout: ANSWER_TIMEOUT_MS,
+  });
+  const answer = stdout?.trim();
+  return answer === "yes" || answer === "no" ? answer === "yes" : undefined;
+}
+
+function fileSystem(path: string): FileSystem {
+  const { bavail, bsize, files, ffree, type } = statfsSync(path);
+  return {
+    freeBytes: bavail * bsize,
+    freeFiles: files === 0 ? undefined : ffree,
+    isRemote: process.platform === "linux" && REMOTE_TYPES.has(type >>> 0),
+  };
 }

@@ -1,6 +1,5 @@
-import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { keystorePath } from "../../config/home.ts";
+import { keystorePath, walletsPath } from "../../config/home.ts";
 import { AccountManager } from "../../keystore/account-manager.ts";
 import { HdWallets } from "../../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../../keystore/hd/wallet-file.ts";
@@ -47,7 +46,7 @@ export function composeKeys(
       { log, derivation },
     ),
     hdWallets: new HdWallets(strength, {
-      directory: new WalletDirectory(join(config.home, "hdwallets"), { allowReadableByOthers }),
+      directory: new WalletDirectory(walletsPath(config.home), { allowReadableByOthers }),
       derivation,
       tries,
       log,

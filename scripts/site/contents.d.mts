@@ -1,0 +1,2 @@
+export const MENU: readonly (readonly [section: string, files: readonly string[]])[];
+export function pathOf(file: string): string;

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser } from "playwright-core";
+import { MENU, pathOf } from "../../scripts/site/contents.mjs";
+import { chromiumPath, launchChromium } from "../explorer/browser.ts";
+import {
+  DESKTOP,
+  PHONE,
+  seriousFindings,
+  sidewaysPixels,
+  watchedPage,
+} from "../support/page-audit.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const path = chromiumPath();
+const skip = path === undefined && "chromium is not on PATH";
+
+/** Of the pages of decisions, which are all alike, one with a table. */
+const DECISION = "docs/adr/0068-default-of-rpc-processes.md";
+const FILES = [...MENU.flatMap(([, files]) => files), DECISION];
+
+let browser: Browser;
+let node: TestNode;
+before(async () => {
+  if (path === undefined) return;
+  node = await startTestNode({ dev: true });
+  browser = await launchChromium(path);
+});
+after(async () => {
+  await browser?.close();
+  await node?.stop();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+    test(`every page, ${colorScheme}, ${size}: no error, no serious finding of axe, no sideways scrolling`, {
+      skip,
+    }, async () => {
+      const { page, faults, close } = await watchedPage(browser, node.url, {
+        colorScheme,
+        viewport,
+      });
+      try {
+        for (const file of FILES) {
+          await page.goto(node.url + pathOf(file));
+          await page.locator("h1").first().waitFor();
+          assert.deepEqual(await seriousFindings(page), [], file);
+          assert.equal(await sidewaysPixels(page), 0, `${file} is wider than the window`);
+        }
+        assert.deepEqual(faults, []);
+      } finally {
+        await close();
+      }
+    });
+  }
+}
+
+test("the search field finds a method by a part of its name, and opens it by the keyboard", {
+  skip,
+}, async () => {
+  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  await page.goto(`${node.url}/docs/`);
+  await page.keyboard.press("/");
+  await page.keyboard.type("getlogs");
+  await page.locator(".results a").first().waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/docs/rpc/#eth_getlogs");
+  await page.getByRole("combobox").fill("zzzzqqqq");
+  await page.locator(".results [aria-disabled]").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".results").waitFor({ state: "hidden" });
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("the menu of a phone opens and leads to another page", { skip }, async () => {
+  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: PHONE });
+  await page.goto(`${node.url}/docs/`);
+  const link = page.locator("nav").getByRole("link", { name: "Settings" });
+  assert.equal(await link.isVisible(), false);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await link.click();
+  await page.waitForURL("**/docs/reference/settings/");
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("without scripts the pages are there all the same", { skip }, async () => {
+  const options = { viewport: DESKTOP, javaScriptEnabled: false };
+  const { page, close } = await watchedPage(browser, node.url, options);
+  await page.goto(`${node.url}/docs/`);
+  await page.locator("main").getByRole("link", { name: "Ten minutes" }).click();
+  await page.waitForURL("**/docs/tutorial/");
+  await close();
+});
+
+test("with docs.enable = false there is no page", async () => {
+  const closed = await startTestNode({ dev: true, settings: { "docs.enable": "false" } });
+  try {
+    assert.equal((await fetch(`${closed.url}/docs/`)).status, 404);
+    assert.equal((await fetch(`${closed.url}/openrpc.json`)).status, 200);
+  } finally {
+    await closed.stop();
+  }
+});

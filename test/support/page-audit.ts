@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+export type WatchedPage = {
+  readonly page: Page;
+  /** Errors and warnings of the console, exceptions, and requests to another origin. */
+  readonly faults: readonly string[];
+  close(): Promise<void>;
+};
+
+/** A page whose every complaint is a fault: of a script, of the content security policy, of a request that leaves `origin`. */
+export async function watchedPage(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions,
+): Promise<WatchedPage> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && url.protocol !== "data:") faults.push(`request to ${url.origin}`);
+  });
+  return { page, faults, close: () => context.close() };
+}
+
+type Violation = {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+};
+
+/** What axe takes for serious or critical on the page as it is, as `rule: element`. */
+export async function seriousFindings(page: Page): Promise<readonly string[]> {
+  const path = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+  await page.evaluate(readFileSync(path, "utf8"));
+  const { violations } = (await page.evaluate("axe.run({ resultTypes: ['violations'] })")) as {
+    readonly violations: readonly Violation[];
+  };
+  return violations
+    .filter(({ impact }) => /serious|critical/.test(impact))
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
+}
+
+/** Pixels by which the page is wider than its window. */
+export async function sidewaysPixels(page: Page): Promise<number> {
+  return page.evaluate<number>(
+    "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+  );
+}

@@ -8,6 +8,7 @@ const BENCHES: Readonly<
   "chain-files": () => import("../bench/throughput/chain-files.ts"),
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),
+  explorer: () => import("../bench/explorer/explorer.ts"),
   fork: () => import("../bench/rpc/fork.ts"),
   "historic-reads": () => import("../bench/store/historic-reads.ts"),
   "light-serving": () => import("../bench/les/serving.ts"),

@@ -19,17 +19,14 @@ const REPLACED = {
  */
 export async function buildExplorer(root, outdir) {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
-    absWorkingDir: root,
+  const { outputFiles, metafile } = await build({
+    ...browserBuild(root),
     entryPoints: { main: "src/explorer/ui/main.tsx", style: "src/explorer/ui/style.css" },
     outdir: "explorer",
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
-    ...{ bundle: true, splitting: true, format: "esm", target: "es2022", minify: true },
-    ...{ jsx: "automatic", jsxImportSource: "preact", platform: "browser", legalComments: "none" },
-    inject: ["src/explorer/browser/buffer.ts"],
-    plugins: [replaceModules(root)],
-    ...{ write: false, logLevel: "warning" },
+    ...{ splitting: true, jsx: "automatic", jsxImportSource: "preact" },
+    ...{ write: false, metafile: true },
   });
   const files = outputFiles.map(({ path, contents }) => ({
     path: `${FOLDER}${basename(path)}`,
@@ -37,11 +34,37 @@ export async function buildExplorer(root, outdir) {
     isHashed: true,
   }));
   const pathOf = (pattern) => files.find(({ path }) => pattern.test(path)).path;
-  const template = readFileSync(join(root, "src/explorer/ui/index.html"), "utf8");
-  const html = template
+  const script = pathOf(/\/main-.*\.js$/);
+  // Without these a browser learns of a chunk only when it has read the script before it.
+  const preloads = staticImports(metafile, `explorer/${basename(script)}`)
+    .map((chunk) => `<link rel="modulepreload" href="${FOLDER}${basename(chunk)}">`)
+    .join("\n    ");
+  const html = readFileSync(join(root, "src/explorer/ui/index.html"), "utf8")
+    .replace("<!-- PRELOADS -->", preloads)
     .replace("STYLE", pathOf(/\/style-.*\.css$/))
-    .replace("SCRIPT", pathOf(/\/main-.*\.js$/));
+    .replace("SCRIPT", script);
   return writePages(outdir, "explorer", [{ path: FOLDER, content: html }, ...files]);
+}
+
+/** Chunks that `output` needs before it runs, at any depth. */
+function staticImports({ outputs }, output, found = new Set()) {
+  for (const { path, kind } of outputs[output].imports) {
+    if (kind !== "import-statement" || found.has(path)) continue;
+    found.add(path);
+    staticImports({ outputs }, path, found);
+  }
+  return [...found];
+}
+
+/** esbuild's options for modules of the node in browsers. */
+export function browserBuild(root) {
+  return {
+    absWorkingDir: root,
+    ...{ bundle: true, format: "esm", platform: "browser", target: "es2022", minify: true },
+    inject: ["src/explorer/browser/buffer.ts"],
+    plugins: [replaceModules(root)],
+    ...{ legalComments: "none", logLevel: "warning" },
+  };
 }
 
 function replaceModules(root) {

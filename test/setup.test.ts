@@ -27,7 +27,7 @@ const NEEDED = [
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["bin", "scripts", "src/bundle", "src/explorer/browser", "fake-bin"])
+  for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/browser", "fake-bin"])
     mkdirSync(join(clone, folder), { recursive: true });
   mkdirSync(join(clone, "src/explorer/ui"));
   for (const file of [
@@ -64,6 +64,8 @@ export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main]
 `,
   );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
+  // The documentation needs all of docs/ and packages of its own.
+  writeFileSync(join(clone, "scripts/site/build.mjs"), "export async function buildSite() {}\n");
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
   writeFileSync(

@@ -3,7 +3,10 @@ import { join } from "node:path";
 
 /** The pages of the site in the order of its menu, as files of the repository. Every decision is a page of its own. */
 export const MENU = [
-  ["Begin", ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md"]],
+  [
+    "Begin",
+    ["docs/index.md", "docs/tutorial.md", "docs/testing.md", "docs/console.md", "docs/explorer.md"],
+  ],
   [
     "Guides",
     [

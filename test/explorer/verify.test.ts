@@ -56,6 +56,20 @@ function assertCatchesEveryLie(honest: unknown, check: (claimed: Json) => Verdic
   return count;
 }
 
+test("comparison ignores the order of members, their letter case, and members that only one side has", () => {
+  const proven = { from: "0xab", logs: [{ data: "0x1", topics: ["0x2"] }] };
+  const claimed = { logs: [{ topics: ["0x2"], data: "0x1", extra: 1 }], from: "0xAB", more: null };
+  assertVerified(compare("", claimed, proven));
+  const lie = { logs: [{ topics: ["0x2"], data: "0x3" }], from: "0xab" };
+  assert.deepEqual(compare("", lie, proven), {
+    kind: "false",
+    reason: 'logs[0].data: the node says "0x3", its proof "0x1"',
+  });
+  for (const logs of [[], null, undefined, [{ data: "0x1", topics: [] }], "0x"]) {
+    assert.equal(compare("", { logs }, proven).kind, "false", JSON.stringify(logs));
+  }
+});
+
 /** Members of a block that no header commits to. */
 const NOT_IN_HEADER = ["size", "totalDifficulty", "transactions", "uncles", "withdrawals"];
 

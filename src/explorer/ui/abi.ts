@@ -1,5 +1,6 @@
 import {
   type Abi,
+  type AbiEvent,
   type AbiFunction,
   type AbiParameter,
   decodeErrorResult,
@@ -78,13 +79,12 @@ export function decodeLog(log: Log): Decoded | undefined {
       topics: log.topics as unknown as [Hex, ...Hex[]],
       strict: true,
     });
-    const entries = Array.isArray(args)
-      ? args.map((value, i) => [String(i), value])
-      : Object.entries(args);
-    return {
-      name: String(eventName),
-      args: entries.map(([name, value]) => ({ name, type: typeOf(value), text: textOf(value) })),
-    };
+    const item = getAbiItem({ abi, name: log.topics[0]! }) as AbiEvent | undefined;
+    const inputs = item?.inputs ?? [];
+    const values = Array.isArray(args)
+      ? args
+      : inputs.map(({ name = "" }) => Reflect.get(args, name));
+    return { name: String(eventName), args: argumentsOf(inputs, values) };
   });
 }
 

@@ -1,5 +1,9 @@
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
+const METHOD_NOT_FOUND = -32601;
+/** Ours, for a private method without a token. */
+const UNAUTHORIZED = -32001;
+
 /** What a node answers instead of a result. */
 export class RpcError extends Error {
   readonly code: number;
@@ -9,7 +13,7 @@ export class RpcError extends Error {
   }
   /** Not open to this page: the method, or its namespace, needs a setting or a token. */
   get isForbidden(): boolean {
-    return this.code === -32601 || this.code === -32604 || this.code === -32001;
+    return this.code === METHOD_NOT_FOUND || this.code === UNAUTHORIZED;
   }
 }
 
@@ -19,7 +23,7 @@ type Call = {
   readonly resolve: (result: never) => void;
   readonly reject: (error: unknown) => void;
 };
-type Answer = { readonly id: number; readonly result?: never; readonly error?: RpcError };
+type Answer = { readonly id: number | null; readonly result?: never; readonly error?: RpcError };
 
 /** Below the batch limit of every client known. */
 const BATCH_MAX = 100;
@@ -59,8 +63,10 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
     });
     const answers = [(await response.json()) as Answer | readonly Answer[]].flat();
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    // Of a batch that is rejected as a whole.
+    const rejection = byId.get(null);
     calls.forEach(({ resolve, reject }, id) => {
-      const answer = byId.get(id) ?? answers[0];
+      const answer = byId.get(id) ?? rejection;
       if (answer === undefined) reject(new RpcError(0, "no answer"));
       else if (answer.error) reject(new RpcError(answer.error.code, answer.error.message));
       else resolve(answer.result as never);

@@ -1,31 +1,29 @@
 import { createAddress } from "../../evm/create-address.ts";
 import { receiptText } from "../../rpc/json/receipt-json.ts";
 import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
+import { logsBloom } from "../../types/bloom.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
 import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
-import { compare, compareMembers, type Verdict, verdictOf } from "./verdict.ts";
+import { compare, type Verdict, verdictOf } from "./verdict.ts";
 
-/** What consensus holds of a receipt, from its JSON. @throws InvalidHexError */
+/** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
 function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   const outcome =
     json["root"] === undefined
       ? { status: numberOf(json["status"]) as 0 | 1 }
       : { postState: hashOf(json["root"]) };
+  const logs = listOf(json["logs"]).map((log) => {
+    const { address, topics, data } = log as Json;
+    return { address: addressOf(address), topics: listOf(topics).map(hashOf), data: bytesOf(data) };
+  });
   return {
     type: numberOf(json["type"] ?? "0x0") as Receipt["type"],
     ...outcome,
     cumulativeGasUsed: bigintOf(json["cumulativeGasUsed"]),
-    logsBloom: bytesOf(json["logsBloom"]),
-    logs: listOf(json["logs"]).map((log) => {
-      const { address, topics, data } = log as Json;
-      return {
-        address: addressOf(address),
-        topics: listOf(topics).map(hashOf),
-        data: bytesOf(data),
-      };
-    }),
+    logsBloom: logsBloom(logs),
+    logs,
   };
 }
 
@@ -78,6 +76,6 @@ export function checkReceipt(
       },
       firstLogIndex: earlier.reduce((sum, { logs }) => sum + listOf(logs).length, 0),
     });
-    return compareMembers(claimed, JSON.parse(text) as Json);
+    return compare("", claimed, JSON.parse(text) as Json);
   });
 }

@@ -6,7 +6,7 @@ import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { impersonatedSender } from "../../types/transaction/impersonation.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Json } from "./json.ts";
-import { compare, compareMembers, unverified, type Verdict, verdictOf } from "./verdict.ts";
+import { compare, unverified, type Verdict, verdictOf } from "./verdict.ts";
 
 /** Whether `raws`, the transactions of a block in their canonical form, are those its header commits to. */
 export function checkTransactionsRoot(
@@ -40,7 +40,7 @@ export function checkTransaction(
         baseFeePerGas: header.baseFeePerGas,
       },
     });
-    const compared = compareMembers(claimed, JSON.parse(text) as Json);
+    const compared = compare("", claimed, JSON.parse(text) as Json);
     if (compared.kind === "false" || impersonated === undefined) return compared;
     return unverified("sent by impersonation on a dev chain: no signature shows its sender");
   });

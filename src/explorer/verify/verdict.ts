@@ -20,18 +20,27 @@ export function unverified(reason: string): Verdict {
   return { kind: "unverified", reason };
 }
 
-/** Compares what the node says with what was proven, both in their JSON form. */
+/**
+ * Compares what the node says with what was proven, both in their JSON form. Of objects every member that both have counts:
+ * clients differ in which they add. Letter case does not, as in checksummed addresses.
+ */
 export function compare(name: string, claimed: unknown, proven: unknown): Verdict {
-  const [a, b] = [JSON.stringify(claimed ?? null), JSON.stringify(proven ?? null)];
-  return a.toLowerCase() === b.toLowerCase()
-    ? VERIFIED
-    : falseVerdict(`${name}: the node says ${a}, its proof ${b}`);
+  if (Array.isArray(claimed) && Array.isArray(proven) && claimed.length === proven.length) {
+    return worstOf(claimed.map((item, i) => compare(`${name}[${i}]`, item, proven[i])));
+  }
+  if (isObject(claimed) && isObject(proven)) {
+    const names = Object.keys(claimed).filter((member) => member in proven);
+    const prefix = name === "" ? "" : `${name}.`;
+    return worstOf(
+      names.map((member) => compare(prefix + member, claimed[member], proven[member])),
+    );
+  }
+  const [a, b] = [claimed, proven].map((value) => JSON.stringify(value ?? null).toLowerCase());
+  return a === b ? VERIFIED : falseVerdict(`${name}: the node says ${a}, its proof ${b}`);
 }
 
-/** Compares every member that both have: clients differ in which they add. */
-export function compareMembers(claimed: Json, proven: Json): Verdict {
-  const names = Object.keys(claimed).filter((name) => name in proven);
-  return worstOf(names.map((name) => compare(name, claimed[name], proven[name])));
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The worst of `verdicts`: a false one, else an unverified one. */

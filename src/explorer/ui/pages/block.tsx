@@ -79,7 +79,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
           ]}
         />
       </Panel>
-      <Panel title={`${count(transactions.length)} transactions`}>
+      <Panel title={`Transactions (${count(transactions.length)})`}>
         <Table
           label="Transactions of the block"
           head={["#", "Hash", "From", "To", "Value", "Gas used", "Status"]}

@@ -147,7 +147,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
         </Panel>
       )}
       <Panel
-        title={`${count(receipt.logs.length)} logs`}
+        title={`Logs (${count(receipt.logs.length)})`}
         aside={<Mark verdict={receiptVerdict} what="logs" />}
       >
         <Logs logs={receipt.logs} />

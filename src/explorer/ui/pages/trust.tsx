@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { parseHash } from "../../../primitives/hash.ts";
+import { checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { Failure, Fields, HexText, Panel, When } from "../parts.tsx";
@@ -17,6 +18,8 @@ export function TrustPage() {
     try {
       const block = await ask();
       if (block === null) throw new Error("The node does not have this block.");
+      const verdict = checkHeader(block);
+      if (verdict.kind !== "verified") throw new Error(verdict.reason);
       await pin({ number: Number(block.number), hash: block.hash });
       setVersion(version + 1);
       setError(undefined);
@@ -96,8 +99,8 @@ export function TrustPage() {
         </dl>
         <p class="empty">
           A chain is followed from the trusted block on by parent hashes and by the hashes of older
-          blocks in its state (EIP-2935). That shows that nothing before the newest block was
-          rewritten. It does not show who decided the newest block.
+          blocks in its state (EIP-2935). That shows that nothing up to the trusted block was
+          rewritten and that later blocks continue it. It does not show who decided the later ones.
         </p>
       </Panel>
     </>

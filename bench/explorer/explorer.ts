@@ -1,0 +1,124 @@
+import { statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+import { chromiumPath, launchChromium } from "../../test/explorer/browser.ts";
+import { median } from "../support/load.ts";
+import { call, startEvmint } from "../support/peers.ts";
+import { printTable, writeResult } from "../support/report.ts";
+import { type DeepProof, deepProof } from "./deep-proof.ts";
+
+const LEVELS = 10;
+const BLOCKS = 100;
+
+/**
+ * `npm run bench -- explorer [ROUNDS]`: the explorer in Chromium over loopback: milliseconds from the start of a first visit until the
+ * newest block is shown, bytes of all pages, and milliseconds to verify an account by a proof of ten levels.
+ */
+export async function run([roundsText = "10"]: readonly string[]): Promise<void> {
+  const path = chromiumPath();
+  if (path === undefined) {
+    console.log("explorer: left out, chromium is not on PATH");
+    return;
+  }
+  const rounds = Number(roundsText);
+  const node = await startEvmint();
+  const browser = await launchChromium(path);
+  try {
+    await call(node.port, "anvil_mine", [`0x${BLOCKS.toString(16)}`]);
+    const url = `http://127.0.0.1:${node.port}/explorer/`;
+    const visits: number[] = [];
+    for (let round = 0; round < rounds; round++) visits.push(await firstBlockMs(browser, url));
+    const { first, later } = await verificationMs(browser, deepProof(LEVELS), rounds);
+    const rows = [
+      { what: "first block shown, ms", median: median(visits), worst: Math.max(...visits) },
+      {
+        what: `first proof of ${LEVELS} levels, ms`,
+        median: median(first),
+        worst: Math.max(...first),
+      },
+      {
+        what: `later proofs of ${LEVELS} levels, ms`,
+        median: median(later),
+        worst: Math.max(...later),
+      },
+      ...Object.entries(pageBytes()).map(([encoding, bytes]) => ({
+        ...{ what: `all pages, ${encoding}, bytes`, median: bytes, worst: bytes },
+      })),
+    ];
+    printTable(rows);
+    writeResult("explorer", rows, { rounds });
+  } finally {
+    await browser.close();
+    await node.stop();
+  }
+}
+
+/** In a browser without cache: from the start of the navigation until the number of a block is in the page. */
+async function firstBlockMs(browser: Browser, url: string): Promise<number> {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(`
+      new MutationObserver((_, observer) => {
+        if (document.querySelector(".tile .value") === null) return;
+        globalThis.firstBlockMs = performance.now();
+        observer.disconnect();
+      }).observe(document, { childList: true, subtree: true });
+    `);
+    await page.goto(url);
+    await page.locator(".tile .value").first().waitFor();
+    return (await page.evaluate("globalThis.firstBlockMs")) as number;
+  } finally {
+    await context.close();
+  }
+}
+
+/** Verifies `proof` by the explorer's own module: once in a fresh page, and again in it. */
+async function verificationMs(browser: Browser, proof: DeepProof, rounds: number) {
+  const { build } = await import("esbuild");
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const module = new URL("../../scripts/explorer.mjs", import.meta.url).href;
+  const { browserBuild } = (await import(module)) as {
+    browserBuild(root: string): Parameters<typeof build>[0];
+  };
+  const { outputFiles } = await build({
+    ...browserBuild(root),
+    format: "iife",
+    write: false,
+    stdin: {
+      contents: `
+        import { provenAccount } from "./src/explorer/verify/account.ts";
+        globalThis.verify = ({ stateRoot, address, answer }) => {
+          const started = performance.now();
+          const { nonce } = provenAccount(stateRoot, address, answer);
+          if (nonce !== 7n) throw new Error("another account");
+          return performance.now() - started;
+        };`,
+      ...{ resolveDir: root, loader: "ts" },
+    },
+  });
+  const [first, later]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    const page = await browser.newPage();
+    await page.addScriptTag({ content: outputFiles![0]!.text });
+    const verify = () => page.evaluate(`verify(${JSON.stringify(proof)})`) as Promise<number>;
+    first.push(await verify());
+    later.push(await verify());
+    await page.close();
+  }
+  return { first, later };
+}
+
+/** Bytes of the explorer, as browsers may get it. */
+function pageBytes(): Readonly<Record<string, number>> {
+  const sizes = { identity: 0, gzip: 0, br: 0 };
+  for (const { file, encodings } of readPageTable(["explorer"])!.values()) {
+    const size = (name: string) => statSync(new URL(name, PAGES_FOLDER)).size;
+    sizes.identity += size(file);
+    for (const encoding of ["gzip", "br"] as const) {
+      sizes[encoding] += size(encodings.includes(encoding) ? `${file}.${encoding}` : file);
+    }
+  }
+  return sizes;
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { test } from "node:test";
+import { deepProof } from "../../bench/explorer/deep-proof.ts";
+import { provenAccount } from "../../src/explorer/verify/account.ts";
+import { PAGES_FOLDER, readPageTable } from "../../src/pages/page-table.ts";
+
+const GZIP_BYTES_MAX = 150 * 1024;
+
+test("the explorer has 150 KB gzip at most, and a document, a script and a style", () => {
+  const table = readPageTable(["explorer"]);
+  assert.ok(table, "the pages are built");
+  const sizes = [...table.values()].map(({ file, encodings }) => {
+    const name = encodings.includes("gzip") ? `${file}.gzip` : file;
+    return statSync(new URL(name, PAGES_FOLDER)).size;
+  });
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  assert.ok(total < GZIP_BYTES_MAX, `${total} bytes`);
+  const types = new Set([...table.values()].map(({ type }) => type.split(";")[0]));
+  assert.deepEqual(types, new Set(["text/html", "text/javascript", "text/css"]));
+});
+
+test("the benchmark's proof of ten levels is one of its account", () => {
+  const { address, stateRoot, answer } = deepProof(10);
+  assert.equal((answer["accountProof"] as readonly string[]).length, 10);
+  const { nonce, balance } = provenAccount(stateRoot, address, answer);
+  assert.deepEqual([nonce, balance], [7n, 10n ** 18n]);
+});

@@ -1,9 +1,12 @@
 /** The nodes that the suite runs against, as `SUITE_TARGET` names one. */
+import { readFileSync, writeFileSync } from "node:fs";
 
 /** An EIP-1193 provider, and what ends it. */
 export async function openTarget() {
   const target = process.env.SUITE_TARGET;
   if (target === "evmint") return inProcess();
+  if (target === "record") return recording(await inProcess());
+  if (target === "replay") return replay();
   if (target === "hardhat") return hardhat();
   return overHttp(target);
 }
@@ -12,6 +15,41 @@ async function inProcess() {
   const { createNode } = await import("../../dist/bundle/library.js");
   const node = await createNode();
   return { provider: node.provider, close: () => node.stop() };
+}
+
+/** Writes each answer to `SUITE_ANSWERS`. */
+function recording({ provider, close }) {
+  const answers = [];
+  const request = async (call) => {
+    try {
+      const result = await provider.request(call);
+      answers.push({ result });
+      return result;
+    } catch (error) {
+      const { code, message, data } = error;
+      answers.push({ error: { code, message, data } });
+      throw error;
+    }
+  };
+  return {
+    provider: { request },
+    async close() {
+      writeFileSync(process.env.SUITE_ANSWERS, JSON.stringify(answers));
+      await close();
+    },
+  };
+}
+
+/** The recorded answers in their order, without a node: what runner and client cost. */
+function replay() {
+  const answers = JSON.parse(readFileSync(process.env.SUITE_ANSWERS, "utf8"))[Symbol.iterator]();
+  const request = async () => {
+    await new Promise(setImmediate);
+    const { result, error } = answers.next().value;
+    if (error) throw Object.assign(new Error(error.message), error);
+    return result;
+  };
+  return { provider: { request }, close() {} };
 }
 
 /** Hardhat's simulated network in this process. */

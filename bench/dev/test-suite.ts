@@ -26,7 +26,7 @@ const { VITEST_DIR, HARDHAT_DIR } = process.env;
 
 /**
  * Time of a suite of 200 contract tests, from the start of its runner to the end: against our node in the runner's process, ours and
- * anvil over HTTP, which run already, and Hardhat 3 in the runner's process. By vitest, else by node:test. CPU time is that of the runner
+ * anvil over HTTP, which run already, Hardhat 3 in the runner's process, and recorded answers in place of a node. By vitest, else by node:test. CPU time is that of the runner
  * and of the node.
  * @param args rounds, of which each figure is the median
  */
@@ -35,8 +35,9 @@ export async function run([roundsText]: readonly string[]): Promise<void> {
   const project = makeProject();
   const measured: ({ readonly node: string } & Cost)[] = [];
   try {
+    const nodes = targets(project);
     for (let round = 0; round < rounds; round++) {
-      for (const [node, runOnce] of targets(project)) {
+      for (const [node, runOnce] of nodes) {
         const cost = await runOnce();
         if (cost !== undefined) measured.push({ node, ...cost });
         else if (round === 0) console.log(`${node}: left out, not installed`);
@@ -51,6 +52,7 @@ export async function run([roundsText]: readonly string[]): Promise<void> {
     node,
     "wall s": of(node, "wallSeconds"),
     "CPU s": of(node, "cpuSeconds"),
+    "CPU s beyond recorded answers": of(node, "cpuSeconds") - of(FLOOR, "cpuSeconds"),
     "wall against ours in process": of(node, "wallSeconds") / of(IN_PROCESS, "wallSeconds"),
     "CPU against ours in process": of(node, "cpuSeconds") / of(IN_PROCESS, "cpuSeconds"),
   }));
@@ -60,6 +62,8 @@ export async function run([roundsText]: readonly string[]): Promise<void> {
 }
 
 const IN_PROCESS = "evmint in process";
+/** What every row has in it: runner, client and assertions. */
+const FLOOR = "recorded answers, no node";
 
 type Cost = { readonly wallSeconds: number; readonly cpuSeconds: number };
 
@@ -77,9 +81,12 @@ function targets(project: string): readonly (readonly [name: string, run: RunOnc
       await peer?.stop();
     }
   };
+  const answers = { SUITE_ANSWERS: join(project, "answers.json") };
+  runSuite(project, { SUITE_TARGET: "record", ...answers });
   const hardhat = HARDHAT_DIR && join(HARDHAT_DIR, "node_modules/hardhat/dist/src/hre.js");
   return [
     [IN_PROCESS, async () => runSuite(project, { SUITE_TARGET: "evmint" })],
+    [FLOOR, async () => runSuite(project, { SUITE_TARGET: "replay", ...answers })],
     ["evmint over HTTP", overHttp(startEvmint)],
     [
       "evmint in memory over HTTP",

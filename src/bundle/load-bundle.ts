@@ -1,4 +1,12 @@
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  existsSync,
+  constants as fsConstants,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,8 +17,9 @@ import type * as Exports from "./exports.ts";
 export type Bundle = {
   readonly exports: typeof Exports;
   /**
-   * Stores the code that this process has compiled, for later starts; nothing where a stored one was accepted. For the end of
-   * a process: functions that have not run yet are not in it. A folder that cannot be written is no error: the next start compiles.
+   * Stores the code that this process has compiled, for later starts; nothing where a stored one was accepted, or the second time. For
+   * the end of a process: functions that have not run yet are not in it. A folder that cannot be written is no error: the next start
+   * compiles.
    */
   saveCodeCache(): void;
 };
@@ -20,13 +29,18 @@ const CHECKSUM_BYTES = 4;
 /**
  * Runs the bundle beside this file with V8's code cache, which takes half of the CPU time of a start away. Node's own compile
  * cache exists from Node 22 only and would be in a folder for temporary files. See ADR 45.
+ *
+ * @param user has a cache of its own where there is none of the command line, which knows more functions
  */
-export function loadBundle(): Bundle {
+export function loadBundle(user?: string): Bundle {
   const directory = dirname(fileURLToPath(import.meta.url));
   const filename = join(directory, "evmint.cjs");
   // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.
   const source = readFileSync(filename, "latin1");
-  const cachePath = join(directory, `evmint-${process.version}-${process.arch}.cache`);
+  const pathOf = (suffix: string) =>
+    join(directory, `evmint-${process.version}-${process.arch}${suffix}.cache`);
+  const common = pathOf("");
+  const cachePath = user === undefined || existsSync(common) ? common : pathOf(`-${user}`);
   // Tells builds apart; a checksum of the source would take longer than what the cache saves in a worker.
   const { size, mtimeMs } = statSync(filename);
   const build = `${size} ${mtimeMs}`;
@@ -36,13 +50,15 @@ export function loadBundle(): Bundle {
     ...(cachedData && { cachedData }),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
+  let isStored = cachedData !== undefined && script.cachedDataRejected === false;
   const module = { exports: {} as typeof Exports };
   const run = script.runInThisContext() as ModuleFunction;
   run.call(module.exports, module.exports, createRequire(filename), module, filename, directory);
   return {
     exports: module.exports,
     saveCodeCache() {
-      if (cachedData !== undefined && script.cachedDataRejected === false) return;
+      if (isStored || !isWritable(directory)) return;
+      isStored = true;
       writeCache(cachePath, build, script.createCachedData());
     },
   };
@@ -70,6 +86,16 @@ function readCache(path: string, build: string): Buffer | undefined {
   const data = stored.subarray(CHECKSUM_BYTES);
   const isWhole = checksumOf(build, data).equals(stored.subarray(0, CHECKSUM_BYTES));
   return isWhole ? data : undefined;
+}
+
+/** Making a cache that nobody can store takes some 30 ms. */
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, fsConstants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function writeCache(path: string, build: string, data: Buffer): void {

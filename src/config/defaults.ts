@@ -132,6 +132,8 @@ export const DEFAULTS = {
   devAccounts: 10,
   /** At a tenth of a millisecond each, derived at every start. */
   devAccountsMax: 1000,
+  /** Some 500,000 slots and 2,000 contracts: more than test suites read. */
+  forkCacheBytes: 256 << 20,
 
   /** Loopback: metrics show strangers the load of the node. geth's port. */
   metricsAddress: { host: "127.0.0.1", port: 6060 },

@@ -410,7 +410,7 @@ export const SCHEMA = {
       byteSize,
       DEFAULT_RPC_LIMITS.socketSendBufferBytesMax,
       {
-        description: "Unsent bytes of answers at which a connection is cut.",
+        description: "Unsent bytes of answers above which a further answer cuts the connection.",
       },
     ),
     notificationBufferBytesMax: option(
@@ -510,6 +510,10 @@ export const SCHEMA = {
     }),
     forkBlock: option("dev.fork-block", unset(integer(0)), null, {
       description: "Block that is continued: the newest unless set.",
+    }),
+    forkCacheBytes: option("dev.fork-cache-size", byteSize, DEFAULTS.forkCacheBytes, {
+      description:
+        "Memory for what a forked chain has read of its remote one, and about the size of its file. What does not fit is read again.",
     }),
     predeploys: option("dev.predeploys", unset(list), null, {
       description: `Contracts of a new dev chain, at their public addresses: ${[...PREDEPLOYS.map(({ name }) => name), "none"].join(", ")}; all unless set.`,

@@ -729,6 +729,7 @@ export interface RpcMethods {
   evm_snapshot(): Promise<RpcQuantity>;
   hardhat_addBalance(address: RpcAddress, amount: number | string | bigint): Promise<boolean>;
   hardhat_autoImpersonateAccount(isOn: boolean): Promise<boolean>;
+  hardhat_dealERC20(account: RpcAddress, token: RpcAddress, balance: number | string | bigint): Promise<boolean>;
   hardhat_dropAllTransactions(): Promise<boolean>;
   hardhat_dropTransaction(hash: RpcHash): Promise<boolean>;
   hardhat_dumpState(): Promise<Hex>;
@@ -745,6 +746,7 @@ export interface RpcMethods {
   hardhat_setBlockTimestampInterval(milliseconds: number | string | bigint): Promise<boolean>;
   hardhat_setCode(address: RpcAddress, code: Hex): Promise<boolean>;
   hardhat_setCoinbase(coinbase: RpcAddress): Promise<boolean>;
+  hardhat_setERC20Allowance(owner: RpcAddress, spender: RpcAddress, token: RpcAddress, amount: number | string | bigint): Promise<boolean>;
   hardhat_setLoggingEnabled(isOn: boolean): Promise<boolean>;
   hardhat_setMinGasPrice(gasPrice: number | string | bigint): Promise<boolean>;
   hardhat_setNextBlockBaseFeePerGas(baseFeePerGas: number | string | bigint): Promise<boolean>;
@@ -813,6 +815,8 @@ export interface RpcMethods {
   shh_post(message: RpcPostInput): Promise<boolean>;
   shh_uninstallFilter(id: string): Promise<boolean>;
   shh_version(): Promise<string>;
+  tenderly_addBalance(address: RpcAddress, amount: number | string | bigint): Promise<null>;
+  tenderly_setBalance(address: RpcAddress, balance: number | string | bigint): Promise<null>;
   testing_buildBlockV1(parentHash: RpcHash, attributes: RpcPayloadAttributesInput, transactions: readonly Hex[] | null, extraData?: Hex | null): Promise<unknown>;
   testing_commitBlockV1(attributes: RpcPayloadAttributesInput, transactions: readonly Hex[] | null, extraData?: Hex | null): Promise<RpcHash>;
   trace_block(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput): Promise<unknown>;

@@ -158,6 +158,7 @@ const command = fc.oneof(
   fc.record({ do: fc.constant("touch" as const), address: anyAddress }),
   fc.record({ do: fc.constant("snapshot" as const) }),
   fc.record({ do: fc.constant("revert" as const), back: fc.nat(3) }),
+  fc.record({ do: fc.constant("look back" as const) }),
   fc.record({
     do: fc.constant("finalize" as const),
     selfDestructs: fc.subarray(addresses.slice(3)),
@@ -183,6 +184,7 @@ test("createWorldState agrees with a model that copies everything at each snapsh
           model.storage.set(address + slot, value);
       }
       const snapshots: { readonly id: number; readonly model: Model }[] = [];
+      let before = { reader: state.beforeTransaction(), model: copy(model) };
       for (const c of commands) {
         if (c.do === "set") {
           const account = { nonce: c.nonce, balance: c.balance, codeHash: EMPTY_CODE_HASH };
@@ -203,6 +205,8 @@ test("createWorldState agrees with a model that copies everything at each snapsh
           model.touched.add(c.address);
         } else if (c.do === "snapshot") {
           snapshots.push({ id: state.snapshot(), model: copy(model) });
+        } else if (c.do === "look back") {
+          agree(before.reader, before.model);
         } else if (c.do === "revert") {
           const target = snapshots.at(-1 - c.back);
           if (target === undefined) continue;
@@ -219,9 +223,12 @@ test("createWorldState agrees with a model that copies everything at each snapsh
           }
           model.touched.clear();
           snapshots.length = 0;
+          agree(before.reader, before.model);
+          before = { reader: state.beforeTransaction(), model: copy(model) };
         }
       }
       agree(state.asReader(), model);
+      agree(before.reader, before.model);
       assert.deepEqual(
         addresses.map((address) => state.hasStorage(address)),
         addresses.map((address) =>

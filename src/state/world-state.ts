@@ -14,6 +14,8 @@ import {
   writtenOf,
 } from "./account-overlay.ts";
 import type { AccountChange, StateChanges, StateReader } from "./reader.ts";
+import { StateBefore } from "./state-before.ts";
+import type { Undo } from "./undo.ts";
 
 /**
  * A state being changed on top of one that is not: transactions run on it one after the other.
@@ -32,26 +34,12 @@ export interface WorldState extends State {
   changes(): StateChanges;
   /** The state as it is at each moment, for reading: later changes show through. */
   asReader(): StateReader;
+  /**
+   * The state before the transaction that begins now: that state while the transaction runs and once it is final, until the next
+   * one begins. Calling it again ends what was returned before.
+   */
+  beforeTransaction(): StateReader;
 }
-
-/** One step back. What it restores is in it, so `revertTo` costs as much as what was changed. */
-type Undo =
-  | { readonly kind: "account"; readonly of: AccountOverlay; readonly account: Account | undefined }
-  | {
-      readonly kind: "slot";
-      readonly of: AccountOverlay;
-      readonly slot: Hash;
-      readonly value: bigint | undefined;
-    }
-  | {
-      readonly kind: "deletion";
-      readonly of: AccountOverlay;
-      readonly account: Account | undefined;
-      readonly written: ReadonlyMap<Hash, bigint>;
-      readonly cleared: boolean;
-    }
-  | { readonly kind: "touch"; readonly address: Address }
-  | { readonly kind: "code"; readonly codeHash: Hash };
 
 /**
  * The RIPEMD-160 precompile, whose touch outlives a revert. Mainnet deleted it in a transaction that ran out of
@@ -86,6 +74,8 @@ class OverlaidState implements WorldState {
   readonly #journal: Undo[] = [];
   readonly #touched = new Set<Address>();
   #reader: StateReader | undefined;
+  #before: StateBefore | undefined;
+  #reverts = 0;
 
   constructor(base: StateReader, { listsClearedSlots = true }: WorldStateOptions) {
     this.#base = base;
@@ -156,6 +146,7 @@ class OverlaidState implements WorldState {
 
   revertTo(snapshot: number): void {
     const journal = this.#journal;
+    this.#reverts++;
     while (journal.length > snapshot) this.#undo(journal.pop()!);
   }
 
@@ -170,6 +161,8 @@ class OverlaidState implements WorldState {
         if (account !== undefined && isEmptyAccount(account)) this.#delete(address);
       }
     }
+    this.#before?.complete();
+    this.#before = undefined;
     this.#touched.clear();
     this.#journal.length = 0;
   }
@@ -195,6 +188,17 @@ class OverlaidState implements WorldState {
       storageEntries: (address) => this.#storageEntries(address),
     };
     return this.#reader;
+  }
+
+  beforeTransaction(): StateReader {
+    this.#before = new StateBefore({
+      base: this.#base,
+      journal: this.#journal,
+      reverts: () => this.#reverts,
+      overlayOf: (address) => this.#overlayOf(address),
+      code: (codeHash) => this.code(codeHash),
+    });
+    return this.#before;
   }
 
   *#storageEntries(address: Address): Iterable<readonly [slot: Hash, value: bigint]> {

@@ -12,7 +12,6 @@ export const callTracer: TracerFactory = (config, { message, logsBefore, budget 
   const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
   const recorder = createCallFrameRecorder(logsBefore, budget);
   return {
-    ignoresState: true,
     hooks: {
       onEnter(start, depth) {
         if (depth === 0 || !isTopOnly) recorder.onEnter(start);

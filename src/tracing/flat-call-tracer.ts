@@ -54,7 +54,6 @@ export const flatCallTracer: TracerFactory = (config, traced) => {
     location: locationMembers(traced),
   };
   return {
-    ignoresState: true,
     hooks: { onEnter: recorder.onEnter, onExit: recorder.onExit },
     result({ result: { gasUsed } }) {
       const top = recorder.top();

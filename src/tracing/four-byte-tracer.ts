@@ -7,7 +7,6 @@ const SELECTOR_LENGTH = 4;
 export const fourByteTracer: TracerFactory = (_config, { precompiles }) => {
   const counts = new Map<string, number>();
   return {
-    ignoresState: true,
     hooks: {
       onEnter({ type, to, input }) {
         const isCall = type !== "CREATE" && type !== "CREATE2" && type !== "SELFDESTRUCT";

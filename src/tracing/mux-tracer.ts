@@ -23,6 +23,7 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
     }
     return {
       dispose,
+      needsChanges: children.some(([, { needsChanges }]) => needsChanges),
       hooks: allHooks(children.map(([, { hooks }]) => hooks)),
       result(outcome) {
         const members = children.map(

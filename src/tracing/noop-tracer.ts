@@ -1,8 +1,7 @@
 import type { TracerFactory } from "./transaction-tracer.ts";
 
-/** `noopTracer`: runs the transaction and tells nothing. */
+/** `noopTracer`: runs the transaction and shows nothing. */
 export const noopTracer: TracerFactory = () => ({
-  ignoresState: true,
   hooks: {},
   result: () => "{}",
 });

@@ -75,25 +75,28 @@ export function beginReplay(
     trace(options) {
       const message = nextMessage();
       const { budget, memoryBytesMax, configOverrides } = options;
-      const own = configOverrides ? { ...config, ...configOverrides } : config;
-      const tracedContext = configOverrides ? blockContextOf(header, own, blockHash) : context;
-      const { deadlineMs } = budget;
-      const place = { blockHash: block.hash, hash: transactions[index]!.hash, index };
-      const traced = {
-        ...{ message, block: tracedContext, logsBefore, place },
-        precompiles: precompilesAt(tracedContext.hardfork),
-        state: state.asReader(),
+      const tracedContext = configOverrides
+        ? blockContextOf(header, { ...config, ...configOverrides }, blockHash)
+        : context;
+      const executeOptions = {
+        deadlineMs: budget.deadlineMs,
+        ...(memoryBytesMax !== undefined && { memoryBytesMax }),
       };
+      const traced = {
+        message,
+        block: tracedContext,
+        precompiles: precompilesAt(tracedContext.hardfork),
+        state: state.beforeTransaction(),
+        logsBefore,
+        place: { blockHash: block.hash, hash: transactions[index]!.hash, index },
+      };
+      const environment = { evm, block: tracedContext, gasPool };
       const run = traceMessage(
         traced,
         options,
         (tracer, own) =>
           orTracingFailed(() =>
-            applyMessage(
-              message,
-              { evm, block: tracedContext, state: own, gasPool },
-              { tracer, deadlineMs, ...(memoryBytesMax !== undefined && { memoryBytesMax }) },
-            ),
+            applyMessage(message, { ...environment, state: own }, { ...executeOptions, tracer }),
           ),
         state,
       );

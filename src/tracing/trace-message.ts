@@ -40,7 +40,7 @@ export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
- * @param world the state it comes next on, where there is one: it is changed if the tracer ignores states
+ * @param world the state it comes next on, where there is one: it is changed unless the tracer needs the changes
  * @returns the trace, and result and changes of the transaction
  * @throws InvalidTracerError, TracingTimeoutError, TraceTooLargeError, and what `run` throws
  */
@@ -56,8 +56,8 @@ export function traceMessage(
   const seen = { ...traced, budget: counted };
   const tracer = attempt(() => tracerOf(options, seen));
   try {
-    const ignoresState = !(tracer instanceof ScriptFailedError) && tracer.ignoresState === true;
-    const isApplied = world !== undefined && ignoresState;
+    const needsChanges = !(tracer instanceof ScriptFailedError) && tracer.needsChanges === true;
+    const isApplied = world !== undefined && !needsChanges;
     const state = isApplied ? world : createWorldState(traced.state);
     // A script that cannot begin leaves the transaction as it is.
     const result = run(tracer instanceof ScriptFailedError ? {} : tracer.hooks, state);

@@ -28,15 +28,15 @@ export type TracedOutcome = {
   readonly result: MessageResult;
   /** The state after it. */
   readonly after: StateReader;
-  /** What lies between. */
+  /** What lies between; only for a tracer that `needsChanges`. */
   changes(): StateChanges;
 };
 
 /** Watches one transaction. */
 export type TransactionTracer = {
   readonly hooks: Tracer;
-  /** It reads no state, neither the one before nor the one after: the transaction can run on the state of the block. */
-  readonly ignoresState?: boolean;
+  /** `result` calls `changes`; others cost less. */
+  readonly needsChanges?: boolean;
   /** JSON of what was seen; asked for once, when the transaction is over. */
   result(outcome: TracedOutcome): TraceText;
   /** Gives back what the tracer holds; called once at the end, whatever happened. */

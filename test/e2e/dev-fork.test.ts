@@ -161,6 +161,51 @@ for (const [name, startRemote] of remotes) {
       assert.equal(await call<unknown>(node.url, "eth_getBlockByNumber", later, false), null);
     });
 
+    test("forwards traces and raw forms of the remote chain; what nobody can answer is an error", async () => {
+      const { transactionHash, blockNumber, blockHash } = stored;
+      const later = await call<{ transactions: string[] }>(
+        remote.url,
+        "eth_getBlockByNumber",
+        "latest",
+        false,
+      );
+      let forwarded = 0;
+      for (const [method, ...params] of [
+        ["eth_getHeaderByNumber", blockNumber],
+        ["eth_getRawTransactionByHash", transactionHash],
+        ["debug_getRawBlock", blockNumber],
+        ["debug_traceTransaction", transactionHash, { tracer: "callTracer" }],
+        ["debug_traceBlockByHash", blockHash, { tracer: "callTracer" }],
+        ["trace_block", blockNumber],
+        ["trace_transaction", transactionHash],
+        ["trace_replayTransaction", transactionHash, ["trace"]],
+        ["ots_getBlockDetails", blockNumber],
+        ["ots_getTransactionError", transactionHash],
+        ["ots_traceTransaction", transactionHash],
+        ["ots_hasCode", deployed.contractAddress, deployed.blockNumber],
+      ] as const) {
+        const theirs = await overHttp(remote.url, method, [...params]);
+        const ours = await overHttp(node.url, method, [...params]);
+        // A method that the remote node lacks is an error here too.
+        assert.deepEqual(ours.result, theirs.result, method);
+        assert.equal(ours.error === undefined, theirs.error === undefined, method);
+        if (theirs.error === undefined) forwarded++;
+      }
+      assert.ok(forwarded >= 8, `${forwarded} were answered`);
+      // Of a block after the fork: it does not exist here.
+      const [hash] = later.transactions;
+      assert.ok((await overHttp(node.url, "debug_traceTransaction", [hash, {}])).error);
+      assert.equal(await call(node.url, "eth_getRawTransactionByHash", hash), "0x");
+      for (const [method, ...params] of [
+        ["ots_searchTransactionsBefore", ALICE, 0, 25],
+        ["debug_dumpBlock", "latest"],
+        ["erigon_getBlockByTimestamp", "0x1", false],
+        ["eth_callMany", [{ transactions: [] }], { blockNumber: "0x0" }],
+      ] as const) {
+        assert.equal((await overHttp(node.url, method, [...params])).error?.code, -32000, method);
+      }
+    });
+
     test("continues with blocks of its own: state, history and logs over the fork", async () => {
       const { url } = node;
       const contract = deployed.contractAddress;
@@ -191,6 +236,12 @@ for (const [name, startRemote] of remotes) {
       const logs = await call<Record<string, string>[]>(url, "eth_getLogs", {
         ...{ address: contract, topics: [TOPIC], fromBlock: "earliest", toBlock: "latest" },
       });
+      const filter = { address: contract, topics: [TOPIC], fromBlock: "earliest" };
+      const id = await call(url, "eth_newFilter", filter);
+      assert.deepEqual(await call<unknown>(url, "eth_getFilterLogs", id), logs);
+      assert.ok((await call<unknown[]>(url, "trace_block", "latest")).length > 0);
+      const over = { fromBlock: stored.blockNumber, toBlock: "latest" };
+      assert.equal((await overHttp(url, "trace_filter", [over])).error?.code, -32000);
       assert.deepEqual(
         logs.map(({ blockNumber, data }) => [Number(blockNumber), data]),
         [

@@ -2,20 +2,22 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RemoteCall } from "./remote-calls.ts";
 
-/** Memory of results, and about the size of their file: some 500,000 slots. Beyond it results are asked for again. */
-const CACHE_BYTES_MAX = 256 << 20;
-
 /**
  * Results of the remote chain that never change: its state at the fork and what came before. One file, a line for each: the call and
  * its result as JSON. A line that was cut by a crash is ignored.
+ *
+ * The limit is for the memory of results, and about the size of the file: those that do not fit are not stored.
  */
 export class ForkCache {
   readonly #path: string;
+  readonly #bytesMax: number;
   readonly #results = new Map<string, string>();
   #bytes = 0;
+  #rejected = 0;
 
-  constructor(path: string) {
+  constructor(path: string, bytesMax: number) {
     this.#path = path;
+    this.#bytesMax = bytesMax;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     if (!existsSync(path)) return;
     const lines = readFileSync(path, "utf8").split("\n");
@@ -23,7 +25,7 @@ export class ForkCache {
     const torn = lines.pop();
     for (const line of lines) {
       const [key, result] = readLine(line);
-      if (key !== undefined) this.#remember(key, result);
+      if (key !== undefined && this.#fits(key, result)) this.#remember(key, result);
     }
     if (torn !== "") appendFileSync(path, "\n");
   }
@@ -38,11 +40,28 @@ export class ForkCache {
     let lines = "";
     for (const [call, result] of entries) {
       const [key, text] = [keyOf(call), JSON.stringify(result)];
-      if (this.#results.has(key) || this.#bytes + text.length > CACHE_BYTES_MAX) continue;
+      if (this.#results.has(key)) continue;
+      if (!this.#fits(key, text)) {
+        this.#rejected++;
+        continue;
+      }
       this.#remember(key, text);
       lines += `${JSON.stringify([key, result])}\n`;
     }
     if (lines !== "") appendFileSync(this.#path, lines, { mode: 0o600 });
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Results that did not fit. */
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  #fits(key: string, text: string): boolean {
+    return this.#bytes + key.length + text.length <= this.#bytesMax;
   }
 
   #remember(key: string, text: string): void {

@@ -15,6 +15,7 @@ import type { RemoteCall } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 
 const ADDRESSES = [1n, 2n, 3n].map((word) => addressFromWord(word));
+const BYTES_MAX = 1 << 20;
 const SLOTS = [0n, 1n, 2n].map((word) => hashFromBigint(word));
 
 /** Account 1 has slots and balance, 2 a balance, 3 does not exist. */
@@ -86,7 +87,7 @@ describe("ForkedState", () => {
     );
     fc.assert(
       fc.property(steps, (script) => {
-        const remote = new RemoteState((calls) => calls.map(remoteResult), 7);
+        const remote = new RemoteState((calls) => calls.map(remoteResult), 7, BYTES_MAX);
         const forked = new ForkedState(remote);
         const whole: Rows = { balances: new Map(), slots: new Map() };
         for (const address of ADDRESSES) {
@@ -135,7 +136,7 @@ describe("ForkedState", () => {
 
   test("what is no number or no bytes is an error, not a zero", () => {
     for (const bad of [null, "0x", "", "12", 12, "0xzz"]) {
-      const remote = new RemoteState((calls) => calls.map(() => bad), 7);
+      const remote = new RemoteState((calls) => calls.map(() => bad), 7, BYTES_MAX);
       const code = "FORK_REMOTE_FAILED";
       assert.throws(() => remote.account(ADDRESSES[0]!), { code });
       assert.throws(() => remote.storage(ADDRESSES[0]!, SLOTS[0]!), { code });
@@ -149,18 +150,18 @@ describe("ForkCache", () => {
     try {
       const path = join(directory, "cache", "1-7.jsonl");
       const [first, second] = [0, 1].map((id) => ({ method: "m", params: [id] }));
-      new ForkCache(path).add([
+      new ForkCache(path, BYTES_MAX).add([
         [first!, { a: [1] }],
         [second!, "0x"],
       ]);
       const whole = readFileSync(path, "utf8");
       writeFileSync(path, whole.slice(0, -3));
-      const cut = new ForkCache(path);
+      const cut = new ForkCache(path, BYTES_MAX);
       assert.deepEqual(cut.get(first!), { result: { a: [1] } });
       assert.equal(cut.get(second!), undefined);
       cut.add([[second!, "0x"]]);
       appendFileSync(path, "not json\n");
-      assert.deepEqual(new ForkCache(path).get(second!), { result: "0x" });
+      assert.deepEqual(new ForkCache(path, BYTES_MAX).get(second!), { result: "0x" });
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

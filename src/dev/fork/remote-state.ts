@@ -9,15 +9,26 @@ import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 
 export type RemoteAccount = Account & { readonly code: Uint8Array };
 
-/** The state of the remote chain after the forked block; what was read once is not asked for again. */
+/** Of a decoded account, without its code. */
+const ACCOUNT_BYTES = 256;
+
+/** The state of the remote chain after the forked block. Accounts stay decoded within `bytesMax`: beyond it they are read from `call` again. */
 export class RemoteState {
   readonly #call: SyncRemoteCalls;
+  readonly #bytesMax: number;
+  #bytes = 0;
   readonly #block: string;
   readonly #accounts = new Map<Address, RemoteAccount | undefined>();
 
-  constructor(call: SyncRemoteCalls, blockNumber: number) {
+  constructor(call: SyncRemoteCalls, blockNumber: number, bytesMax: number) {
     this.#call = call;
+    this.#bytesMax = bytesMax;
     this.#block = toQuantity(blockNumber);
+  }
+
+  /** Memory of decoded accounts. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** undefined: no such account */
@@ -37,9 +48,15 @@ export class RemoteState {
       })),
     );
     const results = this.#call(calls);
+    if (this.#bytes > this.#bytesMax) {
+      this.#accounts.clear();
+      this.#bytes = 0;
+    }
     for (const [index, address] of unknown.entries()) {
       const [balance, nonce, code] = results.slice(3 * index, 3 * index + 3);
-      this.#accounts.set(address, accountOf(balance, nonce, code));
+      const account = accountOf(balance, nonce, code);
+      this.#accounts.set(address, account);
+      this.#bytes += ACCOUNT_BYTES + (account?.code.length ?? 0);
     }
   }
 

@@ -30,6 +30,9 @@ import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { startRemoteThread } from "../adapters/remote-thread.ts";
 
+/** One part of so many of the fork's memory is for decoded accounts, the rest for results as they came. */
+const DECODED_SHARE = 4;
+
 /** A dev chain that continues a block of another chain. */
 export type Fork = {
   /** Chain id, rules and accounts from the fork on. */
@@ -44,6 +47,10 @@ export type Fork = {
   readonly choice: ForkChoice;
   /** Nodes of the remote chain; none: what is in the cache alone is known. */
   readonly urls: readonly string[];
+  /** Memory of what was read of the remote chain. */
+  cacheBytes(): number;
+  /** Results that found no place in it. */
+  uncached(): number;
   close(): Promise<void>;
 };
 
@@ -60,11 +67,14 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
   const { point, urls = config.devChain.forkUrls } = chosen;
   const { chainId, header, alloc } = point;
   const fetchCalls = fetchRemoteCalls({ urls });
-  const cache = new ForkCache(forkCachePath(config.home, chainId, header.number));
-  const thread = await startRemoteThread(urls);
-  const state = new ForkedState(
-    new RemoteState(cachedSyncCalls(thread.call, cache), header.number),
+  const accountBytes = config.devChain.forkCacheBytes / DECODED_SHARE;
+  const cache = new ForkCache(
+    forkCachePath(config.home, chainId, header.number),
+    config.devChain.forkCacheBytes - accountBytes,
   );
+  const thread = await startRemoteThread(urls);
+  const remote = new RemoteState(cachedSyncCalls(thread.call, cache), header.number, accountBytes);
+  const state = new ForkedState(remote);
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
   return {
@@ -87,6 +97,8 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     call: cachedCalls(fetchCalls, cache),
     choice: chosen,
     urls,
+    cacheBytes: () => cache.bytes + remote.bytes,
+    uncached: () => cache.rejected,
     close: thread.close,
   };
 }

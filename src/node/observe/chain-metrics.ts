@@ -1,12 +1,13 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
+import type { Fork } from "../compose/open-fork.ts";
 
 /** Counts what the chain role does. */
 export function declareChainMetrics(
   metrics: Metrics,
   core: Pick<
     ChainCore,
-    "chain" | "store" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
+    "chain" | "store" | "fork" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
   >,
 ): void {
   const { chain, stalled } = core;
@@ -37,6 +38,7 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
     return process.memoryUsage.rss();
   });
+  if (core.fork) declareForkMetrics(metrics, core.fork);
   if (core.store.addressIndex.isOn) {
     metrics.gaugeOf(
       { name: "address_index_blocks", help: "Blocks that are in the index of addresses." },
@@ -58,6 +60,17 @@ export function declareChainMetrics(
     transactions.add(block.transactions.length);
     gas.add(Number(block.header.gasUsed));
   });
+}
+
+function declareForkMetrics(metrics: Metrics, { cacheBytes, uncached }: Fork): void {
+  metrics.gaugeOf(
+    { name: "fork_cache_bytes", help: "Memory of what was read of the forked chain." },
+    cacheBytes,
+  );
+  metrics.gaugeOf(
+    { name: "fork_cache_rejected", help: "Results of the forked chain that found no place in it." },
+    uncached,
+  );
 }
 
 function declarePoolMetrics(

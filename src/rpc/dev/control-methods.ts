@@ -43,9 +43,9 @@ function emptyResult(name: string): { readonly schema: JsonSchema } {
   return { schema: { type: answerOf(name) === null ? "null" : "boolean" } };
 }
 
-/** Hardhat and ganache answer true where anvil answers null. */
+/** Hardhat and ganache answer true where anvil, which has Tenderly's names too, answers null. */
 function answerOf(name: string): true | null {
-  return name.startsWith("anvil_") || name.startsWith("evm_set") ? null : true;
+  return /^(?:anvil_|tenderly_|evm_set)/.test(name) ? null : true;
 }
 
 /** The method under the names of Hardhat and anvil, and of ganache where it has one. */

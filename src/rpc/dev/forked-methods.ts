@@ -1,9 +1,19 @@
+import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Method, Registry } from "../dispatch/method.ts";
 import { jsonString } from "../params/codec.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
+import {
+  FINDS_TRANSACTION,
+  IN_CONTEXT,
+  OF_BLOCK,
+  OF_LOG_RANGE,
+  OF_STATE,
+  OF_TRANSACTION,
+  UNSUPPORTED,
+} from "./forked-tables.ts";
 
 /** What the remote chain answers: everything about blocks up to the fork, and states before it. */
 export type ForkedBlocks = {
@@ -11,37 +21,6 @@ export type ForkedBlocks = {
   readonly hash: Hash;
   readonly call: RemoteCalls;
 };
-
-/** Methods about the content of a block, by the index of the parameter that names it. */
-const OF_BLOCK: Readonly<Record<string, number>> = {
-  eth_getBlockByNumber: 0,
-  eth_getBlockByHash: 0,
-  eth_getBlockReceipts: 0,
-  eth_getBlockTransactionCountByNumber: 0,
-  eth_getBlockTransactionCountByHash: 0,
-  eth_getTransactionByBlockNumberAndIndex: 0,
-  eth_getTransactionByBlockHashAndIndex: 0,
-  eth_getUncleCountByBlockNumber: 0,
-  eth_getUncleCountByBlockHash: 0,
-};
-
-/** The same of the state after a block. The state after the forked one is this chain's: it has the funded accounts. */
-const OF_STATE: Readonly<Record<string, number>> = {
-  eth_getBalance: 1,
-  eth_getTransactionCount: 1,
-  eth_getCode: 1,
-  eth_getStorageAt: 2,
-  eth_getProof: 2,
-  eth_call: 1,
-  eth_estimateGas: 1,
-  eth_createAccessList: 1,
-};
-
-/** Methods about a transaction by its hash, which may be on either side of the fork. */
-const OF_TRANSACTION: ReadonlySet<string> = new Set([
-  "eth_getTransactionByHash",
-  "eth_getTransactionReceipt",
-]);
 
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 const NUMBER = /^0x[0-9a-fA-F]{1,13}$/;
@@ -55,10 +34,14 @@ function withItem(params: Params, at: number, item: unknown): Params {
 }
 
 type Params = readonly unknown[];
-type Context = Parameters<Method<RpcPorts>["run"]>[2];
+type RunArguments = Parameters<Method<RpcPorts>["run"]>;
+type Runner = (method: Method<RpcPorts>, args: RunArguments) => ReturnType<Method<RpcPorts>["run"]>;
 
 /** `methods` of a forked chain: those about blocks of the remote chain are answered by it. */
 export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): Registry<RpcPorts> {
+  /** Parameters of the filters that begin before the fork. */
+  const oldFilters = new Map<string, Params>();
+
   async function remote(method: string, params: Params): Promise<unknown> {
     const [result] = await fork.call([{ method, params }]);
     return result;
@@ -102,34 +85,97 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   async function runWithBlock(
     method: Method<RpcPorts>,
     { at, last }: { readonly at: number; readonly last: number },
-    [ports, params = [], context]: [RpcPorts, Params | undefined, Context],
+    [ports, params = [], context]: RunArguments,
   ) {
     const block = await oldBlock(params[at], last, ports);
     if (block === undefined) return method.run(ports, params, context);
     return JSON.stringify(await remote(method.name, withItem(params, at, block)));
   }
 
-  /** A transaction that waits here has no receipt anywhere: it is not asked for each time a caller looks. */
-  async function isPending(hash: unknown, { chain }: RpcPorts): Promise<boolean> {
-    return typeof hash === "string" && HASH.test(hash)
-      ? (await chain.pooled(hash.toLowerCase() as Hash)) !== undefined
-      : false;
-  }
-
   async function runWithTransaction(
     method: Method<RpcPorts>,
-    [ports, params = [], context]: [RpcPorts, Params | undefined, Context],
+    [ports, params = [], context]: RunArguments,
   ) {
+    if (await isOldTransaction(params[0], [ports, params, context])) {
+      return JSON.stringify(await remote(method.name, params));
+    }
+    return method.run(ports, params, context);
+  }
+
+  /** The hash is of a transaction of the remote chain up to the fork, and of none of this chain. */
+  async function isOldTransaction(hash: unknown, [ports, , context]: RunArguments) {
+    if (typeof hash !== "string" || !HASH.test(hash)) return false;
+    const lookUp = methods.get("eth_getTransactionByHash")!;
+    const found = await lookUp.run(ports, [hash], context);
+    return jsonString(found) === "null" && isOldEnough(await remote(lookUp.name, [hash]));
+  }
+
+  async function runSearch(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const found = await method.run(ports, params, context);
-    if (jsonString(found) !== "null" || (await isPending(params[0], ports))) return found;
+    if (jsonString(found) !== "null") return found;
     const result = await remote(method.name, params);
-    return isOldEnough(result) ? JSON.stringify(result) : "null";
+    const { hash } = (result ?? {}) as Record<string, unknown>;
+    const isOld = await isOldTransaction(hash ?? result, [ports, params, context]);
+    return isOld ? JSON.stringify(result) : "null";
+  }
+
+  async function runInContext(
+    method: Method<RpcPorts>,
+    [ports, params = [], context]: RunArguments,
+  ) {
+    const { blockNumber } = (params[1] ?? {}) as Record<string, unknown>;
+    const old = await oldBlock(blockNumber, fork.number - 1, ports);
+    if (old === undefined) return method.run(ports, params, context);
+    throw new ForkUnsupportedError(`${method.name} does not reach before the fork`, { block: old });
+  }
+
+  /** @throws ForkUnsupportedError for traces of both chains */
+  async function runTraceFilter(
+    method: Method<RpcPorts>,
+    [ports, params = [], context]: RunArguments,
+  ) {
+    const { fromBlock, toBlock } = (params[0] ?? {}) as Record<string, unknown>;
+    const first = await oldBlock(fromBlock ?? "earliest", fork.number, ports);
+    if (first === undefined) return method.run(ports, params, context);
+    const last = await oldBlock(toBlock, fork.number, ports);
+    if (last !== undefined) {
+      const filter = { ...(params[0] as object), fromBlock: first, toBlock: last };
+      return JSON.stringify(await remote(method.name, [filter]));
+    }
+    throw new ForkUnsupportedError(
+      `trace_filter over the fork: ask for the blocks up to ${fork.number} and for those after it`,
+      { fromBlock: first, fork: fork.number },
+    );
+  }
+
+  /** `eth_newFilter`: one that begins before the fork is remembered, for `eth_getFilterLogs`. */
+  async function runNewFilter(
+    method: Method<RpcPorts>,
+    [ports, params = [], context]: RunArguments,
+  ) {
+    const { fromBlock } = (params[0] ?? {}) as Record<string, unknown>;
+    const id = await method.run(ports, params, context);
+    if ((await oldBlock(fromBlock, fork.number, ports)) === undefined) return id;
+    const { filters } = ports.sessions;
+    for (const known of oldFilters.keys()) if (!filters.has(known)) oldFilters.delete(known);
+    oldFilters.set(JSON.parse(jsonString(id)) as string, params);
+    return id;
+  }
+
+  async function runFilterLogs(
+    method: Method<RpcPorts>,
+    [ports, params = [], context]: RunArguments,
+  ) {
+    const logs = await method.run(ports, params, context);
+    const filter = oldFilters.get(params[0] as string);
+    if (filter === undefined) return logs;
+    return runLogs(methods.get("eth_getLogs")!, [ports, filter, context]);
   }
 
   /** Fees of blocks up to the fork, or of those after it: a range over it begins after it. */
   async function runFeeHistory(
     method: Method<RpcPorts>,
-    [ports, params = [], context]: [RpcPorts, Params | undefined, Context],
+    [ports, params = [], context]: RunArguments,
   ) {
     const [count, newest] = params;
     const old = await oldBlock(newest, fork.number, ports);
@@ -145,10 +191,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   }
 
   /** Logs of a range over the fork come from both chains. */
-  async function runLogs(
-    method: Method<RpcPorts>,
-    [ports, params = [], context]: [RpcPorts, Params | undefined, Context],
-  ) {
+  async function runLogs(method: Method<RpcPorts>, [ports, params = [], context]: RunArguments) {
     const filter = params[0] as Readonly<Record<string, unknown>> | undefined;
     if (typeof filter !== "object" || filter === null) return method.run(ports, params, context);
     const { blockHash, fromBlock, toBlock } = filter;
@@ -169,22 +212,39 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
+  function rejectUnsupported({ name }: Method<RpcPorts>): never {
+    throw new ForkUnsupportedError(`${name} needs what JSON-RPC does not give of the forked chain`);
+  }
+
+  function runnerOf(name: string): Runner | undefined {
+    if (OF_BLOCK[name] !== undefined) {
+      return (method, args) =>
+        runWithBlock(method, { at: OF_BLOCK[name]!, last: fork.number }, args);
+    }
+    if (OF_STATE[name] !== undefined) {
+      const last = fork.number - 1;
+      return (method, args) => runWithBlock(method, { at: OF_STATE[name]!, last }, args);
+    }
+    if (OF_TRANSACTION.has(name)) return runWithTransaction;
+    if (FINDS_TRANSACTION.has(name)) return runSearch;
+    if (OF_LOG_RANGE.has(name)) return runLogs;
+    if (IN_CONTEXT.has(name)) return runInContext;
+    if (UNSUPPORTED.has(name)) return rejectUnsupported;
+    return OTHERS[name];
+  }
+
+  const OTHERS: Readonly<Record<string, Runner>> = {
+    eth_feeHistory: runFeeHistory,
+    eth_newFilter: runNewFilter,
+    eth_getFilterLogs: runFilterLogs,
+    trace_filter: runTraceFilter,
+  };
+
   return new Map(
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const run: Method<RpcPorts>["run"] | undefined =
-        OF_BLOCK[name] !== undefined
-          ? (...args) => runWithBlock(method, { at: OF_BLOCK[name]!, last: fork.number }, args)
-          : OF_STATE[name] !== undefined
-            ? (...args) =>
-                runWithBlock(method, { at: OF_STATE[name]!, last: fork.number - 1 }, args)
-            : OF_TRANSACTION.has(name)
-              ? (...args) => runWithTransaction(method, args)
-              : name === "eth_getLogs"
-                ? (...args) => runLogs(method, args)
-                : name === "eth_feeHistory"
-                  ? (...args) => runFeeHistory(method, args)
-                  : undefined;
-      return [name, run === undefined ? method : { ...method, run }];
+      const runner = runnerOf(name);
+      if (runner === undefined) return [name, method];
+      return [name, { ...method, run: (...args) => runner(method, args) }];
     }),
   );
 }

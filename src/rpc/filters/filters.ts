@@ -97,6 +97,10 @@ export class Filters {
     return this.#filters.size;
   }
 
+  has(id: string): boolean {
+    return this.#filters.has(id);
+  }
+
   /** @throws InvalidParamsError, TooManyError */
   addLogs(criteria: LogCriteria, connection?: Connection): MaybePromise<string> {
     const range = resolveFutureRange(criteria);

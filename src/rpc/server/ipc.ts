@@ -8,6 +8,7 @@ import type { Reply } from "../dispatch/dispatcher.ts";
 import { JsonStream } from "./json-stream.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { Listener, ListenerModules } from "./listener.ts";
+import type { Piece } from "./send-queue.ts";
 import { SocketConnection } from "./socket-connection.ts";
 
 export type IpcOptions = {
@@ -101,6 +102,10 @@ class IpcConnection extends SocketConnection {
     for (const part of parts) this.socket.write(part);
     this.socket.write("\n", written);
     this.socket.uncork();
+  }
+
+  protected framedPieces(pieces: readonly Piece[]): Piece[] {
+    return [...pieces, [Buffer.from("\n")]];
   }
 
   protected framed(messages: readonly string[]): string {

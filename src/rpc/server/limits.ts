@@ -32,7 +32,7 @@ export const DEFAULT_RPC_LIMITS = {
   callQueueMax: 10_000,
   /** Unsent bytes above which nothing more is read from a WebSocket or IPC connection. */
   socketPauseBytes: 1024 * 1024,
-  /** Unsent bytes of answers at which a connection is cut. */
+  /** Unsent bytes of answers above which a further one cuts the connection: the last one may be as large as its own limit. */
   socketSendBufferBytesMax: 32 * 1024 * 1024,
   /** Unsent bytes of notifications at which a subscriber is cut: it does not read. */
   notificationBufferBytesMax: 1024 * 1024,

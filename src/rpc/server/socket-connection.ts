@@ -5,6 +5,7 @@ import type { JsonText } from "../params/codec.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { ListenerModules } from "./listener.ts";
 import type { MemoryShare } from "./memory-budget.ts";
+import { type Piece, piecesOf, SendQueue } from "./send-queue.ts";
 
 /** Why a connection is closed by the node; the label of the counter. */
 export type CloseReason =
@@ -30,6 +31,7 @@ export abstract class SocketConnection implements Connection {
   /** Messages of one read that have to wait until earlier ones are answered. */
   readonly #held: Buffer[] = [];
   readonly #closeTasks: (() => void)[] = [];
+  readonly #queue: SendQueue;
   readonly #input: MemoryShare;
   readonly #output: MemoryShare;
   /** Of the message that is not complete yet. */
@@ -56,12 +58,15 @@ export abstract class SocketConnection implements Connection {
     this.limits = limits;
     this.modules = modules;
     this.#caller = { ...caller, connection: this };
+    this.#queue = new SendQueue(socket, limits.socketPauseBytes, () => this.#written());
     this.#input = modules.budgets.input.open(() => this.cut("inputMemory"));
     this.#output = modules.budgets.output.open(() => this.cut("outputMemory"));
   }
 
   /** Writes an answer; `written` runs once the system has accepted it. */
   protected abstract writeReply(reply: Reply, written: () => void): void;
+  /** A large answer as it is written to the socket. Between two pieces the connection may write what is no answer. */
+  protected abstract framedPieces(pieces: readonly Piece[]): Piece[];
   /** All `messages` as they are written to the socket, a character a byte. */
   protected abstract framed(messages: readonly string[]): string;
   protected abstract isOpen(): boolean;
@@ -75,15 +80,16 @@ export abstract class SocketConnection implements Connection {
   notify(messages: readonly string[]): void {
     if (this.#isClosed || !this.isOpen()) return;
     const text = this.framed(messages);
-    const unsent = this.socket.writableLength;
+    const unsent = this.unsentBytes;
     this.#notificationBytes = (unsent === 0 ? 0 : this.#notificationBytes) + text.length;
     const unsentNotifications = Math.min(this.#notificationBytes, unsent + text.length);
     if (unsentNotifications > this.limits.notificationBufferBytesMax) {
       this.cut("notifications");
       return;
     }
-    this.socket.write(text, "latin1", this.#written);
-    this.#output.set(this.socket.writableLength);
+    if (this.#queue.isEmpty) this.socket.write(text, "latin1", this.#written);
+    else this.#queue.push([[Buffer.from(text, "latin1")]]);
+    this.#output.set(this.unsentBytes);
   }
 
   deliver(message: JsonText): Promise<void> {
@@ -92,12 +98,10 @@ export abstract class SocketConnection implements Connection {
     return new Promise((resolve) => {
       if (this.#isClosed || !this.isOpen()) return;
       this.#deliveringBytes += bytes;
-      this.writeReply({ parts, isParseError: false, isUnauthorized: false }, () => {
+      this.#send({ parts, isParseError: false, isUnauthorized: false }, () => {
         this.#deliveringBytes -= bytes;
-        this.#written();
         resolve();
       });
-      this.#output.set(this.socket.writableLength);
     });
   }
 
@@ -155,6 +159,7 @@ export abstract class SocketConnection implements Connection {
     this.#isClosed = true;
     clearTimeout(this.#deadline);
     this.#held.length = 0;
+    this.#queue.clear();
     this.#input.close();
     this.#output.close();
     for (const context of this.#running) context.abort();
@@ -171,9 +176,27 @@ export abstract class SocketConnection implements Connection {
 
   readonly #written = (): void => {
     if (this.#isClosed) return;
-    this.#output.set(this.socket.writableLength);
-    this.#holdBack();
+    this.#output.set(this.unsentBytes);
+    if (this.#isEnding) this.#endWhenAnswered();
+    else this.#holdBack();
   };
+
+  /** What the client has not read, as far as the system has not accepted it either. */
+  protected get unsentBytes(): number {
+    return this.#queue.unsentBytes;
+  }
+
+  /** @param written runs once the system has accepted all of it */
+  #send(reply: Reply, written?: () => void): void {
+    const chars = reply.parts.reduce((sum, { length }) => sum + length, 0);
+    if (this.#queue.isEmpty && chars <= this.limits.socketPauseBytes) {
+      this.writeReply(reply, () => {
+        written?.();
+        this.#written();
+      });
+    } else if (this.isOpen()) this.#queue.push(this.framedPieces(piecesOf(reply.parts)), written);
+    this.#output.set(this.unsentBytes);
+  }
 
   #dispatch(message: Buffer): void {
     const context = new RequestContext(this.#caller);
@@ -195,16 +218,13 @@ export abstract class SocketConnection implements Connection {
 
   #reply(reply: Reply | undefined, context: RequestContext): void {
     if (this.#isClosed) return;
-    if (reply) {
-      this.writeReply(reply, this.#written);
-      this.#output.set(this.socket.writableLength);
-    }
-    context.replied();
-    const unsentReplies = this.socket.writableLength - this.#deliveringBytes;
-    if (unsentReplies > this.limits.socketSendBufferBytesMax) {
+    // One answer may be larger than the limit, as large as its own: it is sent as the client reads.
+    if (this.unsentBytes - this.#deliveringBytes > this.limits.socketSendBufferBytesMax) {
       this.cut("sendBuffer");
       return;
     }
+    if (reply) this.#send(reply);
+    context.replied();
     if (reply?.isParseError) this.#isEnding = true;
     if (this.#isEnding) this.#endWhenAnswered();
     else this.#holdBack();
@@ -213,7 +233,7 @@ export abstract class SocketConnection implements Connection {
   /** Nothing that follows text which is not JSON can be read; the calls before it still get their answers. */
   #endWhenAnswered(): void {
     this.#held.length = 0;
-    if (this.#running.size === 0) this.closeAfterParseError();
+    if (this.#running.size === 0 && this.#queue.isEmpty) this.closeAfterParseError();
     else if (!this.#isReadingPaused) {
       this.#isReadingPaused = true;
       this.pauseReading();
@@ -240,7 +260,7 @@ export abstract class SocketConnection implements Connection {
   #isBusy(): boolean {
     return (
       this.#running.size >= this.limits.socketCallsMax ||
-      this.socket.writableLength > this.limits.socketPauseBytes
+      this.unsentBytes > this.limits.socketPauseBytes
     );
   }
 

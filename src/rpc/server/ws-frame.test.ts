@@ -26,3 +26,13 @@ test("textFrameHead begins a frame that holds the message, at every form of its 
   );
   assert.deepEqual(await messagesIn(stream), texts);
 });
+
+test("textFrameHead begins fragments of one message", async () => {
+  const parts = ["a".repeat(10), "", "b".repeat(70_000), "c".repeat(200)];
+  const stream = parts.map((part, i) => {
+    const fragment = { isFirst: i === 0, isLast: i === parts.length - 1 };
+    return textFrameHead(part.length, fragment) + part;
+  });
+  const bytes = Buffer.from(stream.join(""), "latin1");
+  assert.deepEqual(await messagesIn(bytes), [parts.join("")]);
+});

@@ -1,25 +1,31 @@
-/** RFC 6455 section 5.2: the only fragment of a text message. */
-const FIN_TEXT = 0x81;
+/** RFC 6455 section 5.2: the last fragment of a message; the opcode of the first one of a text, that of the others is 0. */
 const FIN = 0x80;
+const TEXT = 0x01;
 const CONTROL = 0x08;
 const MASKED = 0x80;
 const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;
 
+/** Where a frame is in its message. */
+export type Fragment = { readonly isFirst: boolean; readonly isLast: boolean };
+
+const WHOLE_MESSAGE: Fragment = { isFirst: true, isLast: true };
+
 /**
- * The head of an unmasked frame with a text of `length` bytes, one character for each byte: a string, because an ASCII text
+ * The head of an unmasked frame with a text, or a fragment of one, of `length` bytes, one character for each byte: a string, because an ASCII text
  * written after it as `latin1` goes to the system without a copy on our side.
  * @see https://www.rfc-editor.org/rfc/rfc6455#section-5.2
  */
-export function textFrameHead(length: number): string {
+export function textFrameHead(length: number, fragment = WHOLE_MESSAGE): string {
   const { fromCharCode } = String;
-  if (length < LENGTH_IN_16_BITS) return fromCharCode(FIN_TEXT, length);
+  const first = (fragment.isFirst ? TEXT : 0) | (fragment.isLast ? FIN : 0);
+  if (length < LENGTH_IN_16_BITS) return fromCharCode(first, length);
   if (length < 0x10000) {
-    return fromCharCode(FIN_TEXT, LENGTH_IN_16_BITS, length >>> 8, length & 0xff);
+    return fromCharCode(first, LENGTH_IN_16_BITS, length >>> 8, length & 0xff);
   }
   // No string has 2^32 characters.
   const low = [length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff];
-  return fromCharCode(FIN_TEXT, LENGTH_IN_64_BITS, 0, 0, 0, 0, ...low);
+  return fromCharCode(first, LENGTH_IN_64_BITS, 0, 0, 0, 0, ...low);
 }
 
 /** What one stored fragment, or one read of a fragment, takes in memory besides its bytes. */

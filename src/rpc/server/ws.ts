@@ -13,6 +13,7 @@ import {
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
 import { TOO_MANY_CONNECTIONS } from "./rejection.ts";
+import { lengthOf, type Piece } from "./send-queue.ts";
 import { type CloseReason, SocketConnection } from "./socket-connection.ts";
 import { FrameMeter, textFrameHead } from "./ws-frame.ts";
 
@@ -190,7 +191,7 @@ class WsConnection extends SocketConnection {
 
   /** Pings; a peer that did not answer the last ping, or has read nothing of what is unsent since then, is gone. */
   checkAlive(): void {
-    const unsent = this.socket.writableLength;
+    const unsent = this.unsentBytes;
     const isStuck = unsent > 0 && unsent === this.#unsentAtCheck;
     this.#unsentAtCheck = unsent;
     if (isStuck) {
@@ -223,12 +224,19 @@ class WsConnection extends SocketConnection {
     // In one frame without joining the parts first, which together may be as large as a trace.
     const { socket } = this;
     const buffers = parts.map(toBuffer);
-    const length = buffers.reduce((sum, buffer) => sum + buffer.length, 0);
     socket.cork();
-    socket.write(textFrameHead(length), "latin1");
+    socket.write(textFrameHead(lengthOf(buffers)), "latin1");
     for (const buffer of buffers.slice(0, -1)) socket.write(buffer);
     socket.write(buffers.at(-1) ?? "", written);
     socket.uncork();
+  }
+
+  /** Fragments of one message, between which pings and pongs may come. */
+  protected framedPieces(pieces: readonly Piece[]): Piece[] {
+    return pieces.map((piece, i) => {
+      const fragment = { isFirst: i === 0, isLast: i === pieces.length - 1 };
+      return [Buffer.from(textFrameHead(lengthOf(piece), fragment), "latin1"), ...piece];
+    });
   }
 
   /**

@@ -46,7 +46,7 @@ export const parityTracer: TracerFactory = (config, traced) => {
     return `[${texts.join(",")}]`;
   };
   return {
-    ignoresState: !types?.has("stateDiff") && vm === undefined,
+    needsChanges: types?.has("stateDiff") || vm !== undefined,
     hooks: {
       onEnter(start) {
         frames.onEnter(start);

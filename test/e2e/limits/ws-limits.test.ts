@@ -250,7 +250,8 @@ test("answers beyond the send buffer end the connection", () =>
     const { socket, closed } = await openFrames();
     socket.pause();
     const batch = `[${Array.from({ length: 12 }, () => zeros(1_000_000)).join(",")}]`;
-    socket.write(frame(0x81, batch));
+    // Any one of them may be as large as its own limit.
+    for (let i = 0; i < 2; i++) socket.write(frame(0x81, batch));
     await untilCounted("sendBuffer");
     socket.resume();
     await closed;

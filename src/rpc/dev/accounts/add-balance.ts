@@ -7,7 +7,7 @@ const BALANCE_MAX = 2n ** 256n - 1n;
 
 /** Adds wei to the balance of an account; a sum beyond 2^256 − 1 becomes that, as in anvil. */
 export const addBalance = controlMethods({
-  names: bothNames("addBalance"),
+  names: bothNames("addBalance", "tenderly_addBalance"),
   params: { address, amount: lenientNumber },
   async handle(
     { address, amount },

@@ -1,5 +1,5 @@
 import { address } from "../../params/codec.ts";
-import { controlMethods } from "../control-methods.ts";
+import { bothNames, controlMethods } from "../control-methods.ts";
 import { lenientNumber } from "../lenient-number.ts";
 import { type TokenModules, writeTokenWord } from "./write-token-word.ts";
 
@@ -9,7 +9,7 @@ import { type TokenModules, writeTokenWord } from "./write-token-word.ts";
  * @throws DevControlError for a token that computes balances
  */
 export const dealErc20 = controlMethods({
-  names: ["anvil_dealERC20", "anvil_dealErc20"],
+  names: [...bothNames("dealERC20"), "anvil_dealErc20"],
   params: { account: address, token: address, balance: lenientNumber },
   handle: ({ account, token, balance }, modules: TokenModules) =>
     writeTokenWord(

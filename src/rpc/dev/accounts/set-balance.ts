@@ -4,7 +4,7 @@ import { lenientNumber } from "../lenient-number.ts";
 
 /** Sets the balance of an account, in wei. */
 export const setBalance = controlMethods({
-  names: bothNames("setBalance", "evm_setAccountBalance"),
+  names: bothNames("setBalance", "evm_setAccountBalance", "tenderly_setBalance"),
   params: { address, balance: lenientNumber },
   handle: ({ address, balance }, { dev }: DevModules) => dev.edit([{ address, balance }]),
 });

@@ -1,5 +1,5 @@
 import { address } from "../../params/codec.ts";
-import { controlMethods } from "../control-methods.ts";
+import { bothNames, controlMethods } from "../control-methods.ts";
 import { lenientNumber } from "../lenient-number.ts";
 import { type TokenModules, writeTokenWord } from "./write-token-word.ts";
 
@@ -9,7 +9,7 @@ import { type TokenModules, writeTokenWord } from "./write-token-word.ts";
  * @throws DevControlError for a token that computes allowances
  */
 export const setErc20Allowance = controlMethods({
-  names: ["anvil_setERC20Allowance", "anvil_setErc20Allowance"],
+  names: [...bothNames("setERC20Allowance"), "anvil_setErc20Allowance"],
   params: { owner: address, spender: address, token: address, amount: lenientNumber },
   handle: ({ owner, spender, token, amount }, modules: TokenModules) =>
     writeTokenWord(

@@ -120,7 +120,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   ACCOUNT_: "The text says what is allowed.",
   ADDRESS_INDEX_BUILDING: "Try again; `evmint_address_index_blocks` shows how far it is.",
   ADDRESS_: "The operator sets `index.addresses` to true.",
-  ADMIN_: "The text says what stands in the way.",
+  ADMIN_: "The text says why.",
   BLOCK_PRUNED: "Ask an archive node.",
   BLOCK_STATE_PRUNED: "Ask an archive node.",
   BLOCK_: "The block cannot be imported: it is of another chain or a wrong client made it.",

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { foundryBinary } from "../../bench/support/peers.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
+import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const token = contract("Token");
@@ -64,7 +65,9 @@ test("cast reads a whole block", { skip }, async () => {
   assert.match(block.hash, /^0x[0-9a-f]{64}$/);
 });
 
-test("cast rpc bends the chain: state, snapshots, blocks, impersonation", { skip }, async () => {
+test("cast rpc bends the chain: state, snapshots, blocks, impersonation", {
+  skip: skip || NEEDS_SOLO,
+}, async () => {
   const stranger = "0x00000000000000000000000000000000000beef1";
   const rpc = (method: string, ...params: readonly string[]) => cast("rpc", method, ...params);
   const id = JSON.parse(await rpc("evm_snapshot")) as string;

@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
 import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
+import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
 
 const TARGET = `0x${"aa".repeat(20)}`;
@@ -76,7 +77,7 @@ test("a client that asks and does not read holds up nobody but itself", async ()
   socket.destroy();
 });
 
-test("a subscriber that does not read is cut", () =>
+test("a subscriber that does not read is cut", { skip: NEEDS_SOLO }, () =>
   assertCounted("notifications", async () => {
     const { socket, until, closed } = await openRaw(node.ipcPath);
     socket.write(request("eth_subscribe", ["newHeads"]).repeat(100));
@@ -89,4 +90,5 @@ test("a subscriber that does not read is cut", () =>
     await setTimeout(100);
     socket.resume();
     await closed;
-  }));
+  }),
+);

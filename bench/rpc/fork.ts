@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { encodeDeployData, encodeFunctionData } from "viem";
 import { DEV_ADDRESSES } from "../../test/support/accounts.ts";
 import { contract } from "../../test/support/contracts.ts";
@@ -8,13 +11,14 @@ import { median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
+const ROUND_TRIP_MS = 50;
 const [ALICE] = DEV_ADDRESSES;
 const { abi, bytecode } = contract("Token");
 
 type Receipt = { readonly contractAddress: string | null; readonly status: string };
 
 /**
- * `npm run bench -- fork [ROUNDS]`: a chain that continues another one on this machine: milliseconds of the first transfer of a token in it, whose
+ * `npm run bench -- fork [ROUNDS]`: a chain that continues another one on this machine, at once and with the latency of a provider: milliseconds of the first transfer of a token in it, whose
  * contract and slots are fetched, and of later ones; and of the first transfer after a restart over what is on disk. Ours and anvil's.
  */
 export async function run([roundsText = "5"]: readonly string[]): Promise<void> {
@@ -24,23 +28,54 @@ export async function run([roundsText = "5"]: readonly string[]): Promise<void> 
     const data = encodeDeployData({ abi, bytecode, args: [10n ** 24n] });
     const { contractAddress } = await send(remote, { data });
     const token = contractAddress!;
+    // A provider has executed calls before.
+    await call(remote.port, "eth_createAccessList", [{ from: ALICE, to: token }, "latest"]);
     const url = `http://127.0.0.1:${remote.port}`;
-    const rows = [await measureOurs(url, token, rounds)];
-    const anvils: number[][] = [];
-    for (let round = 0; round < rounds; round++) {
-      const anvil = await startAnvil({
-        extraArguments: ["--fork-url", url, "--no-storage-caching"],
-      });
-      if (anvil === undefined) break;
-      anvils.push(await transfers(anvil, token));
-      await anvil.stop();
+    const far = await delayed(url, ROUND_TRIP_MS);
+    const rows = [];
+    for (const [distance, at] of [
+      ["on this machine", url],
+      [`${ROUND_TRIP_MS} ms away`, far.url],
+    ] as const) {
+      rows.push({ remote: distance, ...(await measureOurs(at, token, rounds)) });
+      const anvils: number[][] = [];
+      for (let round = 0; round < rounds; round++) {
+        const anvil = await startAnvil({
+          extraArguments: ["--fork-url", at, "--no-storage-caching"],
+        });
+        if (anvil === undefined) break;
+        anvils.push(await transfers(anvil, token));
+        await anvil.stop();
+      }
+      if (anvils.length > 0) rows.push({ remote: distance, ...rowOf("anvil", anvils, undefined) });
     }
-    if (anvils.length > 0) rows.push(rowOf("anvil", anvils, undefined));
+    far.close();
     printTable(rows);
     writeResult("fork", rows, { rounds });
   } finally {
     await remote.stop();
   }
+}
+
+/** `url` with the latency of a provider on the internet. */
+async function delayed(url: string, roundTripMs: number) {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    await sleep(roundTripMs);
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(url, { method: "POST", headers, body: Buffer.concat(chunks) });
+    response.writeHead(answer.status, headers).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 async function measureOurs(url: string, token: string, rounds: number) {

@@ -4,6 +4,8 @@ import type { Hardfork } from "../params/hardforks.ts";
 import { emitInterpreter } from "./gen/interpreter.ts";
 import type { Build } from "./gen/loop.ts";
 import { rulesOf } from "./rules.ts";
+import { type Seed, seededModule } from "./seeded-module.ts";
+import { STORED_INTERPRETERS } from "./stored-interpreters.ts";
 
 /** What an interpreter module exports; every argument is an address in linear memory. */
 export type Interpreter = {
@@ -37,12 +39,7 @@ export type HostFunctions = {
 const modules = new Map<string, WebAssembly.Module>();
 
 /** The same for all interpreters of a process, since they share indexes; unknown to contract authors. */
-const seed = Array.from({ length: 4 }, () => randomBytes(8).readBigUInt64LE()) as [
-  bigint,
-  bigint,
-  bigint,
-  bigint,
-];
+const seed = Array.from({ length: 4 }, () => randomBytes(8).readBigUInt64LE()) as unknown as Seed;
 
 export function createInterpreter(
   hardfork: Hardfork,
@@ -56,12 +53,16 @@ export function createInterpreter(
   return instance.exports as unknown as Interpreter;
 }
 
-/** The compiled interpreter of `hardfork`, emitted at its first use. */
+/** The compiled interpreter of `hardfork`, emitted at its first use where the build has not done it. */
 function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
   const key = `${hardfork} ${build}`;
   let module = modules.get(key);
   if (module === undefined) {
-    const bytes = emitInterpreter(rulesOf(hardfork), build, seed);
+    const stored = STORED_INTERPRETERS[key];
+    const bytes =
+      stored === undefined
+        ? emitInterpreter(rulesOf(hardfork), build, seed)
+        : seededModule(Buffer.from(stored, "base64"), seed);
     module = build === "fast" ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
     modules.set(key, module);
   }

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import type { Address } from "../../src/primitives/address.ts";
 import type { Hex } from "../../src/primitives/hex.ts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
@@ -19,15 +20,32 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const SENDER = DEV_ADDRESSES[0];
 const ACCOUNTS = [1, 2, 3].map((n) => `0x${"00".repeat(18)}be0${n}` as Hex);
+const COINBASES = [4, 5].map((n) => `0x${"00".repeat(18)}be0${n}` as Hex);
 const quantity = (value: number) => `0x${value.toString(16)}`;
 
 type Account = { balance: number; nonce: number; code: string; slot: number };
-type World = { number: number; accounts: Account[] };
+type World = {
+  number: number;
+  accounts: Account[];
+  /** By index: accounts that send without a key. */
+  impersonated: boolean[];
+  coinbase: Hex | undefined;
+  gasLimit: number | undefined;
+};
 type Model = World & { snapshots: Map<string, World> };
 
-const copyOf = ({ number, accounts }: World): World => ({
-  number,
-  accounts: accounts.map((account) => ({ ...account })),
+const copyOf = (world: World): World => ({
+  ...world,
+  accounts: world.accounts.map((account) => ({ ...account })),
+  impersonated: [...world.impersonated],
+});
+
+const newWorld = (): World => ({
+  number: 0,
+  accounts: ACCOUNTS.map(() => ({ balance: 0, nonce: 0, code: "0x", slot: 0 })),
+  impersonated: ACCOUNTS.map(() => false),
+  coinbase: undefined,
+  gasLimit: undefined,
 });
 
 type Step = readonly [kind: string, account: number, value: number];
@@ -35,7 +53,16 @@ type Step = readonly [kind: string, account: number, value: number];
 const step: fc.Arbitrary<Step> = fc.tuple(
   fc.constantFrom(
     ...["balance", "nonce", "code", "slot", "send", "send", "send", "mine", "snapshot", "snapshot"],
-    ...["revert", "restart", "check"],
+    ...[
+      "revert",
+      "restart",
+      "check",
+      "impersonate",
+      "impersonate",
+      "coinbase",
+      "gasLimit",
+      "reset",
+    ],
   ),
   fc.nat(2),
   fc.integer({ min: 1, max: 200 }),
@@ -45,11 +72,7 @@ const step: fc.Arbitrary<Step> = fc.tuple(
 class Checked {
   readonly #home = mkdtempSync(join(folder, "home-"));
   #node: TestNode | undefined;
-  readonly #model: Model = {
-    number: 0,
-    accounts: ACCOUNTS.map(() => ({ balance: 0, nonce: 0, code: "0x", slot: 0 })),
-    snapshots: new Map(),
-  };
+  readonly #model: Model = { ...newWorld(), snapshots: new Map() };
 
   async start(): Promise<void> {
     this.#node = await startTestNode({ dev: true, home: this.#home });
@@ -82,9 +105,25 @@ class Checked {
       assert.equal(receipt.status, "0x1");
       account.balance += value;
       model.number++;
+      await this.#checkNewest();
+    } else if (kind === "impersonate") {
+      model.impersonated[index] = value % 2 === 0;
+      const verb = model.impersonated[index] ? "impersonate" : "stopImpersonating";
+      await this.#ask(`hardhat_${verb}Account`, address);
+    } else if (kind === "coinbase") {
+      model.coinbase = COINBASES[value % 2];
+      await this.#ask("hardhat_setCoinbase", model.coinbase);
+    } else if (kind === "gasLimit") {
+      model.gasLimit = 40_000_000 + value;
+      await this.#ask("evm_setBlockGasLimit", quantity(model.gasLimit));
+    } else if (kind === "reset") {
+      await this.#ask("hardhat_reset");
+      Object.assign(model, newWorld());
+      model.snapshots.clear();
     } else if (kind === "mine") {
       await this.#ask("anvil_mine", quantity(value % 5), "0x3");
       model.number += value % 5;
+      if (value % 5 > 0) await this.#checkNewest();
     } else if (kind === "snapshot") {
       model.snapshots.set((await this.#ask("evm_snapshot")) as string, copyOf(model));
     } else if (kind === "revert") {
@@ -97,10 +136,12 @@ class Checked {
   }
 
   async check(): Promise<void> {
-    const { number, accounts } = this.#model;
+    const { number, accounts, impersonated } = this.#model;
     assert.equal(await this.#ask("eth_blockNumber"), quantity(number));
+    const { devChain } = this.#node!.node.core;
     for (const [i, address] of ACCOUNTS.entries()) {
       const account = accounts[i]!;
+      assert.equal(devChain!.isImpersonated(address as Address), impersonated[i]);
       assert.equal(await this.#ask("eth_getBalance", address, "latest"), quantity(account.balance));
       assert.equal(
         await this.#ask("eth_getTransactionCount", address, "latest"),
@@ -110,6 +151,18 @@ class Checked {
       const slot = await this.#ask("eth_getStorageAt", address, "0x1", "latest");
       assert.equal(Number(slot), account.slot);
     }
+  }
+
+  /** A block that was made under the settings of the model. */
+  async #checkNewest(): Promise<void> {
+    const block = await this.#ask("eth_getBlockByNumber", "latest", false);
+    const { miner, gasLimit } = block as { miner: Hex; gasLimit: Hex };
+    const { coinbase, gasLimit: limit } = this.#model;
+    if (coinbase === undefined) assert.ok(!COINBASES.includes(miner));
+    else assert.equal(miner, coinbase);
+    if (limit === undefined)
+      assert.ok(Number(gasLimit) < 40_000_000 || Number(gasLimit) > 40_001_000);
+    else assert.equal(Number(gasLimit), limit);
   }
 
   assertStoreIsClean(): void {

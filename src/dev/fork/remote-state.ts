@@ -41,12 +41,7 @@ export class RemoteState {
   load(addresses: readonly Address[]): void {
     const unknown = addresses.filter((address) => !this.#accounts.has(address));
     if (unknown.length === 0) return;
-    const calls = unknown.flatMap((address): RemoteCall[] =>
-      ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"].map((method) => ({
-        method,
-        params: [address, this.#block],
-      })),
-    );
+    const calls = unknown.flatMap((address) => accountReads(address, this.#block));
     const results = this.#call(calls);
     if (this.#bytes > this.#bytesMax) {
       this.#accounts.clear();
@@ -73,6 +68,14 @@ export class RemoteState {
     const [block] = this.#call([{ method: "eth_getBlockByNumber", params }]);
     return (block as { readonly hash?: Hash } | null)?.hash;
   }
+}
+
+/** Balance, nonce and code of an account, in this order. */
+export function accountReads(address: string, block: string): RemoteCall[] {
+  return ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"].map((method) => ({
+    method,
+    params: [address, block],
+  }));
 }
 
 function accountOf(balance: unknown, nonce: unknown, code: unknown): RemoteAccount | undefined {

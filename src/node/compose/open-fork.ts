@@ -15,6 +15,7 @@ import { ForkCache } from "../../dev/fork/fork-cache.ts";
 import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
 import { type ForkPoint, readForkPoint } from "../../dev/fork/fork-point.ts";
 import { ForkedState } from "../../dev/fork/forked-state.ts";
+import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";
@@ -61,7 +62,9 @@ export type Fork = {
  * @throws InvalidConfigError, ForkRemoteError
  */
 export async function openFork(config: Config, choice?: ForkChoice): Promise<Fork | undefined> {
-  const chosen = choice === undefined ? await configuredChoice(config) : choice;
+  const stored = choice === undefined ? storedChoice(config) : undefined;
+  const isNew = stored === undefined;
+  const chosen = isNew ? (choice === undefined ? await newChoice(config) : choice) : stored;
   if (chosen === null) return undefined;
   assertForkable(config);
   const { point, urls = config.devChain.forkUrls } = chosen;
@@ -72,8 +75,15 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     forkCachePath(config.home, chainId, header.number),
     config.devChain.forkCacheBytes - accountBytes,
   );
-  const thread = await startRemoteThread(urls);
-  const remote = new RemoteState(cachedSyncCalls(thread.call, cache), header.number, accountBytes);
+  const call = cachedCalls(fetchCalls, cache);
+  // The remote node has just answered; without it a restart works with what is known.
+  const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
+  const [thread] = await Promise.all([startRemoteThread(urls), call(reads).catch(() => {})]);
+  const remote = new RemoteState(
+    cachedSyncCalls(readAhead(thread.call, cache), cache),
+    header.number,
+    accountBytes,
+  );
   const state = new ForkedState(remote);
   const changes = changesOfAlloc(alloc);
   const { root } = createStateTrie({ node: () => undefined }).update(EMPTY_TRIE_ROOT, changes);
@@ -94,7 +104,7 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     },
     state,
     aliasRoot: (trie) => aliasRoot(trie, root, header.stateRoot),
-    call: cachedCalls(fetchCalls, cache),
+    call,
     choice: chosen,
     urls,
     cacheBytes: () => cache.bytes + remote.bytes,
@@ -125,21 +135,26 @@ export async function chooseFork(
   return { point: await readPoint(config, fetchRemoteCalls({ urls }), blockNumber), urls };
 }
 
-/** @throws InvalidConfigError, ForkRemoteError */
-async function configuredChoice(config: Config): Promise<ForkChoice> {
-  const { home, dev, devChain } = config;
+/**
+ * What the home was made with, or reset to; undefined: it is new, or in memory.
+ * @throws InvalidConfigError
+ */
+function storedChoice(config: Config): ForkChoice | undefined {
+  if (!config.dev || isInMemory(config)) return undefined;
+  const stored = loadForkChoice(forkPointPath(config.home));
+  // A reset has the last word; else the settings must not contradict what is there.
+  if (stored != null && stored.urls === undefined) assertSameBlock(config, stored);
+  return stored;
+}
+
+/** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
+async function newChoice(config: Config): Promise<ForkChoice> {
+  const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
-  const path = forkPointPath(home);
-  const isStored = dev && !isInMemory(config);
-  const stored = isStored ? loadForkChoice(path) : undefined;
-  if (stored !== undefined) {
-    // A reset has the last word; else the settings must not contradict what is there.
-    if (stored?.urls === undefined) assertSameBlock(config, stored);
-    return stored;
-  }
   if (urls.length === 0) return null;
   assertForkable(config);
-  if (isStored && existsSync(devGenesisPath(home))) {
+  const hasFiles = !isInMemory(config);
+  if (hasFiles && existsSync(devGenesisPath(home))) {
     const key = "dev.fork-url";
     const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
     throw new InvalidConfigError(text, { key });
@@ -147,7 +162,7 @@ async function configuredChoice(config: Config): Promise<ForkChoice> {
   const choice = {
     point: await readPoint(config, fetchRemoteCalls({ urls }), forkBlock ?? undefined),
   };
-  if (isStored) storeForkChoice(path, choice);
+  if (hasFiles) storeForkChoice(forkPointPath(home), choice);
   return choice;
 }
 

@@ -1,7 +1,11 @@
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { createPrefetch, type PrefetchedCall } from "../../dev/fork/prefetch.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { decodePooledTransaction } from "../../types/transaction/decode.ts";
+import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Method, Registry } from "../dispatch/method.ts";
 import { jsonString } from "../params/codec.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
@@ -12,6 +16,7 @@ import {
   OF_LOG_RANGE,
   OF_STATE,
   OF_TRANSACTION,
+  PREFETCHED,
   UNSUPPORTED,
 } from "./forked-tables.ts";
 
@@ -34,6 +39,23 @@ function withItem(params: Params, at: number, item: unknown): Params {
 }
 
 type Params = readonly unknown[];
+
+/** What the method is about to execute on the newest state; undefined: not known. */
+function prefetchedCall(name: string, [first, block]: Params): PrefetchedCall | undefined {
+  if (name === "eth_sendRawTransaction") return callOfRaw(first);
+  const isNewest = OF_STATE[name] === undefined || block === "pending" || NEWEST.includes(block);
+  return isNewest && typeof first === "object" && first !== null ? first : undefined;
+}
+
+/** undefined: no transaction, which its method says */
+function callOfRaw(raw: unknown): PrefetchedCall | undefined {
+  try {
+    const { tx } = decodePooledTransaction(hexToBytes(String(raw)));
+    return { from: recoverSender(tx), to: tx.to, data: bytesToHex(tx.data) };
+  } catch {
+    return undefined;
+  }
+}
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
 type Runner = (method: Method<RpcPorts>, args: RunArguments) => ReturnType<Method<RpcPorts>["run"]>;
 
@@ -212,6 +234,10 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
+  function runHere({ run }: Method<RpcPorts>, args: RunArguments) {
+    return run(...args);
+  }
+
   function rejectUnsupported({ name }: Method<RpcPorts>): never {
     throw new ForkUnsupportedError(`${name} needs what JSON-RPC does not give of the forked chain`);
   }
@@ -240,9 +266,17 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     trace_filter: runTraceFilter,
   };
 
+  const prefetch = createPrefetch(fork.call, toQuantity(fork.number));
+
+  async function runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
+    const request = prefetchedCall(method.name, args[1] ?? []);
+    if (request !== undefined) await prefetch(request);
+    return (runnerOf(method.name) ?? runHere)(method, args);
+  }
+
   return new Map(
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const runner = runnerOf(name);
+      const runner = PREFETCHED.has(name) ? runPrefetched : runnerOf(name);
       if (runner === undefined) return [name, method];
       return [name, { ...method, run: (...args) => runner(method, args) }];
     }),

@@ -84,6 +84,16 @@ export const OF_LOG_RANGE: ReadonlySet<string> = new Set(["eth_getLogs", "erigon
 /** Methods whose second parameter is `{blockNumber, transactionIndex}`. */
 export const IN_CONTEXT: ReadonlySet<string> = new Set(["eth_callMany", "debug_traceCallMany"]);
 
+/** Methods that execute a call, of which the state is read ahead. */
+export const PREFETCHED: ReadonlySet<string> = new Set([
+  "eth_call",
+  "eth_createAccessList",
+  "eth_estimateGas",
+  "eth_fillTransaction",
+  "eth_sendRawTransaction",
+  "eth_sendTransaction",
+]);
+
 /** Methods that need every account, every transaction of an address or every block: JSON-RPC does not give those of another chain. */
 export const UNSUPPORTED: ReadonlySet<string> = new Set([
   "debug_accountRange",

@@ -1,0 +1,64 @@
+import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
+import { accountReads } from "./remote-state.ts";
+
+/** A message call as JSON-RPC has it. */
+export type PrefetchedCall = Readonly<
+  Partial<Record<"from" | "to" | "data" | "input" | "value" | "accessList", unknown>>
+>;
+
+type AccessList = readonly {
+  readonly address: string;
+  readonly storageKeys: readonly string[];
+}[];
+
+/** Calls that are not prefetched again; beyond it they are. */
+const REMEMBERED_MAX = 10_000;
+/** A call that touches more reads the rest when it needs it. */
+const READS_MAX = 1_000;
+
+/**
+ * Reads what a call touches of the remote chain before it runs, in two rounds of requests, while the chain's thread is free: first the accounts that
+ * it names and the access list that the remote node computes, then what is in that list. A hint: what cannot be read now is an
+ * error of the call that needs it.
+ * @param call stores results where the state finds them
+ * @param block QUANTITY of the forked block
+ */
+export function createPrefetch(
+  call: RemoteCalls,
+  block: string,
+): (request: PrefetchedCall) => Promise<void> {
+  const remembered = new Set<string>();
+
+  const readsOfAccount = (address: string) => accountReads(address.toLowerCase(), block);
+
+  function readsOf(list: AccessList): RemoteCall[] {
+    const reads = list.flatMap(({ address, storageKeys }) => [
+      ...readsOfAccount(address),
+      ...storageKeys.map((slot) => ({
+        method: "eth_getStorageAt",
+        params: [address.toLowerCase(), slot, block],
+      })),
+    ]);
+    return reads.slice(0, READS_MAX);
+  }
+
+  return async ({ from, to, data, input = data, value, accessList = [] }) => {
+    const key = JSON.stringify([from, to, typeof input === "string" ? input.slice(0, 10) : null]);
+    if (remembered.has(key)) return;
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.add(key);
+    const named = [from, to].filter((address) => typeof address === "string");
+    const given = Array.isArray(accessList) ? (accessList as AccessList) : [];
+    const request = { ...{ from, to, data: input, value } };
+    const [, computed] = await Promise.allSettled([
+      call([...named.flatMap(readsOfAccount), ...readsOf(given)]),
+      // A transfer of ether touches what it names.
+      input === undefined || input === "0x"
+        ? []
+        : call([{ method: "eth_createAccessList", params: [request, block] }]),
+    ]);
+    const [result] = computed.status === "fulfilled" ? computed.value : [];
+    const list = (result as { readonly accessList?: AccessList } | undefined)?.accessList;
+    if (list !== undefined) await call(readsOf(list)).catch(() => {});
+  };
+}

@@ -1,0 +1,84 @@
+import {
+  BEACON_ROOTS_ADDRESS,
+  CONSOLIDATION_REQUEST_ADDRESS,
+  HISTORY_STORAGE_ADDRESS,
+  SYSTEM_ADDRESS,
+  WITHDRAWAL_REQUEST_ADDRESS,
+} from "../../params/gas.ts";
+import { ZERO_ADDRESS } from "../../primitives/address.ts";
+import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { Header } from "../../types/header.ts";
+import type { ForkCache } from "./fork-cache.ts";
+import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
+import { accountReads } from "./remote-state.ts";
+
+/** Slots of a ring buffer that are read with the first one: those of the next blocks, or of the next seconds. */
+const AHEAD = 32n;
+/** EIP-2935 */
+const HISTORY_LENGTH = 8191n;
+/** EIP-4788 has timestamps in the first so many slots and roots in as many after them. */
+const BEACON_ROOTS_LENGTH = 8191n;
+/** Excess, count, head and tail of a request queue (EIP-7002, EIP-7251). */
+const QUEUE_SLOTS = 4n;
+
+/** System contracts are called in every block, so their slots would cost every block some round trips: they are read many at a time. */
+export function readAhead(call: SyncRemoteCalls, cache: ForkCache): SyncRemoteCalls {
+  return (calls) => {
+    const more = calls.flatMap(companionsOf).filter((each) => cache.get(each) === undefined);
+    const results = call([...calls, ...more]);
+    cache.add(more.map((each, index) => [each, results[calls.length + index]]));
+    return results.slice(0, calls.length);
+  };
+}
+
+/**
+ * What the first block after the fork reads by itself: accounts and slots of its system calls.
+ * @param timestamp when it will be made, Unix seconds
+ */
+export function firstReads({ number }: Pick<Header, "number">, timestamp: number): RemoteCall[] {
+  const block = toQuantity(number);
+  const slots: readonly (readonly [string, bigint])[] = [
+    [HISTORY_STORAGE_ADDRESS, BigInt(number) % HISTORY_LENGTH],
+    [BEACON_ROOTS_ADDRESS, BigInt(timestamp) % BEACON_ROOTS_LENGTH],
+    [WITHDRAWAL_REQUEST_ADDRESS, 0n],
+    [CONSOLIDATION_REQUEST_ADDRESS, 0n],
+  ];
+  const ofSlots = slots.flatMap(([address, slot]) => {
+    const read = { method: "eth_getStorageAt", params: [address, hashFromBigint(slot), block] };
+    return [read, ...companionsOf(read)];
+  });
+  const addresses = [SYSTEM_ADDRESS, ZERO_ADDRESS, ...slots.map(([address]) => address)];
+  return [...addresses.flatMap((address) => accountReads(address, block)), ...ofSlots];
+}
+
+/** What is read soon after `call`. */
+function companionsOf({ method, params }: RemoteCall): RemoteCall[] {
+  if (method !== "eth_getStorageAt") return [];
+  const [address, slot, block] = params as readonly [string, Hash, string];
+  return slotsAfter(address, BigInt(slot)).map((each) => ({
+    method,
+    params: [address, hashFromBigint(each), block],
+  }));
+}
+
+function slotsAfter(address: string, slot: bigint): readonly bigint[] {
+  switch (address) {
+    case HISTORY_STORAGE_ADDRESS:
+      return range(slot + 1n, slot + AHEAD);
+    case BEACON_ROOTS_ADDRESS: {
+      const first = slot % BEACON_ROOTS_LENGTH;
+      const both = [first, first + BEACON_ROOTS_LENGTH];
+      return both.flatMap((each) => range(each, each + AHEAD)).filter((each) => each !== slot);
+    }
+    case WITHDRAWAL_REQUEST_ADDRESS:
+    case CONSOLIDATION_REQUEST_ADDRESS:
+      return range(0n, QUEUE_SLOTS).filter((each) => each !== slot);
+    default:
+      return [];
+  }
+}
+
+function range(first: bigint, end: bigint): bigint[] {
+  return Array.from({ length: Number(end - first) }, (_, index) => first + BigInt(index));
+}

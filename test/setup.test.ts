@@ -27,7 +27,7 @@ const NEEDED = [
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["bin", "scripts", "src/bundle", "src/explorer/browser", "fake-bin"])
+  for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/browser", "fake-bin"])
     mkdirSync(join(clone, folder), { recursive: true });
   mkdirSync(join(clone, "src/explorer/ui"));
   for (const file of [
@@ -57,13 +57,30 @@ beforeEach(() => {
   writeFileSync(
     join(clone, "src/bundle/exports.ts"),
     `import { a } from "../a.ts";
+import type { CreateNodeOptions, EvmintNode } from "../index.ts";
 export async function main(_entry?: string) {
   console.log(a);
 }
-export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main];
+export const [ProviderRpcError, runWorkerEntry] = [main, main];
+export function createNode(_options?: CreateNodeOptions): Promise<EvmintNode> {
+  throw new Error("no node");
+}
 `,
   );
+  writeFileSync(
+    join(clone, "src/index.ts"),
+    `export type CreateNodeOptions = object;
+export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
+`,
+  );
+  mkdirSync(join(clone, "src/evm"));
+  writeFileSync(
+    join(clone, "src/evm/emit-stored-interpreters.ts"),
+    "export const emitStoredInterpreters = () => ({});\n",
+  );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
+  // The documentation needs all of docs/ and packages of its own.
+  writeFileSync(join(clone, "scripts/site/build.mjs"), "export async function buildSite() {}\n");
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
   writeFileSync(

@@ -57,11 +57,26 @@ beforeEach(() => {
   writeFileSync(
     join(clone, "src/bundle/exports.ts"),
     `import { a } from "../a.ts";
+import type { CreateNodeOptions, EvmintNode } from "../index.ts";
 export async function main(_entry?: string) {
   console.log(a);
 }
-export const [createNode, ProviderRpcError, runWorkerEntry] = [main, main, main];
+export const [ProviderRpcError, runWorkerEntry] = [main, main];
+export function createNode(_options?: CreateNodeOptions): Promise<EvmintNode> {
+  throw new Error("no node");
+}
 `,
+  );
+  writeFileSync(
+    join(clone, "src/index.ts"),
+    `export type CreateNodeOptions = object;
+export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
+`,
+  );
+  mkdirSync(join(clone, "src/evm"));
+  writeFileSync(
+    join(clone, "src/evm/emit-stored-interpreters.ts"),
+    "export const emitStoredInterpreters = () => ({});\n",
   );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
   // The documentation needs all of docs/ and packages of its own.

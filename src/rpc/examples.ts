@@ -95,6 +95,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   debug_printBlock: [0],
   debug_seedHash: [0],
   debug_dumpBlock: ["latest"],
+  debug_stateSize: ["latest"],
   debug_accountRange: ["latest", "0x", 10, true, true, false],
   debug_storageRangeAt: ["latest", 0, BOB, "0x", 10],
   debug_getModifiedAccountsByNumber: [0],

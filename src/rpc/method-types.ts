@@ -609,6 +609,7 @@ export interface RpcMethods {
   debug_standardTraceBlockToFile(blockHash: RpcHash, config?: RpcStdTraceConfigInput | null): Promise<readonly string[]>;
   debug_startCPUProfile(file: string): Promise<unknown>;
   debug_startGoTrace(file: string): Promise<unknown>;
+  debug_stateSize(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null): Promise<unknown>;
   debug_stopCPUProfile(): Promise<unknown>;
   debug_stopGoTrace(): Promise<unknown>;
   debug_storageRangeAt(block: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput, txIndex: number, address: RpcAddress, keyStart: Hex, maxResult: number): Promise<unknown>;

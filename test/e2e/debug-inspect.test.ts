@@ -171,3 +171,20 @@ test("debug_getModifiedAccounts lists what differs between two states", async ()
   const { hash } = await request<{ hash: Hash }>("eth_getBlockByNumber", "0x3", false);
   assert.deepEqual(await request("debug_getModifiedAccountsByHash", hash), third);
 });
+
+test("debug_stateSize counts the same state before and after newer blocks replaced its nodes", async () => {
+  type Sizes = Readonly<Record<string, string>>;
+  const before = await request<Sizes>("debug_stateSize");
+  const { blockNumber } = before;
+  assert.equal(blockNumber, await request("eth_blockNumber"));
+  const added = `0x${"5a".repeat(20)}`;
+  await send({ to: added, value: "0x1" });
+  await request("debug_chaindbCompact");
+  await send({ to: contract });
+  await request("debug_chaindbCompact");
+  assert.deepEqual(await request("debug_stateSize", blockNumber), before);
+  const after = await request<Sizes>("debug_stateSize", "pending");
+  assert.equal(Number(after["accounts"]), Number(before["accounts"]) + 1);
+  assert.equal(after["contractCodes"], before["contractCodes"]);
+  await assert.rejects(request("debug_stateSize", "0xffff"), { code: -32000 });
+});

@@ -219,6 +219,11 @@ export class LogBlockStore implements BlockStore {
     return this.#computed.over(this.trieNodes, first, number);
   }
 
+  /** Length of each code that was ever deployed. */
+  codeLengths(): Iterable<number> {
+    return this.#index.codeLengths();
+  }
+
   base(): number | undefined {
     return this.#base;
   }

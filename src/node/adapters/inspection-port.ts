@@ -1,7 +1,9 @@
 import { findPreimage } from "../../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
 import { dumpState } from "../../chain/inspect/state-dump.ts";
+import { measureState } from "../../chain/inspect/state-size.ts";
 import { storageRange } from "../../chain/inspect/storage-range.ts";
+import { hashToBytes } from "../../primitives/hash.ts";
 import { UnknownBlockError } from "../../rpc/dispatch/errors.ts";
 import type { BlockSelector } from "../../rpc/params/block-selector.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
@@ -11,6 +13,7 @@ import type { StateReader } from "../../state/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
+import { MissingTrieNodeError } from "../../trie/node-source.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import { createBlockInspection } from "./block-inspection.ts";
@@ -76,6 +79,24 @@ export function createInspectionPort(
       const { take, assertInTime } = createBudget();
       const dump = await dumpState(source, { ...request, take, assertInTime });
       return { ...dump, root: header.stateRoot };
+    },
+    async stateSize(at) {
+      const { number, stateRoot } = known(at === "pending" ? "latest" : at).block.header;
+      const { assertInTime } = createBudget();
+      for (;;) {
+        const head = store.head();
+        const source = {
+          nodes: store.trieNodesAt(number),
+          root: hashToBytes(stateRoot),
+          codeLengths: store.codeLengths(),
+        };
+        try {
+          return { ...(await measureState(source, assertInTime)), number, root: stateRoot };
+        } catch (error) {
+          // Newer blocks have replaced nodes of this state: they are read from the history from now on.
+          if (!(error instanceof MissingTrieNodeError) || store.head() === head) throw error;
+        }
+      }
     },
     storageRange(at, txIndex, address, start, slotsMax) {
       const budget = createBudget();

@@ -22,6 +22,7 @@ import { preimage } from "./inspect/preimage.ts";
 import { printBlock } from "./inspect/print-block.ts";
 import { seedHash } from "./inspect/seed-hash.ts";
 import { setHead } from "./inspect/set-head.ts";
+import { stateSize } from "./inspect/state-size.ts";
 import { storageRangeAt } from "./inspect/storage-range-at.ts";
 import { getTrieFlushInterval, setTrieFlushInterval } from "./inspect/trie-flush-interval.ts";
 import { RUNTIME_METHODS } from "./runtime/methods.ts";
@@ -69,6 +70,7 @@ export const DEBUG_METHODS: readonly Method<RpcPorts>[] = [
   dbAncients,
   dbGet,
   getAccessibleState,
+  stateSize,
   getBadBlocks,
   setHead,
   getTrieFlushInterval,

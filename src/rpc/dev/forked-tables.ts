@@ -98,6 +98,7 @@ export const PREFETCHED: ReadonlySet<string> = new Set([
 export const UNSUPPORTED: ReadonlySet<string> = new Set([
   "debug_accountRange",
   "debug_dumpBlock",
+  "debug_stateSize",
   "erigon_getBlockByTimestamp",
   "erigon_getLatestLogs",
   "ots_searchTransactionsAfter",

@@ -1,5 +1,6 @@
 import type { ExecutionWitness } from "../../chain/inspect/execution-witness.ts";
 import type { DumpOptions, StateDump } from "../../chain/inspect/state-dump.ts";
+import type { StateSize } from "../../chain/inspect/state-size.ts";
 import type { StorageRange } from "../../chain/inspect/storage-range.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -33,6 +34,13 @@ export interface StateInspection {
     start: Uint8Array,
     slotsMax: number,
   ): MaybePromise<StorageRange>;
+  /**
+   * Size of the state after the block; for the pending block that of the head's.
+   * @throws UnknownBlockError with geth's text, StatePrunedError, TracingTimeoutError
+   */
+  stateSize(
+    at: BlockSelector,
+  ): MaybePromise<StateSize & { readonly number: number; readonly root: Hash }>;
   /** The address or slot whose keccak256 is or was a key in the state's tries; undefined: none. @throws TracingTimeoutError */
   preimage(hash: Hash): MaybePromise<Uint8Array | undefined>;
   /**

@@ -249,6 +249,13 @@ const TEST_TOOLS: ToolsPort = {
 const TEST_INSPECTION: InspectionPort = {
   dumpState: () => ({ root: ZERO_HASH, accounts: [], next: undefined }),
   storageRange: () => ({ slots: [], next: undefined, isEmpty: true }),
+  stateSize: () => {
+    const none = { count: 0, bytes: 0 };
+    return {
+      ...{ number: 0, root: ZERO_HASH, accounts: none, slots: none, codes: none },
+      ...{ accountNodes: none, storageNodes: none },
+    };
+  },
   modifiedAccounts: () => [],
   preimage: () => undefined,
   storeStats: () => "",

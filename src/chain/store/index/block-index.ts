@@ -253,6 +253,12 @@ export class BlockIndex {
     return code;
   }
 
+  /** Length of each code. */
+  *codeLengths(): Iterable<number> {
+    const range = { from: tableKey(TABLE.code), to: tableKey(TABLE.code + 1) };
+    for (const [, code] of this.#kv.range(range)) yield code.length;
+  }
+
   /** Trie nodes of the state after block `number`, at or before the last checkpoint. */
   historicNodes(number: number): TrieNodeReader {
     return new HistoricNodes(this.#kv, this, number);

@@ -12,21 +12,21 @@ export type TrieLeaf = { readonly path: Uint8Array; readonly value: Uint8Array }
 /**
  * The leaves of a trie in the order of their keys.
  * @param owner empty for the account trie, keccak256 of the address for a storage trie
- * @param onNode called for each node that has a row of its own
+ * @param onNode called for each node that has a row of its own, with the nibbles of its path and its RLP
  * @throws MissingTrieNodeError, InvalidRlpError
  */
 export function* trieLeaves(
   nodes: TrieNodeReader,
   owner: Uint8Array,
   root: Uint8Array,
-  onNode: () => void = () => {},
+  onNode: (path: Uint8Array, rlp: Uint8Array) => void = () => {},
 ): Generator<TrieLeaf> {
   function* visit(reference: Uint8Array, path: Uint8Array): Generator<TrieLeaf> {
     let rlp: Uint8Array | undefined = reference;
     if (reference.length === HASH_LENGTH) {
       rlp = nodes.node(owner, path, reference);
       if (rlp === undefined) throw new MissingTrieNodeError(reference, path);
-      onNode();
+      onNode(path, rlp);
     }
     const node = decodeNode(rlp);
     if (node.kind === "leaf") yield { path: concat(path, node.path), value: node.payload };

@@ -14,6 +14,7 @@ import { getHeaderRlp } from "./get-header-rlp.ts";
 import { getModifiedAccountsByHash, getModifiedAccountsByNumber } from "./get-modified-accounts.ts";
 import { printBlock } from "./print-block.ts";
 import { seedHash } from "./seed-hash.ts";
+import { stateSize } from "./state-size.ts";
 import { storageRangeAt } from "./storage-range-at.ts";
 
 const UNKNOWN_BLOCK = { code: "RPC_UNKNOWN_BLOCK" };
@@ -94,6 +95,25 @@ overBothTransports((createTestModules) => {
         },
       },
       next: `${"A".repeat(41)}P8=`,
+    });
+  });
+
+  test("debug_stateSize names its figures as geth does", async () => {
+    const sizes = (count: number) => ({ count, bytes: 100 * count });
+    const withSize = createTestModules({
+      inspection: {
+        stateSize: () => ({
+          ...{ number: 16, root: ZERO_HASH, accounts: sizes(1), slots: sizes(2) },
+          ...{ accountNodes: sizes(3), storageNodes: sizes(4), codes: sizes(5) },
+        }),
+      },
+    });
+    assert.deepEqual(await stateSize.call(withSize, []), {
+      ...{ stateRoot: ZERO_HASH, blockNumber: "0x10" },
+      ...{ accounts: "0x1", accountBytes: "0x64", storages: "0x2", storageBytes: "0xc8" },
+      ...{ accountTrienodes: "0x3", accountTrienodeBytes: "0x12c" },
+      ...{ storageTrienodes: "0x4", storageTrienodeBytes: "0x190" },
+      ...{ contractCodes: "0x5", contractCodeBytes: "0x1f4" },
     });
   });
 

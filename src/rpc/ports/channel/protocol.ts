@@ -105,6 +105,7 @@ export const REMOTE_METHODS = {
   inspection: {
     dumpState: CALL,
     storageRange: CALL,
+    stateSize: CALL,
     modifiedAccounts: CALL,
     preimage: CALL,
     storeStats: CALL,

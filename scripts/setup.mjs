@@ -20,7 +20,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.mjs";
 import { buildExplorer } from "./explorer.mjs";
-import { buildSite } from "./site/build.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const modules = join(root, "node_modules");
@@ -143,6 +142,8 @@ async function build(always) {
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     await bundle(root, join(fresh, "bundle"));
     await buildExplorer(root, join(fresh, "pages"));
+    // Not imported before: it needs packages that have just been installed.
+    const { buildSite } = await import("./site/build.mjs");
     await buildSite(root, join(fresh, "pages"));
     writeFileSync(join(fresh, ".evmint-built"), wanted);
     const old = `${fresh}-old`;

@@ -80,7 +80,11 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
   );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");
   // The documentation needs all of docs/ and packages of its own.
-  writeFileSync(join(clone, "scripts/site/build.mjs"), "export async function buildSite() {}\n");
+  // As the real one it needs a package, which a bare clone has only once it is installed.
+  writeFileSync(
+    join(clone, "scripts/site/build.mjs"),
+    'import "esbuild";\nexport async function buildSite() {}\n',
+  );
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
   writeFileSync(

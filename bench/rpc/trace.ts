@@ -77,11 +77,13 @@ type Requests = Readonly<Record<string, string | undefined>>;
 
 async function measure(trace: string, peers: readonly Peer[], requests: readonly Requests[]) {
   const runs = peers.map(() => [] as { cpu: number; p50: number }[]);
-  for (let round = 0; round < ROUNDS; round++) {
+  // The first round is not counted: in it code is compiled and caches are filled.
+  for (let round = 0; round <= ROUNDS; round++) {
     for (const [i, peer] of peers.entries()) {
       const body = requests[i]![trace];
       if (body === undefined) continue;
-      runs[i]!.push(await repeat(peer, body));
+      const run = await repeat(peer, body);
+      if (round > 0) runs[i]!.push(run);
     }
   }
   const row: Record<string, string | number> = { trace };

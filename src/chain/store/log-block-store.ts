@@ -21,13 +21,9 @@ import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoricStates } from "./historic-states.ts";
-import {
-  type Applied,
-  BlockIndex,
-  type IndexedBlock,
-  type MergeLimits,
-  readApplied,
-} from "./index/block-index.ts";
+import { BlockIndex, type IndexedBlock } from "./index/block-index.ts";
+import { type Applied, readApplied } from "./index/index-rows.ts";
+import type { MergeLimits } from "./index/merge-limits.ts";
 import { appliedOf, indexedBlock, replayLog } from "./log/replay-log.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
 import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";

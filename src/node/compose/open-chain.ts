@@ -20,6 +20,8 @@ import type { StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
+import type { Header } from "../../types/header.ts";
+import { checkForkSchedule } from "./fork-schedule.ts";
 import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
 import type { Fork } from "./open-fork.ts";
 
@@ -70,7 +72,7 @@ export class HomeNotInitialisedError extends NodeError {
 
 /**
  * Opens the chain under `config.home`; an empty store gets the genesis block.
- * @throws GenesisMismatchError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
+ * @throws GenesisMismatchError, ForkScheduleError, and HomeNotInitialisedError, InvalidGenesisError, and what the store throws
  */
 export function openChain(
   config: Config,
@@ -111,6 +113,8 @@ export function openChain(
       throw new GenesisMismatchError({ stored, configured: genesisHash });
     }
     if (digest?.hash() !== genesisHash) digest?.remember(genesisHash);
+    // A dev chain stores its rules itself.
+    if (!config.dev) checkForkSchedule(dataPath(config.home), genesis.config, headerOf(store));
     // Processes that follow the store would not see them.
     const canPatch = isInMemory(config) || (config.dev && config.jsonRpc.processes === 0);
     const patches = canPatch ? new StatePatches() : undefined;
@@ -170,6 +174,10 @@ function retentionOf(
     proofs: state.proofs ?? undefined,
     ...(pruneAtOnce && { blocksMin: 1 }),
   };
+}
+
+function headerOf(store: LogBlockStore): Header {
+  return store.headerAt(store.head()!)!;
 }
 
 /** Hash of block 0, which an empty store gets. */

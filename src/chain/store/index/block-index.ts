@@ -3,14 +3,8 @@ import { EMPTY_BYTES } from "../../../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
-import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
-import {
-  type Kv,
-  KvMissingRowError,
-  type KvReader,
-  type KvWriter,
-  type MissingRow,
-} from "../../../storage/kv.ts";
+import { ByteReader } from "../../../storage/byte-io.ts";
+import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
 import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
 import {
@@ -26,7 +20,7 @@ import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
-import { LogIndex, type LogMergeLimits } from "../../logs/log-index.ts";
+import { LogIndex } from "../../logs/log-index.ts";
 import { decodePrefix } from "../../records/block-record.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
@@ -52,15 +46,19 @@ import { NodeHistory } from "../nodes/node-history.ts";
 import { TrieNodeTable } from "../nodes/trie-node-table.ts";
 import { type PrunedRanges, readPrunedRanges } from "../retention/pruned-range.ts";
 import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
+import {
+  type Applied,
+  codeKey,
+  metaKey,
+  positionKey,
+  readApplied,
+  readVarint,
+  stateRootKey,
+  varints,
+  writeApplied,
+} from "./index-rows.ts";
 import { loadGenesisState } from "./load-genesis.ts";
-
-/** The last block whose rows are in the index. */
-export type Applied = {
-  readonly number: number;
-  readonly hash: Hash;
-  /** log position after its record */
-  readonly end: number;
-};
+import { MERGE_LIMITS, type MergeLimits } from "./merge-limits.ts";
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
@@ -75,42 +73,11 @@ export type IndexedBlock = {
 /** Block 0 with its record. */
 export type GenesisBlock = Omit<IndexedBlock, "rows"> & { readonly payload: Uint8Array };
 
-/** When history and trie nodes, which wait in memory, go to their rows. */
-export type MergeLimits = {
-  /** A merge begins when this many versions wait, and ends before as many wait again: it holds up blocks where it has to. */
-  readonly versionsMin: number;
-  /** The same for the bytes of trie nodes. */
-  readonly nodeBytesMin: number;
-  /** Or when this many blocks wait, so that a restart has few records to read again. */
-  readonly blocksMin: number;
-  /** Keys merged in one transaction, during which nothing else runs. */
-  readonly keysMax: number;
-  /** Milliseconds after which a transaction ends with fewer. */
-  readonly sliceMs?: number;
-  /** Those of the log index, where they are not its own. */
-  readonly logs?: LogMergeLimits;
-};
-
-/**
- * 50,000 versions take about 10 MB and are sorted in 10 ms. 48 MB of nodes are those of 45 blocks of 200 transfers among a million
- * accounts, computed again in less than a second. With more of them each merge writes fewer rows for a block: the nodes near the
- * roots are new in every block, and those below in every tenth.
- */
-export const MERGE_LIMITS: MergeLimits = {
-  versionsMin: 50_000,
-  nodeBytesMin: 48 << 20,
-  blocksMin: 1_000,
-  keysMax: 2_000,
-};
-
 /** Half of the longest pause a node may have: the commit of the transaction comes on top. */
 const SLICE_MS = 8;
 
 /** Codes kept in memory: at most 24 MB, as a code has at most 24 kB. */
 const CODES_MAX = 1_000;
-
-/** So much of a state root names it. */
-const STATE_ROOT_LENGTH = 16;
 
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex {
@@ -569,22 +536,6 @@ export class BlockIndex {
   }
 }
 
-/** What `kv` says about the last block in its index. */
-export function readApplied(kv: KvReader): Applied | undefined {
-  const row = kv.get(metaKey(META.applied));
-  if (row === undefined) return undefined;
-  const reader = new ByteReader(row);
-  return { number: reader.varint(), hash: reader.hex(32) as Hash, end: reader.varint() };
-}
-
-function writeApplied(writer: KvWriter, { number, hash, end }: Applied): void {
-  const row = new ByteWriter(64);
-  row.varint(number);
-  row.hex(hash);
-  row.varint(end);
-  writer.put(metaKey(META.applied), row.finish());
-}
-
 /** A B-tree takes neighbours one after the other in less time than rows in any order. */
 function inKeyOrder(rows: readonly ChangeRow[]): readonly ChangeRow[] {
   const order = byPrefix(rows.length, (i) => keyPrefix(rows[i]!.key));
@@ -593,31 +544,4 @@ function inKeyOrder(rows: readonly ChangeRow[]): readonly ChangeRow[] {
 
 function placed({ key, value, offset }: ChangeRow, position: number) {
   return { key, value, position: LogReader.payloadPosition(position, offset) };
-}
-
-/** Key of the row with the position of block `number`. */
-function positionKey(number: number): Uint8Array {
-  return tableKey(TABLE.position, numberKey(number));
-}
-
-function codeKey(codeHash: Hash): Uint8Array {
-  return tableKey(TABLE.code, hashToBytes(codeHash));
-}
-
-function stateRootKey(root: Hash): Uint8Array {
-  return tableKey(TABLE.stateRoot, hashToBytes(root).subarray(0, STATE_ROOT_LENGTH));
-}
-
-function metaKey(name: string): Uint8Array {
-  return tableKey(TABLE.meta, Buffer.from(name, "latin1"));
-}
-
-function varints(...values: readonly number[]): Uint8Array {
-  const writer = new ByteWriter(16);
-  for (const value of values) writer.varint(value);
-  return writer.finish();
-}
-
-function readVarint(row: Uint8Array | undefined): number | undefined {
-  return row === undefined ? undefined : new ByteReader(row).varint();
 }

@@ -57,7 +57,7 @@ function open(failPoint = (_: string) => {}) {
 }
 
 test("the rows of a genesis state are those that a block and its merge write", () => {
-  for (const accounts of [0, 1, 2, 20, 5_000]) {
+  for (const accounts of [0, 1, 2, 20, 1_500]) {
     const record = genesisBlock(genesisWith(accounts));
     const loaded = open();
     loaded.store.appendGenesis(record);
@@ -75,7 +75,7 @@ test("the rows of a genesis state are those that a block and its merge write", (
 });
 
 test("a process that dies in the middle of a genesis state has all of it after the next start", () => {
-  const record = genesisBlock(genesisWith(5_000));
+  const record = genesisBlock(genesisWith(800));
   const complete = open();
   complete.store.appendGenesis(record);
   const expected = rowsOf(complete.index, complete.store);

@@ -4,7 +4,8 @@ import { LogCorruptionError, type LogReader, type LogRecord } from "../../../sto
 import type { Block } from "../../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { decodeBlockRecord, decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
-import type { Applied, BlockIndex, IndexedBlock } from "../index/block-index.ts";
+import type { BlockIndex, IndexedBlock } from "../index/block-index.ts";
+import type { Applied } from "../index/index-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import { restoreOldestState } from "../retention/restore-oldest-state.ts";
 import type { StateFiles } from "../retention/state-file.ts";

@@ -7,7 +7,8 @@ import { LogCorruptionError, type LogReader } from "../../../storage/log-reader.
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { decodeBlockRecord } from "../../records/block-record.ts";
 import { readChangeRows, readChanges } from "../../records/changes-record.ts";
-import type { Applied, BlockIndex } from "../index/block-index.ts";
+import type { BlockIndex } from "../index/block-index.ts";
+import type { Applied } from "../index/index-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import type { StateFile, StateFiles } from "./state-file.ts";
 

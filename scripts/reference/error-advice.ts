@@ -29,6 +29,10 @@ export const NUMBERS: Readonly<Record<number, readonly [meaning: string, action:
     "The calls of a request took longer than allowed together.",
     "Ask for less, or raise `json-rpc.call-timeout`.",
   ],
+  [-32004]: [
+    "This chain cannot answer the method: the engine that it needs is not the one in use.",
+    "Do without it; `docs/compliance.md` says which chains have it.",
+  ],
   [-32003]: ["The answers of a batch are too large together.", "Split the batch."],
   [-32005]: [
     "A bounded resource is taken, or a search is too large.",

@@ -2,6 +2,7 @@ import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { PeerSettings } from "./cometbft/peer-lists.ts";
+import type { LightBlock } from "./light-block.ts";
 
 /** Decides order and time of blocks, and drives the application with them. */
 export type Engine = {
@@ -23,6 +24,11 @@ export type EngineNetwork = {
   readonly nodeId: string;
   status(): NetworkStatus;
   peers(): readonly NetworkPeer[];
+  /**
+   * The header of `height`, with the signatures over it and its validators; undefined until it is decided.
+   * @throws what the engine answers, as for a height it has removed
+   */
+  lightBlock(height: number): Promise<LightBlock | undefined>;
   /** What was decided about peers, for the settings file. */
   peerSettings(): PeerSettings;
   /** Connects to `id@host:port` and stays connected. @throws what the engine answers */

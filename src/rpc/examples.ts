@@ -86,6 +86,7 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   clique_getSigners: ["latest"],
   clique_getSignersAtHash: [HASH],
   clique_getSigner: ["latest"],
+  clique_getLightBlock: ["0x1"],
   debug_getRawBlock: ["latest"],
   debug_getRawHeader: ["latest"],
   debug_getRawReceipts: ["latest"],

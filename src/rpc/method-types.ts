@@ -555,6 +555,7 @@ export interface RpcMethods {
   anvil_snapshot(): Promise<RpcQuantity>;
   anvil_stopImpersonatingAccount(address: RpcAddress): Promise<null>;
   clique_discard(account: RpcAddress): Promise<unknown>;
+  clique_getLightBlock(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_getSigner(block: string): Promise<RpcAddress>;
   clique_getSigners(block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | null): Promise<unknown>;
   clique_getSignersAtHash(hash: RpcHash): Promise<unknown>;

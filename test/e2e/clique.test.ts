@@ -114,6 +114,11 @@ test("clique: blocks that are unknown or pruned, and bytes that are none, are er
   await assert.rejects(request("clique_getSigner", `0xb7${"11".repeat(60)}`), { code: -32000 });
 });
 
+test("clique: no validators sign the blocks of one process", async () => {
+  await assert.rejects(request("clique_getLightBlock"), { code: -32004 });
+  await assert.rejects(request("clique_getLightBlock", "0x99"), { code: -32000 });
+});
+
 test("clique: proposals survive a restart and end when discarded", async () => {
   await running.stop();
   running = await startTestNode({

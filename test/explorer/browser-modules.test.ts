@@ -53,10 +53,12 @@ test("the browser's Buffer does what codecs ask of Node's", () => {
         Buffer.from(a).toString("hex"),
       );
       assert.equal(Math.sign(BrowserBuffer.compare(a, b)), Buffer.compare(a, b));
+      assert.deepEqual([...BrowserBuffer.concat([a, b])], [...a, ...b]);
       const target = BrowserBuffer.alloc(a.length + 2);
       assert.equal(target.write(Buffer.from(a).toString("hex"), 2), a.length);
       assert.deepEqual([...target.subarray(2)], [...a]);
     }),
   );
   assert.deepEqual([...BrowserBuffer.from("0aÿ")], [0x30, 0x61, 0xff]);
+  assert.deepEqual([...BrowserBuffer.from("0aÿ", "utf8")], [0x30, 0x61, 0xc3, 0xbf]);
 });

@@ -5,6 +5,7 @@ import type { Json } from "../../src/explorer/verify/json.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type Lie, type LyingProxy, startLyingProxy } from "./lying-proxy.ts";
+import { type AnsweringServer, startRecordedNode } from "./recorded-chain.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 
 const path = chromiumPath();
@@ -13,14 +14,20 @@ const skip = path === undefined && "chromium is not on PATH";
 let browser: Browser;
 let chain: SampleChain;
 let proxy: LyingProxy;
+let recorded: AnsweringServer;
+let signedProxy: LyingProxy;
 before(async () => {
   if (path === undefined) return;
   chain = await startSampleChain();
   proxy = await startLyingProxy(chain.node.url);
+  recorded = await startRecordedNode();
+  signedProxy = await startLyingProxy(recorded.url, chain.node.url);
   browser = await launchChromium(path);
 });
 after(async () => {
   await browser?.close();
+  await signedProxy?.close();
+  await recorded?.close();
   await proxy?.close();
   await chain?.node.stop();
 });
@@ -40,13 +47,14 @@ async function marksOf(page: Page): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Opens a page in a browser that has never seen the chain. */
-async function open(route: string): Promise<ReadonlyMap<string, string>> {
+async function open(route: string, node = proxy): Promise<ReadonlyMap<string, string>> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
-    await page.goto(`${proxy.url}/explorer/#${route}`);
+    await page.goto(`${node.url}/explorer/#${route}`);
     // The slot is read after the account.
     if (route === `/address/${chain.token}`) await page.waitForSelector('[data-what="storage"]');
+    if (node === signedProxy) await page.waitForSelector('[data-what="signatures"]');
     return await marksOf(page);
   } finally {
     await context.close();
@@ -151,6 +159,43 @@ for (const [what, page, mark, lie] of LIES) {
     assert.equal(marks.get(mark), "false");
   });
 }
+
+const SIGNED_BLOCK = "/block/9";
+
+test("the signatures of validators are verified, and shown", { skip }, async () => {
+  signedProxy.tell(undefined);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${signedProxy.url}/explorer/#${SIGNED_BLOCK}`);
+  await page.getByText("signed by 3 of 4 validators, 75 % of power").waitFor();
+  assert.deepEqual(new Set((await marksOf(page)).values()), new Set(["verified"]));
+  await page.goto(`${signedProxy.url}/explorer/#/trust`);
+  await page.getByText("evmint-9000").waitFor();
+  await context.close();
+});
+
+test("a node that lies about a validator's signature gets a red mark", { skip }, async () => {
+  signedProxy.tell({
+    method: "clique_getLightBlock",
+    change: ({ commit, ...rest }) => {
+      const signatures = commit.signatures as (Json | null)[];
+      const changed = signatures.map((each) => each && flipped("signature")(each));
+      return { ...rest, commit: { ...commit, signatures: changed } };
+    },
+  });
+  const marks = await open(SIGNED_BLOCK, signedProxy);
+  assert.deepEqual([marks.get("header"), marks.get("signatures")], ["verified", "false"]);
+});
+
+test("a chain that one process decides says so", { skip }, async () => {
+  proxy.tell(undefined);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${proxy.url}/explorer/#/block/2`);
+  await page.getByText("by one process: nobody else signs").waitFor();
+  assert.equal((await marksOf(page)).has("signatures"), false);
+  await context.close();
+});
 
 test("a chain that does not contain the trusted block gets red marks, until another block is pinned", {
   skip,

@@ -19,8 +19,8 @@ export type LyingProxy = {
   close(): Promise<void>;
 };
 
-/** A node that answers as the one at `target` does, but for one lie. It serves the pages of that node too. */
-export async function startLyingProxy(target: string): Promise<LyingProxy> {
+/** A node that answers as the one at `target` does, but for one lie. It serves the pages of the node at `pages`. */
+export async function startLyingProxy(target: string, pages = target): Promise<LyingProxy> {
   let lie: Lie | undefined;
   const server = createServer((request, response) => {
     void answer(request).then(({ status, headers, body }) => {
@@ -32,7 +32,7 @@ export async function startLyingProxy(target: string): Promise<LyingProxy> {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
     const { method = "GET", url = "/" } = request;
-    const reply = await fetch(new URL(url, target), {
+    const reply = await fetch(new URL(url, method === "POST" ? target : pages), {
       method,
       ...(method === "POST" && { body, headers: { "content-type": "application/json" } }),
     });

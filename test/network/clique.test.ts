@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { checkSignatures, type TrustedValidators } from "../../src/explorer/verify/signatures.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
 import { eventually, Network, type NetworkNode, whyLeftOut } from "./network.ts";
 
 type KeyFile = { readonly address: string; readonly pub_key: { readonly value: string } };
@@ -58,6 +60,17 @@ test("a follower voted in by three of four validators signs two blocks later, an
   while (!(await hasSigned(first))) first++;
   t.diagnostic(`voted in at ${votedIn}, first signature in the commit of ${first}`);
   assert.ok(first <= votedIn + 3, "the set of H+2 has it; its signature may be late once");
+  const signaturesOf = async (number: number, trusted?: TrustedValidators) => {
+    const tag = `0x${number.toString(16)}`;
+    const { hash } = (await follower.request("eth_getBlockByNumber", tag, false)) as { hash: Hash };
+    const answer = await follower.request("clique_getLightBlock", tag);
+    return checkSignatures(answer, { number, hash }, trusted);
+  };
+  const before = await signaturesOf(1);
+  const since = await signaturesOf(votedIn + 6, before.accepted);
+  assert.deepEqual([before.verdict.kind, before.validators], ["verified", 4]);
+  assert.deepEqual([since.verdict.kind, since.validators], ["verified", 5]);
+  assert.notEqual(since.accepted!.hash, before.accepted!.hash);
   await eventually("it proposes", async () => {
     const newest = await height();
     for (let number = votedIn + 2; number <= newest; number++) {

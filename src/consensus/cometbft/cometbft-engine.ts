@@ -156,6 +156,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         problem: problem(),
       }),
       peers: () => peers.map((peer) => peerOf(peer, lists)),
+      lightBlock: (height) => rpc.lightBlock(height),
       peerSettings: () => lists.settings,
       async addPeer(address) {
         lists.add(address);

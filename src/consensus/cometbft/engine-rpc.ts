@@ -1,6 +1,8 @@
 import { request } from "node:http";
 import { NodeError } from "../../errors.ts";
 import type { ConsensusStep } from "../engine.ts";
+import type { LightBlock } from "../light-block.ts";
+import { type CommitAnswer, lightBlockOf, type ValidatorsAnswer } from "./light-block-answers.ts";
 
 /** CometBFT's own RPC does not answer, or answers with an error. */
 export class EngineRpcError extends NodeError {
@@ -39,12 +41,18 @@ export type EngineRpc = {
   status(): Promise<EngineStatus>;
   peers(): Promise<readonly EnginePeer[]>;
   step(): Promise<ConsensusStep>;
+  /** undefined until `height` is decided. @throws EngineRpcError for a height that CometBFT has not or no longer */
+  lightBlock(height: number): Promise<LightBlock | undefined>;
   /** Connects to `id@host:port`, until CometBFT restarts: again whenever the connection is lost, or beyond the number of peers. */
   dial(peer: string, kind: "persistent" | "unconditional"): Promise<void>;
 };
 
 /** A peer that does not answer in this time is not up: it runs on this machine. */
 const TIMEOUT_MS = 3_000;
+/** What CometBFT puts on a page at most. */
+const VALIDATORS_PER_PAGE = 100;
+/** CometBFT allows 10,000 validators. */
+const VALIDATOR_PAGES_MAX = 100;
 /** An answer of CometBFT about peers and status takes some kilobytes. */
 const ANSWER_BYTES_MAX = 8 << 20;
 
@@ -65,7 +73,33 @@ export function createEngineRpc(address: string): EngineRpc {
     return answer.result ?? {};
   }
 
+  /** All validators of a height, page by page. */
+  async function validatorsAt(height: string): Promise<ValidatorsAnswer["validators"]> {
+    const validators: ValidatorsAnswer["validators"][number][] = [];
+    for (let page = 1; page <= VALIDATOR_PAGES_MAX; page++) {
+      const position = { page: String(page), per_page: String(VALIDATORS_PER_PAGE) };
+      const answer = (await call("validators", { height, ...position })) as ValidatorsAnswer;
+      validators.push(...answer.validators);
+      if (validators.length >= Number(answer.total)) return validators;
+    }
+    throw new EngineRpcError("CometBFT has more validators than it allows", { height });
+  }
+
+  async function latestHeight(): Promise<number> {
+    const { sync_info } = (await call("status")) as StatusAnswer;
+    return Number(sync_info.latest_block_height);
+  }
+
   return {
+    async lightBlock(number) {
+      if ((await latestHeight()) < number) return undefined;
+      const height = String(number);
+      const [commit, validators] = await Promise.all([
+        call("commit", { height }),
+        validatorsAt(height),
+      ]);
+      return lightBlockOf(commit as CommitAnswer, validators);
+    },
     async status() {
       const { node_info, sync_info, validator_info } = (await call("status")) as StatusAnswer;
       return {

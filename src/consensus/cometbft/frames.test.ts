@@ -19,9 +19,28 @@ import {
   type Request,
   validatorUpdate,
 } from "./messages.ts";
-import { decodeMessage, encodeMessage, encodeVarint, type MessageType } from "./protobuf.ts";
+import {
+  decodeMessage,
+  encodeMessage,
+  encodeVarint,
+  type MessageType,
+  message,
+  repeated,
+  single,
+} from "./protobuf.ts";
 
 const hex = (text: string) => hexToBytes(`0x${text}`);
+
+test("sfixed64 is eight little-endian bytes in two's complement", () => {
+  const type = message({ height: single(2, "sfixed64"), rounds: repeated(3, "sfixed64") });
+  const value = { height: -2n, rounds: [1n, 0n] };
+  const bytes = encodeMessage(type, value);
+  assert.equal(bytesToHex(bytes), "0x11feffffffffffffff190100000000000000190000000000000000");
+  assert.deepEqual(decodeMessage(type, bytes), value);
+  assert.throws(() => decodeMessage(type, bytes.subarray(0, 5)), {
+    code: "ABCI_MALFORMED_PROTOBUF",
+  });
+});
 
 test("the flush request and its reply are the bytes CometBFT sends and expects", () => {
   assert.equal(bytesToHex(requestFrame("flush", {})), "0x021200");

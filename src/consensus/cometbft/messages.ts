@@ -285,4 +285,4 @@ export type CommitInfo = MessageOf<typeof commitInfo>;
 export type MisbehaviorMessage = MessageOf<typeof misbehavior>;
 export type ValidatorUpdate = MessageOf<typeof validatorUpdate>;
 export type ConsensusParams = MessageOf<typeof consensusParams>;
-export { consensusParams, validatorUpdate };
+export { consensusParams, publicKey, timestamp, validatorUpdate };

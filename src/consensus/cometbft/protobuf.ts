@@ -6,7 +6,7 @@ export class MalformedProtobufError extends NodeError {
   readonly code = "ABCI_MALFORMED_PROTOBUF";
 }
 
-/** Scalars of proto3 that ABCI uses, with their TypeScript types. 64-bit integers are bigints. */
+/** Scalars of proto3 that ABCI and signed votes use, with their TypeScript types. 64-bit integers are bigints. */
 type Scalars = {
   readonly bytes: Uint8Array;
   readonly string: string;
@@ -15,6 +15,7 @@ type Scalars = {
   readonly uint32: number;
   readonly int64: bigint;
   readonly uint64: bigint;
+  readonly sfixed64: bigint;
 };
 
 type FieldType = keyof Scalars | MessageType<Fields>;
@@ -147,7 +148,14 @@ export function encodeVarint(value: bigint): Uint8Array {
 }
 
 function isPackable(type: FieldType): boolean {
-  return typeof type === "string" && type !== "bytes" && type !== "string";
+  return wireTypeOf(type) === VARINT;
+}
+
+function wireTypeOf(type: FieldType): number {
+  if (type === "sfixed64") return FIXED64;
+  return typeof type !== "string" || type === "bytes" || type === "string"
+    ? LENGTH_DELIMITED
+    : VARINT;
 }
 
 function zeroOf(type: FieldType): unknown {
@@ -169,10 +177,14 @@ function zeroOf(type: FieldType): unknown {
 
 function writeField(out: Uint8Array[], field: Field, value: unknown, evenIfZero: boolean): void {
   const { number, type } = field;
-  if (typeof type === "string" && type !== "bytes" && type !== "string") {
-    const encoded = scalarVarint(type, value);
+  const wireType = wireTypeOf(type);
+  if (wireType !== LENGTH_DELIMITED) {
+    const encoded = scalarVarint(type as keyof Scalars, value);
     if (encoded === 0n && !evenIfZero) return;
-    out.push(tagOf(number, VARINT), encodeVarint(encoded));
+    out.push(
+      tagOf(number, wireType),
+      wireType === VARINT ? encodeVarint(encoded) : encodeFixed64(encoded),
+    );
     return;
   }
   const bytes =
@@ -198,6 +210,13 @@ function tagOf(number: number, wireType: number): Uint8Array {
   return encodeVarint(BigInt(number * 8 + wireType));
 }
 
+/** Little-endian. */
+function encodeFixed64(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value, true);
+  return bytes;
+}
+
 /** Negative integers are the 64-bit two's complement: ten bytes, never zig-zag. */
 function scalarVarint(type: keyof Scalars, value: unknown): bigint {
   if (type === "bool") return value === true ? 1n : 0n;
@@ -205,8 +224,7 @@ function scalarVarint(type: keyof Scalars, value: unknown): bigint {
 }
 
 function readValue(reader: WireReader, type: FieldType, wireType: number): unknown {
-  const expected =
-    typeof type === "string" && type !== "bytes" && type !== "string" ? VARINT : LENGTH_DELIMITED;
+  const expected = wireTypeOf(type);
   if (wireType !== expected) {
     throw new MalformedProtobufError(`wire type ${wireType} where ${expected} was expected`);
   }
@@ -224,6 +242,8 @@ function readValue(reader: WireReader, type: FieldType, wireType: number): unkno
       return Number(BigInt.asUintN(32, reader.varint()));
     case "int64":
       return BigInt.asIntN(64, reader.varint());
+    case "sfixed64":
+      return BigInt.asIntN(64, reader.fixed64());
     default:
       return reader.varint();
   }
@@ -267,10 +287,17 @@ class WireReader {
     return this.#bytes.subarray(start, this.#at);
   }
 
+  fixed64(): bigint {
+    const start = this.#at;
+    this.#advance(8);
+    const { buffer, byteOffset } = this.#bytes;
+    return new DataView(buffer, byteOffset).getBigUint64(start, true);
+  }
+
   skip(wireType: number): void {
     if (wireType === VARINT) this.varint();
     else if (wireType === LENGTH_DELIMITED) this.lengthDelimited();
-    else if (wireType === FIXED64) this.#advance(8);
+    else if (wireType === FIXED64) this.fixed64();
     else if (wireType === FIXED32) this.#advance(4);
     else throw new MalformedProtobufError(`unknown wire type ${wireType}`);
   }

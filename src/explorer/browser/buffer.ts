@@ -1,11 +1,26 @@
-/** The part of Node's `Buffer` that codecs and tries use, for browsers: hex, Latin-1 and comparison. */
+/** The part of Node's `Buffer` that codecs and tries use, for browsers: hex, Latin-1, UTF-8, joining and comparison. */
 class BrowserBuffer extends Uint8Array {
   static alloc(length: number): BrowserBuffer {
     return new BrowserBuffer(length);
   }
 
+  static concat(parts: readonly Uint8Array[]): BrowserBuffer {
+    const joined = new BrowserBuffer(parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      joined.set(part, at);
+      at += part.length;
+    }
+    return joined;
+  }
+
   /** A view of a buffer, as Node's; the text forms are copies. */
-  static view(source: ArrayBufferLike | string, offset?: number, length?: number): BrowserBuffer {
+  static view(
+    source: ArrayBufferLike | string,
+    offset?: number | "utf8",
+    length?: number,
+  ): BrowserBuffer {
+    if (offset === "utf8") return new TextEncoder().encode(source as string) as BrowserBuffer;
     if (typeof source === "string") {
       return Uint8Array.from(source, (digit) => digit.charCodeAt(0)) as BrowserBuffer;
     }

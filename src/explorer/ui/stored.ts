@@ -17,6 +17,15 @@ export function writeStored(key: string, value: unknown): void {
   }
 }
 
+export function removeStored(key: string): void {
+  inMemory.delete(key);
+  try {
+    localStorage.removeItem(PREFIX + key);
+  } catch {
+    // Forbidden: nothing was stored.
+  }
+}
+
 function read(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined;

@@ -1,8 +1,9 @@
 import type { Hash } from "../../primitives/hash.ts";
 import type { ChainReads, TrustedBlock } from "../verify/chain.ts";
 import type { Json } from "../verify/json.ts";
+import type { TrustedValidators } from "../verify/signatures.ts";
 import { call } from "./rpc.ts";
-import { readStored, writeStored } from "./stored.ts";
+import { readStored, removeStored, writeStored } from "./stored.ts";
 
 /** The block this browser trusts of a chain: the first it has seen, until the user pins another. */
 export type Trust = TrustedBlock & {
@@ -11,6 +12,7 @@ export type Trust = TrustedBlock & {
   readonly isPinned: boolean;
 };
 
+const validatorsKeyOf = (genesis: Hash) => `validators:${genesis}`;
 const keyOf = (genesis: Hash) => `trusted:${genesis}`;
 
 /** What tells chains apart: the hash of block 0, or the chain id where the node has removed its first blocks. */
@@ -39,9 +41,20 @@ export async function currentTrust(): Promise<Trust | undefined> {
   return readStored<Trust>(keyOf(await knownGenesis()));
 }
 
-/** Trusts `block` from now on. */
+/** Trusts `block` from now on, and the first validators that are seen to sign after this. */
 export async function pin(block: TrustedBlock): Promise<Trust> {
-  return store(keyOf(await knownGenesis()), block, true);
+  const genesis = await knownGenesis();
+  removeStored(validatorsKeyOf(genesis));
+  return store(keyOf(genesis), block, true);
+}
+
+/** undefined before the first signed block that is seen */
+export async function trustedValidators(): Promise<TrustedValidators | undefined> {
+  return readStored<TrustedValidators>(validatorsKeyOf(await knownGenesis()));
+}
+
+export async function trustValidators(validators: TrustedValidators): Promise<void> {
+  writeStored(validatorsKeyOf(await knownGenesis()), validators);
 }
 
 function store(key: string, { number, hash }: TrustedBlock, isPinned: boolean): Trust {

@@ -25,6 +25,15 @@ export function numberOf(value: unknown): number {
   return number;
 }
 
+const INT64_MAX = (1n << 63n) - 1n;
+
+/** @throws InvalidHexError unless `value` is a QUANTITY below 2^63: a larger one would be encoded as another number */
+export function int64Of(value: unknown): bigint {
+  const number = bigintOf(value);
+  if (number > INT64_MAX) throw new InvalidHexError("quantity below 2^63 expected");
+  return number;
+}
+
 /** @throws InvalidHexError */
 export function bytesOf(value: unknown): Uint8Array {
   return hexToBytes(textOf(value));
@@ -38,6 +47,14 @@ export function hashOf(value: unknown): Hash {
 /** @throws InvalidHexError */
 export function addressOf(value: unknown): Address {
   return parseAddress(textOf(value));
+}
+
+/** @throws InvalidHexError */
+export function objectOf(value: unknown): Json {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new InvalidHexError("object expected");
+  }
+  return value as Json;
 }
 
 /** @throws InvalidHexError */

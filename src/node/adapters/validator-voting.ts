@@ -1,16 +1,22 @@
 import type { Chain } from "../../chain/chain.ts";
 import { tallyOf } from "../../consensus/clique/snapshot.ts";
 import type { Voting } from "../../consensus/clique/voting.ts";
+import type { EngineNetwork } from "../../consensus/engine.ts";
 import type { Address } from "../../primitives/address.ts";
+import { NoSignaturesError } from "../../rpc/clique/get-light-block.ts";
 import type { ValidatorVoting } from "../../rpc/clique/port.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
 import { recoverSenderKey } from "../../types/transaction/sender.ts";
 
-/** The `clique` methods over the votes in the chain. */
+/**
+ * The `clique` methods over the votes in the chain.
+ * @param network undefined for the solo engine
+ */
 export function createValidatorVoting(
   voting: Voting,
   chain: Chain,
   view: Pick<ChainView, "account" | "transactionBySender">,
+  network: EngineNetwork | undefined,
 ): ValidatorVoting {
   /** Of a known validator, or from the first or the newest transaction of the account. */
   async function findPublicKey(address: Address): Promise<Uint8Array | undefined> {
@@ -51,6 +57,10 @@ export function createValidatorVoting(
       };
     },
     cliqueSigner: (number) => voting.signerOf(number),
+    async cliqueLightBlock(number) {
+      if (network === undefined) throw new NoSignaturesError();
+      return network.lightBlock(number + 1);
+    },
     cliqueStatus() {
       const { blocks, inTurn, proposed } = voting.activity();
       return {

@@ -139,7 +139,7 @@ function createNodePort(
     }),
     ...admin,
     ...miner,
-    ...createValidatorVoting(voting, chain, view),
+    ...createValidatorVoting(voting, chain, view, engine.network),
     getValue: (database, key) => dappDb.get(database, key),
     putValue: (database, key, value) => dappDb.put(database, key, value),
   };

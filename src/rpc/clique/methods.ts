@@ -1,5 +1,6 @@
 import type { Method } from "../dispatch/method.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
+import { getLightBlock } from "./get-light-block.ts";
 import { getSigner } from "./get-signer.ts";
 import { getSigners, getSignersAtHash, getSnapshot, getSnapshotAtHash } from "./get-snapshot.ts";
 import { discard, proposals, propose } from "./proposals.ts";
@@ -11,6 +12,7 @@ export const CLIQUE_METHODS: readonly Method<RpcPorts>[] = [
   getSigners,
   getSignersAtHash,
   getSigner,
+  getLightBlock,
   proposals,
   propose,
   discard,

@@ -1,3 +1,4 @@
+import type { LightBlock } from "../../consensus/light-block.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { MaybePromise } from "../ports/maybe-promise.ts";
@@ -8,6 +9,11 @@ export interface ValidatorVoting {
   cliqueSnapshot(number: number): MaybePromise<CliqueSnapshot>;
   /** The validator that proposed block `number`, which must exist. */
   cliqueSigner(number: number): MaybePromise<Address>;
+  /**
+   * The header that commits to block `number`, which must exist, with its signatures; undefined until the next block is decided.
+   * @throws NoSignaturesError on the solo engine, EngineRpcError
+   */
+  cliqueLightBlock(number: number): MaybePromise<LightBlock | undefined>;
   cliqueStatus(): MaybePromise<CliqueStatus>;
   /** The votes this node casts: true adds a validator, false drops one. */
   cliqueProposals(): MaybePromise<Readonly<Record<Address, boolean>>>;

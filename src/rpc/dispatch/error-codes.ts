@@ -4,6 +4,9 @@ import { bytesToHex } from "../../primitives/hex.ts";
 /** What a plain rejection of a method gets, in geth and therefore here. */
 const REJECTED = -32000;
 
+/** "Method not supported" (EIP-1474). */
+const NOT_SUPPORTED = -32004;
+
 /** A failure of the node: a bug, or a store that cannot be read. */
 const FAILED = -32603;
 
@@ -40,6 +43,7 @@ export const RPC_CODES = {
   RPC_CHAIN_UNREACHABLE: FAILED,
   RPC_COMPILER_BUSY: BUSY,
   POOL_BLOB_QUEUE_FULL: BUSY,
+  CLIQUE_NO_SIGNATURES: NOT_SUPPORTED,
   SIMULATE_NONCE_TOO_LOW: -38010,
   CHAIN_BUSY: BUSY,
   CONSENSUS_NETWORK_DECIDES: REJECTED,

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Verdict } from "../../verify/verdict.ts";
@@ -7,6 +8,7 @@ import { type Loaded, useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
 import { call } from "../rpc.ts";
 import { isHash } from "../search.ts";
+import { checkDecision, type Decision } from "../signatures.ts";
 import type { Block, Transaction } from "../types.ts";
 
 async function loadBlock(id: string): Promise<Block> {
@@ -31,6 +33,10 @@ function BlockView({ block, id }: { block: Block; id: string }) {
   const isChecked = checked.kind === "ready";
   const body = useLoaded(
     async () => (isChecked ? checkBody(checked.value) : undefined),
+    [block.hash, isChecked],
+  );
+  const decision = useLoaded(
+    async () => (isChecked ? checkDecision(block) : undefined),
     [block.hash, isChecked],
   );
   const number = Number(block.number);
@@ -59,6 +65,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
               "Gas used",
               `${count(block.gasUsed)} of ${count(block.gasLimit)} (${percent(block.gasUsed, block.gasLimit).toFixed(2)} %)`,
             ],
+            decidedRow(decision),
             block.baseFeePerGas !== undefined && ["Base fee", gwei(block.baseFeePerGas)],
             ["Size", `${count(block.size)} bytes`],
             [
@@ -100,6 +107,20 @@ function BlockView({ block, id }: { block: Block; id: string }) {
       </Panel>
     </>
   );
+}
+
+function decidedRow(
+  decision: Loaded<Decision | undefined>,
+): readonly [string, ComponentChildren] | false {
+  const verdict = verdictIn(decision, (value) => value?.verdict);
+  if (decision.kind === "loading" || (decision.kind === "ready" && !decision.value)) return false;
+  const text = decision.kind === "ready" ? decision.value?.text : "";
+  return [
+    "Decided",
+    <>
+      {text} {verdict && <Mark verdict={verdict} what="signatures" />}
+    </>,
+  ];
 }
 
 /** Outcome of a transaction (EIP-658). */

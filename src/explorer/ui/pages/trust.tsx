@@ -3,9 +3,9 @@ import { parseHash } from "../../../primitives/hash.ts";
 import { checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { Failure, Fields, HexText, Panel, When } from "../parts.tsx";
+import { AddressText, Failure, Fields, HexText, Panel, Table, When } from "../parts.tsx";
 import { call } from "../rpc.ts";
-import { currentTrust, pin } from "../trust.ts";
+import { currentTrust, pin, trustedValidators } from "../trust.ts";
 import type { Block } from "../types.ts";
 
 /** What the marks mean, and the block they go back to. */
@@ -14,6 +14,7 @@ export function TrustPage() {
   const [error, setError] = useState<unknown>();
   const [typed, setTyped] = useState("");
   const loaded = useLoaded(currentTrust, [version]);
+  const validators = useLoaded(trustedValidators, [version]);
   async function trust(ask: () => Promise<Block | null>) {
     try {
       const block = await ask();
@@ -79,6 +80,38 @@ export function TrustPage() {
         </form>
         {error !== undefined && <Failure error={error} />}
       </Panel>
+      <Panel title="The trusted validators">
+        <When
+          loaded={validators}
+          show={(set) =>
+            set === undefined ? (
+              <p class="empty">
+                None yet: those who signed the first block that a page checks become it. A chain
+                that one process decides has none.
+              </p>
+            ) : (
+              <>
+                <Fields
+                  rows={[
+                    ["Chain", set.chainId],
+                    ["Signed block", count(set.height - 1)],
+                    ["Hash of the set", <HexText key="" value={set.hash} isWhole />],
+                  ]}
+                />
+                <Table
+                  label="Trusted validators"
+                  head={["Address", "Power"]}
+                  numeric={[1]}
+                  rows={Object.entries(set.powers).map(([validator, power]) => [
+                    <AddressText key="" value={validator} isWhole />,
+                    count(power),
+                  ])}
+                />
+              </>
+            )
+          }
+        />
+      </Panel>
       <Panel title="What a mark means">
         <dl class="prose">
           <dt class="ok">✓ verified</dt>
@@ -100,7 +133,9 @@ export function TrustPage() {
         <p class="empty">
           A chain is followed from the trusted block on by parent hashes and by the hashes of older
           blocks in its state (EIP-2935). That shows that nothing up to the trusted block was
-          rewritten and that later blocks continue it. It does not show who decided the later ones.
+          rewritten and that later blocks continue it. Who decided the later ones is shown by the
+          signatures on the page of a block: validators with more than two thirds of the power
+          signed the header that commits to it. A chain that one process decides has no signatures.
         </p>
       </Panel>
     </>

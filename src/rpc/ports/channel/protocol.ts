@@ -152,6 +152,7 @@ export const REMOTE_METHODS = {
     importChain: CALL,
     cliqueSnapshot: CALL,
     cliqueSigner: CALL,
+    cliqueLightBlock: CALL,
     cliqueStatus: CALL,
     cliqueProposals: CALL,
     cliquePropose: CALL,

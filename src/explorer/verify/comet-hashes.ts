@@ -1,0 +1,104 @@
+import { publicKey, timestamp } from "../../consensus/cometbft/messages.ts";
+import {
+  encodeMessage,
+  encodeVarint,
+  message,
+  optional,
+  single,
+} from "../../consensus/cometbft/protobuf.ts";
+import { concatBytes } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
+import { bytesOf, int64Of, type Json, numberOf, objectOf, textOf } from "./json.ts";
+import { merkleRoot } from "./merkle.ts";
+
+const version = message({ block: single(1, "uint64"), app: single(2, "uint64") });
+const partSet = message({ total: single(1, "uint32"), hash: single(2, "bytes") });
+const blockId = message({ hash: single(1, "bytes"), parts: single(2, partSet) });
+const text = message({ value: single(1, "string") });
+const integer = message({ value: single(1, "int64") });
+const bytes = message({ value: single(1, "bytes") });
+const validator = message({ publicKey: optional(1, publicKey), power: single(2, "int64") });
+/** What a validator signs: `CanonicalVote`. */
+const vote = message({
+  type: single(1, "int32"),
+  height: single(2, "sfixed64"),
+  round: single(3, "sfixed64"),
+  blockId: single(4, blockId),
+  time: single(5, timestamp),
+  chainId: single(6, "string"),
+});
+const PRECOMMIT = 2;
+
+/** Members of a header after its time and last block, in the order in which they are hashed. */
+const HASHED_BYTES = [
+  "lastCommitHash",
+  "dataHash",
+  "validatorsHash",
+  "nextValidatorsHash",
+  "consensusHash",
+  "appHash",
+  "lastResultsHash",
+  "evidenceHash",
+  "proposerAddress",
+];
+
+/** CometBFT's hash of a header, from the 14 fields of a `LightBlock`'s. @throws InvalidHexError */
+export function cometHeaderHash(header: Json): Hash {
+  const { block, app } = objectOf(header["version"]);
+  return rootOf([
+    encodeMessage(version, { block: int64Of(block), app: int64Of(app) }),
+    encodeMessage(text, { value: textOf(header["chainId"]) }),
+    encodeMessage(integer, { value: int64Of(header["height"]) }),
+    encodeMessage(timestamp, timeOf(header["time"])),
+    encodeMessage(blockId, blockIdOf(header["lastBlockId"])),
+    ...HASHED_BYTES.map((name) => encodeMessage(bytes, { value: bytesOf(header[name]) })),
+  ]);
+}
+
+/** The hash of a validator set, which covers its keys and powers. @throws InvalidHexError */
+export function validatorsHash(validators: readonly Json[]): Hash {
+  return rootOf(
+    validators.map((each) =>
+      encodeMessage(validator, {
+        publicKey: keyOf(bytesOf(each["publicKey"])),
+        power: int64Of(each["power"]),
+      }),
+    ),
+  );
+}
+
+/** What a validator signs who votes for the block of `commit` at `time`. @throws InvalidHexError */
+export function signedBytes(commit: Json, chainId: string, time: unknown): Uint8Array {
+  const signed = encodeMessage(vote, {
+    type: PRECOMMIT,
+    height: int64Of(commit["height"]),
+    round: int64Of(commit["round"]),
+    blockId: blockIdOf(commit["blockId"]),
+    time: timeOf(time),
+    chainId,
+  });
+  return concatBytes(encodeVarint(BigInt(signed.length)), signed);
+}
+
+function rootOf(leaves: readonly Uint8Array[]): Hash {
+  return hashFromBytes(merkleRoot(leaves));
+}
+
+function keyOf(secp256k1eth: Uint8Array) {
+  const none = undefined;
+  return { ed25519: none, secp256k1: none, bls12381: none, mldsa65: none, secp256k1eth };
+}
+
+function blockIdOf(value: unknown) {
+  const id = objectOf(value);
+  const parts = objectOf(id["parts"]);
+  return {
+    hash: bytesOf(id["hash"]),
+    parts: { total: numberOf(parts["total"]), hash: bytesOf(parts["hash"]) },
+  };
+}
+
+function timeOf(value: unknown) {
+  const { seconds, nanos } = objectOf(value);
+  return { seconds: int64Of(seconds), nanos: numberOf(nanos) };
+}

@@ -1,0 +1,98 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type CommitAnswer,
+  lightBlockOf,
+  type ValidatorsAnswer,
+} from "../../src/consensus/cometbft/light-block-answers.ts";
+import type { Json } from "../../src/explorer/verify/json.ts";
+
+/** What a node and its CometBFT v0.40.0 answered in a network of four validators. */
+type Recorded = {
+  readonly status: Json;
+  /** By height. In the one of height 10 a validator voted nil. */
+  readonly commit: Readonly<Record<string, CommitAnswer>>;
+  readonly validators: Readonly<Record<string, ValidatorsAnswer>>;
+  /** By number: those that the headers commit to. */
+  readonly blocks: Readonly<Record<string, Json>>;
+};
+
+export const RECORDED = JSON.parse(
+  readFileSync(
+    new URL("../../src/consensus/cometbft/testing/recorded-light-blocks.json", import.meta.url),
+    "utf8",
+  ),
+) as Recorded;
+
+export type AnsweringServer = { readonly url: string; close(): Promise<void> };
+
+/** JSON-RPC over HTTP, answered by `answer`. */
+async function startAnswering(
+  answer: (method: string, params: never) => unknown,
+): Promise<AnsweringServer> {
+  const one = ({ id, method, params }: Json) => {
+    try {
+      return { jsonrpc: "2.0", id, result: answer(method as string, params as never) };
+    } catch (error) {
+      const { message } = error as Error;
+      return { jsonrpc: "2.0", id, error: { code: -32603, message, data: message } };
+    }
+  };
+  async function bodyOf(request: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const asked = JSON.parse(Buffer.concat(chunks).toString()) as Json | Json[];
+    return JSON.stringify(Array.isArray(asked) ? asked.map(one) : one(asked));
+  }
+  const server = createServer((request, response) => {
+    void bodyOf(request).then((body) => response.end(body));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** CometBFT's RPC with the recorded heights. @param pageSize validators on a page at most */
+export function startRecordedCometBft(pageSize = 100): Promise<AnsweringServer> {
+  return startAnswering((method, params: Readonly<Record<string, string>>) => {
+    if (method === "status") return RECORDED.status;
+    const { height, page, per_page } = params as Record<"height" | "page" | "per_page", string>;
+    const result = RECORDED[method as "commit" | "validators"][height];
+    if (result === undefined) throw new Error(`height ${height} is not available`);
+    if (method === "commit") return result;
+    const size = Math.min(pageSize, Number(per_page));
+    const first = (Number(page) - 1) * size;
+    const { validators, total } = result as ValidatorsAnswer;
+    return { total, validators: validators.slice(first, first + size) };
+  });
+}
+
+/** A node with the recorded blocks, none of which has transactions. */
+export function startRecordedNode(): Promise<AnsweringServer> {
+  const { blocks, commit, validators } = RECORDED;
+  return startAnswering((method, [at]: readonly [string]) => {
+    switch (method) {
+      case "eth_getBlockByNumber":
+        return blocks[Number(at)] ?? null;
+      case "eth_getBlockByHash":
+        return Object.values(blocks).find(({ hash }) => hash === at) ?? null;
+      case "eth_getBlockReceipts":
+        return [];
+      case "clique_getLightBlock": {
+        const height = Number(at) + 1;
+        return lightBlockOf(commit[height]!, validators[height]!.validators);
+      }
+      default:
+        throw new Error(`${method} is not recorded`);
+    }
+  });
+}

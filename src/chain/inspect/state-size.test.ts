@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseGenesis } from "../../params/genesis.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
+import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { genesisBlock } from "../genesis-block.ts";
 import { createMemoryBlockStore } from "../store/open-block-store.ts";
 import { measureState } from "./state-size.ts";
@@ -31,7 +32,7 @@ function alloc(): Record<string, object> {
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, "0")}`;
 
 function genesisStore() {
-  const store = createMemoryBlockStore();
+  const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const text = JSON.stringify({
     config: { chainId: 7, terminalTotalDifficulty: 0 },
     ...{ gasLimit: "0x1c9c380", difficulty: "0x0", alloc: alloc() },

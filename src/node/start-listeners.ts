@@ -104,7 +104,8 @@ export async function startListeners(
   const { serving } = lightClients;
   const whisper = await startWhisperService(
     config,
-    { log: log.child("shh"), failures, metrics, networkHosts: () => networkHostsOf(chain.core) },
+    // A chain that can be replaced has no network.
+    { log: log.child("shh"), failures, metrics, networkHosts: () => networkHostsOf(core) },
     namespacesOf(jsonRpc.api, known).includes("shh"),
   );
   const dappDb = openDappDb(config, metrics);

@@ -43,10 +43,10 @@ type Row = {
 };
 
 export async function run(args: readonly string[]): Promise<void> {
-  const [blocksText = "1000000", kept] = args.filter((arg) => !arg.startsWith("--"));
+  const [blocksText = "1000000", existing] = args.filter((arg) => !arg.startsWith("--"));
   const isBuild = args.includes("--build");
   const blocks = Number(blocksText);
-  const directory = kept ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
+  const directory = existing ?? mkdtempSync(join(tmpdir(), "evmint-bench-"));
   try {
     if (!existsSync(join(directory, "log"))) {
       writeChain(directory, blocks);
@@ -78,7 +78,7 @@ export async function run(args: readonly string[]): Promise<void> {
     printTable(rows);
     writeResult("historic-reads", rows, { blocks, accounts: ACCOUNTS });
   } finally {
-    if (kept === undefined) rmSync(directory, { recursive: true, force: true });
+    if (existing === undefined) rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -48,7 +48,7 @@ const SERIES: readonly {
 /**
  * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--minutes=N] [--series=NAME] [ACCOUNTS …]`: blocks of transfers between
  * random accounts of a large state, on disk. Times of the processor but for those of `append` and of pauses, which are of the clock.
- * In parts: a home is kept, and built on where an earlier run ended; `--build` ends once it has all accounts and holders, or after so many
+ * In parts: a home stays, and is built on where an earlier run ended; `--build` ends once it has all accounts and holders, or after so many
  * minutes; each series replaces its row in the results.
  */
 export async function run(args: readonly string[]): Promise<void> {

@@ -69,7 +69,7 @@ const routes = (): Readonly<Record<string, string>> => ({
 });
 
 test("every mark of an honest node is green", { skip }, async () => {
-  proxy.tell(undefined);
+  proxy.answerWith(undefined);
   const counts = [];
   for (const [name, route] of Object.entries(routes())) {
     const marks = await open(route);
@@ -154,7 +154,7 @@ const LIES: readonly (readonly [what: string, page: string, mark: string, lie: L
 
 for (const [what, page, mark, lie] of LIES) {
   test(`a node that lies about ${what} gets a red mark`, { skip }, async () => {
-    proxy.tell(lie);
+    proxy.answerWith(lie);
     const marks = await open(routes()[page]!);
     assert.equal(marks.get(mark), "false");
   });
@@ -163,7 +163,7 @@ for (const [what, page, mark, lie] of LIES) {
 const SIGNED_BLOCK = "/block/9";
 
 test("the signatures of validators are verified, and shown", { skip }, async () => {
-  signedProxy.tell(undefined);
+  signedProxy.answerWith(undefined);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${signedProxy.url}/explorer/#${SIGNED_BLOCK}`);
@@ -175,7 +175,7 @@ test("the signatures of validators are verified, and shown", { skip }, async () 
 });
 
 test("a node that lies about a validator's signature gets a red mark", { skip }, async () => {
-  signedProxy.tell({
+  signedProxy.answerWith({
     method: "clique_getLightBlock",
     change: ({ commit, ...rest }) => {
       const signatures = commit.signatures as (Json | null)[];
@@ -188,7 +188,7 @@ test("a node that lies about a validator's signature gets a red mark", { skip },
 });
 
 test("a chain that one process decides says so", { skip }, async () => {
-  proxy.tell(undefined);
+  proxy.answerWith(undefined);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${proxy.url}/explorer/#/block/2`);
@@ -200,7 +200,7 @@ test("a chain that one process decides says so", { skip }, async () => {
 test("a chain that does not contain the trusted block gets red marks, until another block is pinned", {
   skip,
 }, async () => {
-  proxy.tell(undefined);
+  proxy.answerWith(undefined);
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${proxy.url}/explorer/#/block/20`);

@@ -15,7 +15,7 @@ export type Lie = {
 export type LyingProxy = {
   readonly url: string;
   /** undefined: honest */
-  tell(lie: Lie | undefined): void;
+  answerWith(lie: Lie | undefined): void;
   close(): Promise<void>;
 };
 
@@ -47,7 +47,7 @@ export async function startLyingProxy(target: string, pages = target): Promise<L
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    tell(next) {
+    answerWith(next) {
       lie = next;
     },
     async close() {
@@ -60,9 +60,9 @@ export async function startLyingProxy(target: string, pages = target): Promise<L
 
 function changedAnswer(calls: string, answers: string, { method, change }: Lie): string {
   const asked = [JSON.parse(calls) as Json].flat();
-  const told = [JSON.parse(answers) as Answer].flat();
+  const honest = [JSON.parse(answers) as Answer].flat();
   const methodOf = new Map(asked.map((each) => [each["id"], each["method"]]));
-  const changed = told.map((each) =>
+  const changed = honest.map((each) =>
     methodOf.get(each.id) === method && each.result !== undefined
       ? { ...each, result: change(each.result) }
       : each,

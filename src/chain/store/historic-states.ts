@@ -1,7 +1,7 @@
 import { HeadState } from "./head-state.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 
-/** Who traces a block mostly asks for the blocks around it too, or for the same one again. */
+/** A client that traces a block mostly asks for its neighbours too, or for the same block again. */
 const STATES_MAX = 8;
 /** Of each state; all together take some 30 MB. */
 const ACCOUNTS_MAX = 5_000;

@@ -33,7 +33,7 @@ export function readAhead(call: SyncRemoteCalls, cache: ForkCache): SyncRemoteCa
 }
 
 /**
- * What the first block after the fork reads by itself: accounts and slots of its system calls.
+ * What the first block after the fork reads besides its transactions: accounts and slots of its system calls.
  * @param timestamp when it will be made, Unix seconds
  */
 export function firstReads({ number }: Pick<Header, "number">, timestamp: number): RemoteCall[] {

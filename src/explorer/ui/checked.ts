@@ -45,7 +45,7 @@ async function rawTransactions(block: Block): Promise<readonly Uint8Array[]> {
   return raws.map(hexToBytes);
 }
 
-/** What the body of a block comes to. */
+/** The outcome of checking the body of a block. */
 export type CheckedBody = {
   readonly receipts: readonly Receipt[];
   readonly transactions: Verdict;

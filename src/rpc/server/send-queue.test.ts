@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { describe, test } from "node:test";
 import { piecesOf, SendQueue } from "./send-queue.ts";
 
-/** A socket whose client reads only when told. */
+/** A socket whose client reads only when the test says so. */
 function slowSocket() {
   let accept: (() => void) | undefined;
   const chunks: Buffer[] = [];

@@ -1,10 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { DifferentialCase } from "./corpus/request.ts";
-import { firstDifference } from "./difference.ts";
+import { type Answer, firstDifference } from "./difference.ts";
 import { send } from "./geth.ts";
 import { knownReason, withoutVersion } from "./known-differences.ts";
-
-export type Answer = { readonly result?: unknown; readonly error?: unknown };
 
 export type Difference = { readonly group: string; readonly sample: string };
 

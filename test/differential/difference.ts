@@ -1,3 +1,5 @@
+export type Answer = { readonly result?: unknown; readonly error?: unknown };
+
 /** Path of the first place where two JSON values differ; undefined when they are equal. */
 export function firstDifference(a: unknown, b: unknown, path = ""): string | undefined {
   if (a === b) return undefined;

@@ -1,6 +1,5 @@
-import type { Answer } from "./compare.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
-import { firstDifference, mapMembers } from "./difference.ts";
+import { type Answer, firstDifference, mapMembers } from "./difference.ts";
 
 export type Found = DifferentialCase & { readonly ours: Answer; readonly theirs: Answer };
 

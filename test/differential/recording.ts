@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import type { ChainName } from "./chains.ts";
-import type { Answer } from "./compare.ts";
 import type { DifferentialCase } from "./corpus/request.ts";
+import type { Answer } from "./difference.ts";
 import type { ChainFiles } from "./scenario.ts";
 
 export type RecordedCase = DifferentialCase & { readonly answer: Answer };

@@ -32,9 +32,9 @@ const WHOLE_EVERY = 16;
  */
 export class NodeHistory {
   readonly #kv: Kv;
-  /** Rows that no merge has begun with by owner and path, so that those of one place are written together. */
-  #recent = new Map<string, Row[]>();
-  #merging: Row[] = [];
+  /** Rows that no merge has begun with, by block. */
+  #recent: PlacedRow[] = [];
+  #merging: readonly Row[] = [];
   #written = 0;
   #recentBytes = 0;
 
@@ -70,43 +70,38 @@ export class NodeHistory {
       const old = replaced.get(place);
       if (old !== undefined && batch.hasHash(old, hash)) continue;
       const known = old === undefined ? undefined : before.node(owner, path, batch.hash(old));
-      this.#note(place, {
-        ...{ number, key: versionKey(owner, path, number) },
-        value: versionOf(rlp, hash, known),
-      });
+      const key = versionKey(owner, path, number);
+      this.#note({ place, number, key, value: versionOf(rlp, hash, known) });
     }
     for (const [place, i] of replaced) {
       const { owner, path } = batch.at(i);
       if (owner.length === 0 || path.length > 0 || added.has(place)) continue;
       const key = versionKey(owner, path, number);
-      this.#note(place, { number, key, value: Uint8Array.of(0, 0) });
+      this.#note({ place, number, key, value: Uint8Array.of(0, 0) });
     }
   }
 
   /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
-    for (const [place, rows] of this.#recent) {
-      for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
-        if (last.number <= number) break;
-        this.#recentBytes -= last.key.length + last.value.length;
-        rows.pop();
-      }
-      if (rows.length === 0) this.#recent.delete(place);
+    for (let last = this.#recent.at(-1); last !== undefined; last = this.#recent.at(-1)) {
+      if (last.number <= number) return;
+      this.#recentBytes -= last.key.length + last.value.length;
+      this.#recent.pop();
     }
   }
 
   /** Forgets what waits in memory. */
   reset(): void {
-    this.#recent.clear();
+    this.#recent = [];
     this.#merging = [];
     this.#written = 0;
     this.#recentBytes = 0;
   }
 
   beginMerge(): void {
-    this.#merging = Array.from(this.#recent.values()).flat();
+    this.#merging = byPlace(this.#recent);
     this.#written = 0;
-    this.#recent = new Map();
+    this.#recent = [];
     this.#recentBytes = 0;
   }
 
@@ -178,10 +173,8 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #note(place: string, row: Row): void {
-    const rows = this.#recent.get(place);
-    if (rows === undefined) this.#recent.set(place, [row]);
-    else rows.push(row);
+  #note(row: PlacedRow): void {
+    this.#recent.push(row);
     this.#recentBytes += row.key.length + row.value.length;
   }
 
@@ -222,6 +215,20 @@ export function wholeVersionRow(
 
 /** A version with the number of its block. */
 type Row = { readonly number: number; readonly key: Uint8Array; readonly value: Uint8Array };
+
+/** `place` is owner and path. */
+type PlacedRow = Row & { readonly place: string };
+
+/** The rows of one place after each other: a B-tree takes neighbours in less time. */
+function byPlace(rows: readonly PlacedRow[]): readonly PlacedRow[] {
+  const places = new Map<string, PlacedRow[]>();
+  for (const row of rows) {
+    const known = places.get(row.place);
+    if (known === undefined) places.set(row.place, [row]);
+    else known.push(row);
+  }
+  return Array.from(places.values()).flat();
+}
 
 function wholeVersion(rlp: Uint8Array): Uint8Array {
   const version = new Uint8Array(2 + rlp.length);

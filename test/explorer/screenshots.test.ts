@@ -4,7 +4,13 @@ import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { DESKTOP, PHONE, watchedPage } from "../support/page-audit.ts";
-import { decodePng, difference, encodePng, type SmallImage, shrink } from "../support/small-image.ts";
+import {
+  decodePng,
+  difference,
+  encodePng,
+  type SmallImage,
+  shrink,
+} from "../support/small-image.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 
@@ -109,7 +115,7 @@ for (const [fault, script] of Object.entries(FAULTS)) {
       await page.getByText(text).first().waitFor();
       await page.evaluate(script);
       const part = difference(await pictureOf(page), stored("transaction-desktop-light"));
-      assert.ok(part > 2 * TOLERANCE, `${(100 * part).toFixed(1)} % of it differ`);
+      assert.ok(part > TOLERANCE, `${(100 * part).toFixed(1)} % of it differ`);
     } finally {
       await close();
     }

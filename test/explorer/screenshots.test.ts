@@ -26,7 +26,7 @@ const skip = path === undefined && "chromium is not on PATH";
 const FOLDER = new URL("./screenshots/", import.meta.url);
 const SIDE = 8;
 /** Part of the pixels that another font, other hashes and other times may change. */
-const TOLERANCE = 0.03;
+const TOLERANCE = 0.02;
 const SIZES = {
   desktop: { ...DESKTOP, height: 1200 },
   phone: { ...PHONE, height: 1600 },

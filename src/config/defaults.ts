@@ -126,9 +126,6 @@ export const DEFAULTS = {
   poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
 
-  /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
-  stateCacheBytes: 128 * 2 ** 20,
-
   /** geth retains at least as many states: a reorganisation of a network, or a wallet behind the head, reaches no further back. */
   retainedBlocksMin: 128,
 

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
+import { divideCacheSize } from "../chain/store/cache-sizes.ts";
 import { compactIndex } from "../chain/store/index/compact-index.ts";
 import { findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
@@ -232,8 +233,8 @@ async function fillBeforeBase(
   const base = store.base() ?? 0;
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
   log.info("blocks before the base are imported", { base });
-  const { cacheBytes } = config.state;
-  const result = await backfill(opened, { directory, file, cacheBytes, steps }, log);
+  const caches = divideCacheSize(config.cache.bytes);
+  const result = await backfill(opened, { directory, file, caches, steps }, log);
   const { imported, skipped, isComplete } = result;
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }

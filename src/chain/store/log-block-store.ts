@@ -17,6 +17,7 @@ import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
+import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
@@ -60,6 +61,8 @@ export type LogBlockStoreOptions = {
   /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
   readonly replayBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
+  readonly caches?: Omit<CacheSizes, "trieNodes">;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */
@@ -125,6 +128,7 @@ export class LogBlockStore implements BlockStore {
 
   constructor(options: LogBlockStoreOptions) {
     const { failPoint = () => {}, defer = deferToImmediate, segmentBytesMax } = options;
+    const { caches = divideCacheSize(CACHE_BYTES) } = options;
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
@@ -154,11 +158,18 @@ export class LogBlockStore implements BlockStore {
         options.onDamage?.(error);
         return error;
       };
-      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
-      this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
-      this.#headState = new HeadState(this.#index);
-      this.#historic = new HistoricStates(this.#index, (number) =>
-        this.#assertNotPruned(number, this.stateBase()),
+      this.#index = new BlockIndex(options.index, this.#log, {
+        limits: options.mergeLimits,
+        missingRow,
+        codeBytesMax: caches.codes,
+      });
+      const positionOf = (number: number) => this.#position(number);
+      this.#blocks = new BlockReader(this.#log, positionOf, caches.blocks);
+      this.#headState = new HeadState(this.#index, caches.headState);
+      this.#historic = new HistoricStates(
+        this.#index,
+        (number) => this.#assertNotPruned(number, this.stateBase()),
+        caches.historicStates,
       );
       const replayed = replayLog(options, {
         ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
@@ -353,6 +364,16 @@ export class LogBlockStore implements BlockStore {
       { index: this.#index, head: this.#headState, historic: this.#historic },
       { headNumber: () => this.#head?.number, assertNotPruned },
     );
+  }
+
+  /** Memory that each cache of the store takes now. */
+  cacheBytes(): Omit<CacheSizes, "trieNodes"> {
+    return {
+      headState: this.#headState.bytes,
+      historicStates: this.#historic.bytes,
+      blocks: this.#blocks.decodedBytes,
+      codes: this.#index.codeBytes,
+    };
   }
 
   /** Bytes of the block log. */

@@ -59,6 +59,7 @@ import {
 } from "./index-rows.ts";
 import { loadGenesisState } from "./load-genesis.ts";
 import { MERGE_LIMITS, type MergeLimits } from "./merge-limits.ts";
+import { RecentCodes } from "./recent-codes.ts";
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
@@ -73,11 +74,15 @@ export type IndexedBlock = {
 /** Block 0 with its record. */
 export type GenesisBlock = Omit<IndexedBlock, "rows"> & { readonly payload: Uint8Array };
 
+export type BlockIndexOptions = {
+  readonly limits?: MergeLimits | undefined;
+  readonly missingRow?: MissingRow;
+  /** Memory for the codes read last. */
+  readonly codeBytesMax: number;
+};
+
 /** Half of the longest pause a node may have: the commit of the transaction comes on top. */
 const SLICE_MS = 8;
-
-/** Codes kept in memory: at most 24 MB, as a code has at most 24 kB. */
-const CODES_MAX = 1_000;
 
 /** Everything that can be looked up without reading the log from its beginning. */
 export class BlockIndex {
@@ -88,8 +93,7 @@ export class BlockIndex {
   readonly slots: VersionedTable;
   readonly trieNodes: TrieNodeTable;
   readonly nodeHistory: NodeHistory;
-  /** Codes read lately. Nothing ever replaces one. */
-  readonly #codes = new Map<Hash, Uint8Array>();
+  readonly #codes: RecentCodes;
   readonly logs: LogIndex;
   readonly pruned: PrunedRanges;
   /** The row that names the format is there, written with the first block. */
@@ -111,10 +115,10 @@ export class BlockIndex {
   constructor(
     kv: Kv,
     log: LogReader,
-    limits: MergeLimits = MERGE_LIMITS,
-    missingRow?: MissingRow | undefined,
+    { limits = MERGE_LIMITS, missingRow, codeBytesMax }: BlockIndexOptions,
   ) {
     this.#kv = kv;
+    this.#codes = new RecentCodes(codeBytesMax);
     this.#limits = limits;
     this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
     const format = readVarint(kv.get(metaKey(META.format)));
@@ -246,11 +250,13 @@ export class BlockIndex {
     const known = this.#codes.get(codeHash);
     if (known !== undefined) return known;
     const code = this.#kv.get(codeKey(codeHash));
-    if (code !== undefined) {
-      if (this.#codes.size >= CODES_MAX) this.#codes.clear();
-      this.#codes.set(codeHash, code);
-    }
+    if (code !== undefined) this.#codes.add(codeHash, code);
     return code;
+  }
+
+  /** Memory of the codes read last. */
+  get codeBytes(): number {
+    return this.#codes.bytes;
   }
 
   /** Length of each code. */

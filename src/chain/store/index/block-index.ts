@@ -19,7 +19,6 @@ import {
 import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
 import { LogIndex } from "../../logs/log-index.ts";
 import { decodePrefix } from "../../records/block-record.ts";
 import {
@@ -30,6 +29,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../../records/changes-record.ts";
+import type { IndexedParts } from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import {
   addressesFrom,
@@ -63,7 +63,7 @@ import { RecentCodes } from "./recent-codes.ts";
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
-  readonly executed: Pick<ExecutedBlock, "block" | "receipts">;
+  readonly executed: IndexedParts;
   readonly rows: ChangeRows;
   /** of its record in the log */
   readonly position: number;
@@ -468,10 +468,14 @@ export class BlockIndex {
     if (isMerged) this.#checkpointWritten(last.number + 1);
   }
 
-  /** True when `mergeSome` has something to do; `number` is the last block. */
-  needsMerge(number: number): boolean {
+  /**
+   * True when `mergeSome` has something to do; `number` is the last block.
+   * @param size of a merge that is to begin, in those of `MergeLimits`
+   */
+  needsMerge(number: number, size = 1): boolean {
     if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
-    return number + 1 - this.#mergedBlocks >= this.#limits.blocksMin || this.#waitingShare() >= 1;
+    const blocks = number + 1 - this.#mergedBlocks;
+    return blocks >= size * this.#limits.blocksMin || this.#waitingShare() >= size;
   }
 
   /**

@@ -468,14 +468,10 @@ export class BlockIndex {
     if (isMerged) this.#checkpointWritten(last.number + 1);
   }
 
-  /**
-   * True when `mergeSome` has something to do; `number` is the last block.
-   * @param size of a merge that is to begin, in those of `MergeLimits`
-   */
-  needsMerge(number: number, size = 1): boolean {
+  /** True when `mergeSome` has something to do; `number` is the last block. */
+  needsMerge(number: number): boolean {
     if (this.#mergingBlocks !== undefined || this.logs.needsMerge()) return true;
-    const blocks = number + 1 - this.#mergedBlocks;
-    return blocks >= size * this.#limits.blocksMin || this.#waitingShare() >= size;
+    return number + 1 - this.#mergedBlocks >= this.#limits.blocksMin || this.#waitingShare() >= 1;
   }
 
   /**

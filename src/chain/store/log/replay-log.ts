@@ -13,12 +13,6 @@ import { IndexMismatchError } from "../store-errors.ts";
 
 const REPLAY_BYTES_MAX = 8 << 20;
 
-/**
- * A merge writes each key once, however often blocks have changed it. Nobody waits for a block while the log is replayed, so that
- * merges may be longer and fewer.
- */
-const REPLAY_MERGE_SIZE = 4;
-
 export type ReplayOptions = {
   /** Rows are committed whenever so much of the log was read; 8 MiB if not given. */
   readonly replayBytesMax?: number;
@@ -123,10 +117,7 @@ function replay(
       index.mergeAll(number);
     }
     // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
-    if (interrupted === undefined) {
-      const size = next.done ? 1 : REPLAY_MERGE_SIZE;
-      while (index.needsMerge(number, size)) index.mergeSome(number);
-    }
+    if (interrupted === undefined) while (index.needsMerge(number)) index.mergeSome(number);
     if (!next.done) onReplay?.({ done: next.value.position, total: log.end });
   }
   return head;

@@ -37,7 +37,7 @@ export type LogMergeLimits = {
 };
 
 /** 50,000 postings take about 8 MB. A hot term's row is 8 KiB, written again by each merge: 512 blocks share that. */
-const MERGE_LIMITS: LogMergeLimits = {
+export const LOG_MERGE_LIMITS: LogMergeLimits = {
   blocksMin: 512,
   postingsMin: 50_000,
   logBytesMin: 8 << 20,
@@ -77,7 +77,11 @@ export class LogIndex implements LogSource {
   #merging: (Waiting & { blocks: number; readonly terms: LogTerm[] }) | undefined;
 
   /** @param missingRow given: `logsOf` throws where a posting names a block whose row is missing */
-  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS, missingRow?: MissingRow | undefined) {
+  constructor(
+    kv: Kv,
+    limits: LogMergeLimits = LOG_MERGE_LIMITS,
+    missingRow?: MissingRow | undefined,
+  ) {
     this.#kv = kv;
     this.#missingRow = missingRow;
     this.#limits = limits;
@@ -222,6 +226,20 @@ export class LogIndex implements LogSource {
       const key = termRowKey(term, chunk);
       writer.put(key, withOffsets(writer.get(key), offsets));
     }
+  }
+
+  /** As `rollback`, where no merge has begun with a block after `last`: nothing of them is in rows. */
+  forgetAfter(last: number): void {
+    for (let number = last + 1; number < this.#knownBlocks; number++) {
+      const row = this.#recent.logs.get(number);
+      if (row === undefined) continue;
+      for (const term of termsOfBlock(new BlockLogs(number, row))) {
+        this.#recentPostings -= trim(this.#recent.postings, term, last);
+      }
+      this.#recent.logs.delete(number);
+      this.#recentLogBytes -= row.length;
+    }
+    this.#knownBlocks = Math.min(this.#knownBlocks, last + 1);
   }
 
   /**

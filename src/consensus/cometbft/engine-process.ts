@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Logger } from "../../telemetry/logger.ts";
+import { readLines } from "./log-lines.ts";
 
 /** What ended a run of the engine, as far as its log tells. */
 export type EngineExit = {
@@ -13,6 +13,13 @@ export type EngineExit = {
 export type EngineFault =
   /** The application is ahead of CometBFT's store, whose height is given: roll back to it. */
   | { readonly kind: "applicationAhead"; readonly engineHeight: number }
+  /** CometBFT has pruned blocks that the application has yet to execute. */
+  | {
+      readonly kind: "applicationBehind";
+      readonly height: number;
+      /** The first block that CometBFT has. */
+      readonly engineBase: number;
+    }
   /** Consensus stopped for good while the process goes on. */
   | { readonly kind: "consensusFailure"; readonly text: string }
   /** No snapshot of a peer could be restored; the process goes on and does nothing. */
@@ -52,9 +59,7 @@ export function startEngineProcess(
     fault = found;
     options.onFault(found);
   };
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream! }).on("line", read);
-  }
+  for (const stream of [child.stdout, child.stderr]) readLines(stream, read);
   const exited = new Promise<EngineExit>((resolve) => {
     child.once("error", (error) => {
       log.error("CometBFT cannot be started", { binary: options.binary, error });
@@ -86,6 +91,13 @@ async function stopChild(
 export function faultOf(line: string): EngineFault | undefined {
   const ahead = /app block height \((\d+)\) is higher than core \((\d+)\)/.exec(line);
   if (ahead) return { kind: "applicationAhead", engineHeight: Number(ahead[2]) };
+  const behind = /app block height \((\d+)\) is too far below block store base \((\d+)\)/.exec(
+    line,
+  );
+  if (behind) {
+    const [, height, engineBase] = behind.map(Number) as [number, number, number];
+    return { kind: "applicationBehind", height, engineBase };
+  }
   if (line.includes("CONSENSUS FAILURE")) {
     return { kind: "consensusFailure", text: textOf(line) };
   }

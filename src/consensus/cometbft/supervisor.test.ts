@@ -85,6 +85,7 @@ function createTestSupervisor() {
 }
 
 const AHEAD: EngineFault = { kind: "applicationAhead", engineHeight: 9 };
+const BEHIND: EngineFault = { kind: "applicationBehind", height: 3, engineBase: 9 };
 const FAILURE: EngineFault = { kind: "consensusFailure", text: "wrong Block.Header.AppHash" };
 
 test("every exit is answered by a restart, also status 0, with pauses that double up to the longest", async () => {
@@ -121,6 +122,17 @@ test("a rollback that fails leaves the engine down with the reason", async () =>
   runs[0]!.fault(AHEAD);
   await runs[0]!.end({ code: 1 });
   assert.equal(supervisor.state.kind, "failed");
+});
+
+test("an application that needs blocks which the engine has pruned leaves it down at once", async () => {
+  const { supervisor, runs, timers } = createTestSupervisor();
+  supervisor.start();
+  runs[0]!.fault(BEHIND);
+  await runs[0]!.end({ code: 1 });
+  const { state } = supervisor;
+  assert.equal(state.kind, "failed");
+  assert.match(state.kind === "failed" ? state.reason : "", /block 3, .* is 9:/);
+  assert.equal(timers.size, 0);
 });
 
 test("a consensus failure stops the living process, and three at one height leave it down", async () => {
@@ -178,6 +190,10 @@ test("the lines of CometBFT v0.40 that matter are recognised", () => {
       "failed to create node: error on replay: app block height (12) is higher than core (9)",
     ),
     AHEAD,
+  );
+  assert.deepEqual(
+    faultOf("error on replay: app block height (3) is too far below block store base (9)"),
+    BEHIND,
   );
   assert.deepEqual(
     faultOf(line({ _msg: "CONSENSUS FAILURE!!!", err: "wrong Block.Header.AppHash" })),

@@ -135,6 +135,12 @@ export class Supervisor {
         return;
       }
     }
+    if (fault?.kind === "applicationBehind") {
+      this.#fail(
+        `the chain ends at block ${fault.height}, and the first block of CometBFT is ${fault.engineBase}: restore data/log from a copy, or remove data/ and cometbft/data/ except priv_validator_state.json`,
+      );
+      return;
+    }
     const text = fault === undefined ? `exit ${signal ?? code}` : JSON.stringify(fault);
     if (this.#isRepeated(text)) {
       this.#fail(`the engine failed repeatedly: ${text}`);

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -197,6 +198,13 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
       const { result } = (await response.json()) as { result: { block_id: { hash: string } } };
       return { height, hash: result.block_id.hash };
     },
+    /** Why it is not ready; undefined where it is. */
+    async problem(): Promise<string | undefined> {
+      const response = await fetch(`${url}/readyz`);
+      return ((await response.json()) as { readonly reason?: string }).reason;
+    },
+    /** Its newest block. */
+    height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
     /** CometBFT's time of a block, in Unix milliseconds. */
     async engineTime(height: number): Promise<number> {
       const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
@@ -263,6 +271,19 @@ export async function eventually(what: string, condition: () => Promise<boolean>
     await setTimeout(100);
   }
   throw new Error(`not within ${WAIT_MS / 1000} s: ${what}`);
+}
+
+/** Asserts that `nodes` have the same blocks, up to the newest that all have. */
+export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<void> {
+  const last = Math.min(...(await Promise.all(nodes.map((node) => node.height()))));
+  for (let number = 0; number <= last; number++) {
+    const hashes = await Promise.all(
+      nodes.map(
+        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
+      ),
+    );
+    assert.equal(new Set(hashes).size, 1, `block ${number}`);
+  }
 }
 
 /** True where CometBFT can be started, and these tests were asked for. */

@@ -98,7 +98,9 @@ export function faultOf(line: string): EngineFault | undefined {
     const [, height, engineBase] = behind.map(Number) as [number, number, number];
     return { kind: "applicationBehind", height, engineBase };
   }
-  if (line.includes("CONSENSUS FAILURE")) {
+  // A proposal with another app hash is its proposer's fault, a stored block with one is this node's.
+  const isReplayed = line.includes("error on replay") && line.includes("wrong Block.Header");
+  if (isReplayed || line.includes("CONSENSUS FAILURE")) {
     return { kind: "consensusFailure", text: textOf(line) };
   }
   if (line.includes("State sync failed")) return { kind: "stateSyncFailed", text: textOf(line) };

@@ -202,5 +202,10 @@ test("the lines of CometBFT v0.40 that matter are recognised", () => {
       text: "CONSENSUS FAILURE!!!: wrong Block.Header.AppHash",
     },
   );
+  const replay =
+    "error during handshake: error on replay: wrong Block.Header.AppHash.  Expected 1, got 2";
+  assert.deepEqual(faultOf(replay), { kind: "consensusFailure", text: replay });
+  const proposal = { _msg: "prevoting nil", err: "wrong Block.Header.AppHash" };
+  assert.equal(faultOf(line(proposal)), undefined);
   assert.equal(faultOf(line({ _msg: "Stopping peer for error" })), undefined);
 });

@@ -20,8 +20,10 @@ export type EngineFault =
       /** The first block that CometBFT has. */
       readonly engineBase: number;
     }
-  /** Consensus stopped for good while the process goes on. */
+  /** Consensus stopped for good; at first the process goes on, and after a restart it ends with the same panic. */
   | { readonly kind: "consensusFailure"; readonly text: string }
+  /** CometBFT could not write: it is well again with space. */
+  | { readonly kind: "diskFull"; readonly text: string }
   /** No snapshot of a peer could be restored; the process goes on and does nothing. */
   | { readonly kind: "stateSyncFailed"; readonly text: string }
   /** Blocks are rejected because this machine's clock is behind. */
@@ -87,6 +89,9 @@ async function stopChild(
   clearTimeout(timer);
 }
 
+/** The text of ENOSPC in Go. */
+const NO_SPACE = "no space left on device";
+
 /** What a line of the log says, where it says something the supervisor has to act on. */
 export function faultOf(line: string): EngineFault | undefined {
   const ahead = /app block height \((\d+)\) is higher than core \((\d+)\)/.exec(line);
@@ -98,10 +103,9 @@ export function faultOf(line: string): EngineFault | undefined {
     const [, height, engineBase] = behind.map(Number) as [number, number, number];
     return { kind: "applicationBehind", height, engineBase };
   }
-  // A proposal with another app hash is its proposer's fault, a stored block with one is this node's.
-  const isReplayed = line.includes("error on replay") && line.includes("wrong Block.Header");
-  if (isReplayed || line.includes("CONSENSUS FAILURE")) {
-    return { kind: "consensusFailure", text: textOf(line) };
+  if (line.startsWith("panic: ") || line.includes("CONSENSUS FAILURE")) {
+    const text = textOf(line);
+    return { kind: text.includes(NO_SPACE) ? "diskFull" : "consensusFailure", text };
   }
   if (line.includes("State sync failed")) return { kind: "stateSyncFailed", text: textOf(line) };
   if (/block time.*(?:ahead|future|tolerance)|(?:ahead|future).*block time/i.test(line)) {

@@ -151,6 +151,17 @@ test("a consensus failure stops the living process, and three at one height leav
   assert.match(state.kind === "failed" ? state.reason : "", /AppHash/);
 });
 
+test("an engine whose disk is full is tried for ever", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 8_000]) {
+    runs.at(-1)!.fault({ kind: "diskFull", text: "no space left on device" });
+    await runs.at(-1)!.end();
+    assert.equal(supervisor.state.kind, "restarting");
+    fire(pause);
+  }
+});
+
 test("equal failures at different heights do not add up", async () => {
   const { supervisor, runs, world, fire } = createTestSupervisor();
   supervisor.start();
@@ -202,10 +213,14 @@ test("the lines of CometBFT v0.40 that matter are recognised", () => {
       text: "CONSENSUS FAILURE!!!: wrong Block.Header.AppHash",
     },
   );
-  const replay =
-    "error during handshake: error on replay: wrong Block.Header.AppHash.  Expected 1, got 2";
-  assert.deepEqual(faultOf(replay), { kind: "consensusFailure", text: replay });
-  const proposal = { _msg: "prevoting nil", err: "wrong Block.Header.AppHash" };
-  assert.equal(faultOf(line(proposal)), undefined);
+  const reason = "+2/3 prevoted for an invalid block: wrong Block.Header.AppHash";
+  const panic = { kind: "consensusFailure", text: `panic: ${reason}` };
+  assert.deepEqual(faultOf(`panic: ${reason}`), panic);
+  assert.equal(faultOf(line({ _msg: "prevoting nil", err: reason })), undefined);
+  const full = { _msg: "CONSENSUS FAILURE!!!", err: "write cs.wal: no space left on device" };
+  assert.deepEqual(faultOf(line(full)), {
+    kind: "diskFull",
+    text: "CONSENSUS FAILURE!!!: write cs.wal: no space left on device",
+  });
   assert.equal(faultOf(line({ _msg: "Stopping peer for error" })), undefined);
 });

@@ -40,6 +40,8 @@ export type NetworkOptions = {
   readonly blockTime?: string;
   /** Accounts that own something. */
   readonly funded?: readonly string[];
+  /** Arguments of Node.js for every node. */
+  readonly nodeArgs?: readonly string[];
   /** A genesis file in place of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
@@ -56,13 +58,14 @@ export class Network {
   /** Every hash that a node answered. */
   readonly hashes: `0x${string}`[] = [];
 
-  private constructor(validators: number, followers: number, flags: readonly string[]) {
+  private constructor({ validators, followers = 0, flags = [], nodeArgs = [] }: NetworkOptions) {
     this.nodes = Array.from({ length: validators + followers }, (_, index) =>
       createNode(
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
         ENGINE_RPC_PORT + PORT_STEP * index,
         [...flags],
+        nodeArgs,
       ),
     );
   }
@@ -102,8 +105,8 @@ export class Network {
 
   /** Homes of nodes that are not started. */
   static async create(options: NetworkOptions): Promise<Network> {
-    const { validators, followers = 0, flags = [], blockTime = "500ms" } = options;
-    const network = new Network(validators, followers, flags);
+    const { validators, followers = 0, blockTime = "500ms" } = options;
+    const network = new Network(options);
     const { code, stderr } = await runEvmintd([
       ...["testnet", "--output", join(network.folder, "net")],
       ...["--validators", String(validators), "--full-nodes", String(followers)],
@@ -175,7 +178,13 @@ type CommitAnswer = {
 /** Block id flag of a signature for the block. */
 const SIGNED = 2;
 
-function createNode(home: string, port: number, rpcPort: number, flags: string[]) {
+function createNode(
+  home: string,
+  port: number,
+  rpcPort: number,
+  flags: string[],
+  nodeArgs: readonly string[] = [],
+) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -224,7 +233,7 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
       );
     },
     start() {
-      running = spawnEvmintd(["start", "--home", home, ...flags]);
+      running = spawnEvmintd(["start", "--home", home, ...flags], nodeArgs);
     },
     async kill() {
       running?.child.kill("SIGKILL");

@@ -11,7 +11,7 @@ import {
   withOffsets,
 } from "../../storage/offset-set.ts";
 import { META, numberFromKey, TABLE, tableKey } from "../../storage/schema.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
+import type { IndexedParts } from "../records/indexed-block.ts";
 import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import type { LogFilter } from "./log-filter.ts";
 import { LOG_CHUNK_BLOCKS, type LogSource } from "./log-source.ts";
@@ -120,7 +120,7 @@ export class LogIndex implements LogSource {
   }
 
   /** Takes the next block; one that is known already is passed over. */
-  remember(executed: Pick<ExecutedBlock, "block" | "receipts">): void {
+  remember(executed: IndexedParts): void {
     const { number } = executed.block.header;
     if (number < this.#knownBlocks) return;
     this.#knownBlocks = number + 1;
@@ -246,11 +246,7 @@ export class LogIndex implements LogSource {
    * Makes block `last` the newest; `removed` are all blocks after it. In memory it holds at once, so
    * after an exception the index must be opened again.
    */
-  rollback(
-    writer: KvWriter,
-    last: number,
-    removed: Iterable<Pick<ExecutedBlock, "block" | "receipts">>,
-  ): void {
+  rollback(writer: KvWriter, last: number, removed: Iterable<IndexedParts>): void {
     const terms = new Set<LogTerm>();
     let newest = last;
     for (const executed of removed) {
@@ -279,10 +275,7 @@ export class LogIndex implements LogSource {
   }
 
   /** The steps that remove the logs of a block, and of its terms all postings before block `base`, which must be in rows. */
-  *pruneSteps(
-    executed: Pick<ExecutedBlock, "block" | "receipts">,
-    base: number,
-  ): Generator<(writer: KvWriter) => void> {
+  *pruneSteps(executed: IndexedParts, base: number): Generator<(writer: KvWriter) => void> {
     const row = encodeBlockLogs(executed);
     if (row === undefined) return;
     const logs = new BlockLogs(executed.block.header.number, row);

@@ -19,7 +19,6 @@ import {
 import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
 import { LogIndex } from "../../logs/log-index.ts";
 import { decodePrefix } from "../../records/block-record.ts";
 import {
@@ -30,6 +29,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../../records/changes-record.ts";
+import type { IndexedParts } from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import {
   addressesFrom,
@@ -64,7 +64,7 @@ import { UndoMarks } from "./undo-marks.ts";
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
-  readonly executed: Pick<ExecutedBlock, "block" | "receipts">;
+  readonly executed: IndexedParts;
   readonly rows: ChangeRows;
   /** of its record in the log */
   readonly position: number;

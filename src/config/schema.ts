@@ -452,6 +452,18 @@ export const SCHEMA = {
       description: "The socket file, seen from the home.",
     }),
   },
+  evm: {
+    compile: option("evm.compile", oneOf(["auto", "off"]), DEFAULTS.evmCompile, {
+      description:
+        "auto: contracts whose code uses much gas are compiled in a thread of their own and then run faster.",
+    }),
+    compileCacheBytesMax: option(
+      "evm.compile-cache-size",
+      byteSize,
+      DEFAULTS.evmCompileCacheBytesMax,
+      { description: "Memory of compiled contracts; the least recently used are dropped." },
+    ),
+  },
   consensus: {
     engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
       description:

@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeDeployData, encodeFunctionData } from "viem";
+import { encodeDeployData, encodeFunctionData, type Hex, toFunctionSelector } from "viem";
 import { DEV_ADDRESSES } from "../../test/support/accounts.ts";
+import { assemble, deploymentOf } from "../../test/support/assembler.ts";
 import { contract } from "../../test/support/contracts.ts";
 import { median } from "../support/load.ts";
 import { call, type Peer, startAnvil, startEvmint } from "../support/peers.ts";
@@ -19,7 +20,7 @@ type Receipt = { readonly contractAddress: string | null; readonly status: strin
 
 /**
  * `npm run bench -- fork [ROUNDS]`: a chain that continues another one on this machine, at once and with the latency of a provider: milliseconds of the first transfer of a token in it, whose
- * contract and slots are fetched, and of later ones; and of the first transfer after a restart over what is on disk. Ours and anvil's.
+ * contract and slots are fetched, and of later ones; of the first call of a contract deployed on the fork that reads ten balances of the token; and of the first transfer after a restart over what is on disk. Ours and anvil's.
  */
 export async function run([roundsText = "5"]: readonly string[]): Promise<void> {
   const rounds = Number(roundsText);
@@ -44,7 +45,7 @@ export async function run([roundsText = "5"]: readonly string[]): Promise<void> 
           extraArguments: ["--fork-url", at, "--no-storage-caching"],
         });
         if (anvil === undefined) break;
-        anvils.push(await transfers(anvil, token));
+        anvils.push([...(await transfers(anvil, token)), await readingMs(anvil, token)]);
         await anvil.stop();
       }
       if (anvils.length > 0) rows.push({ remote: distance, ...rowOf("anvil", anvils, undefined) });
@@ -87,7 +88,9 @@ async function measureOurs(url: string, token: string, rounds: number) {
       for (const times of [cold, restarted]) {
         const extraArguments = times === cold ? ["--fork-url", url] : [];
         const node = await startEvmint({ home, extraArguments });
-        times.push(await transfers(node, token));
+        const ms = await transfers(node, token);
+        // A new contract is an account that the cache of a fork does not know.
+        times.push(times === cold ? [...ms, await readingMs(node, token)] : ms);
         await node.stop();
       }
     } finally {
@@ -95,6 +98,22 @@ async function measureOurs(url: string, token: string, rounds: number) {
     }
   }
   return rowOf("evmint", cold, restarted);
+}
+
+/** Asks the token for the balances of as many accounts as one slot each. */
+const BALANCES = 10;
+
+/** Init code of a contract that reads BALANCES balances of `token`. */
+function readerOf(token: string): Hex {
+  const selector = toFunctionSelector("balanceOf(address)").slice(2).padEnd(64, "0");
+  const reads = Array.from(
+    { length: BALANCES },
+    (_, i) => `
+      PUSH20 ${`${i + 1}`.padStart(40, "c")} PUSH1 04 MSTORE
+      PUSH1 20 PUSH1 40 PUSH1 24 PUSH1 00 PUSH20 ${token} GAS STATICCALL POP`,
+  );
+  const begin = `PUSH32 ${selector} PUSH1 00 MSTORE`;
+  return deploymentOf(assemble(`${begin} ${reads.join(" ")} PUSH1 20 PUSH1 40 RETURN`));
 }
 
 /** Milliseconds of the first transfer and of three more. */
@@ -110,6 +129,14 @@ async function transfers(peer: Peer, token: string): Promise<number[]> {
   return times;
 }
 
+/** Milliseconds of the first call of a contract that is on the fork alone. */
+async function readingMs(peer: Peer, token: string): Promise<number> {
+  const { contractAddress: to } = await send(peer, { data: readerOf(token) });
+  const begin = performance.now();
+  await call(peer.port, "eth_call", [{ from: ALICE, to, data: "0x01020304" }, "latest"]);
+  return performance.now() - begin;
+}
+
 function rowOf(
   name: string,
   cold: readonly number[][],
@@ -121,6 +148,7 @@ function rowOf(
     node: name,
     "first transfer, ms": ms(cold, 0),
     "fourth transfer, ms": ms(cold, 3),
+    [`a new contract reads ${BALANCES} balances, ms`]: ms(cold, 4),
     "first after a restart without the remote, ms": restarted ? ms(restarted, 0) : "",
   };
 }

@@ -104,7 +104,7 @@ export function openChainRpc(
   };
 }
 
-function forkedBlocksOf({ base, call }: Fork): ForkedBlocks {
+function forkedBlocksOf({ base, call, state }: Fork): ForkedBlocks {
   const { header, hash } = base.block;
-  return { number: header.number, hash, call };
+  return { number: header.number, hash, call, missedBy: (run) => state.missedBy(run) };
 }

@@ -556,6 +556,7 @@ export interface RpcMethods {
   anvil_setNextBlockTimestamp(timestamp: number | string | bigint): Promise<null>;
   anvil_setNonce(address: RpcAddress, nonce: number | string | bigint): Promise<null>;
   anvil_setPrevRandao(prevRandao: RpcHash): Promise<null>;
+  anvil_setRpcUrl(url: string): Promise<null>;
   anvil_setStorageAt(address: RpcAddress, slot: number | string | bigint, value: number | string | bigint): Promise<boolean>;
   anvil_setTime(timestamp: number | string | bigint): Promise<number>;
   anvil_snapshot(): Promise<RpcQuantity>;
@@ -761,6 +762,7 @@ export interface RpcMethods {
   hardhat_setNextBlockBaseFeePerGas(baseFeePerGas: number | string | bigint): Promise<boolean>;
   hardhat_setNonce(address: RpcAddress, nonce: number | string | bigint): Promise<boolean>;
   hardhat_setPrevRandao(prevRandao: RpcHash): Promise<boolean>;
+  hardhat_setRpcUrl(url: string): Promise<boolean>;
   hardhat_setStorageAt(address: RpcAddress, slot: number | string | bigint, value: number | string | bigint): Promise<boolean>;
   hardhat_stopImpersonatingAccount(address: RpcAddress): Promise<boolean>;
   les_addBalance(id: string, value: number | string, meta?: string | null): Promise<readonly number[]>;

@@ -154,6 +154,45 @@ test("every alert is about a metric that exists", () => {
   }
 });
 
+/** Instructions of the Dockerfile, with continued lines as one. */
+function instructions(): readonly string[] {
+  const text = readFileSync(join(deploy, "Dockerfile"), "utf8").replace(/\\\n\s*/g, " ");
+  return text.split("\n").filter((line) => /^[A-Z]/.test(line));
+}
+
+test("what the Dockerfile copies is in the repository, or comes from a stage before", () => {
+  const ignored = readFileSync(join(ROOT, ".dockerignore"), "utf8").split("\n");
+  const stages: string[] = [];
+  for (const line of instructions()) {
+    const [, stage] = /^FROM .* AS (\S+)$/.exec(line) ?? [];
+    if (stage !== undefined) stages.push(stage);
+    const [name, ...words] = line.split(/\s+/);
+    if (name !== "COPY") continue;
+    const [, from] = /^--from=(\S+)$/.exec(words[0]!) ?? [];
+    if (from !== undefined) assert.ok(stages.slice(0, -1).includes(from), line);
+    else
+      for (const source of words.slice(0, -1)) {
+        assert.ok(existsSync(join(ROOT, source)) && !ignored.includes(source), line);
+      }
+  }
+});
+
+test("the image runs on a Node.js that the package supports, not as root, and asks its node whether it is ready", () => {
+  const lines = instructions();
+  const { engines, bin } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const [least] = /\d+/.exec(engines.node)!;
+  for (const line of lines.filter((each) => each.startsWith("FROM node:"))) {
+    assert.ok(Number(/^FROM node:(\d+)-\w+-slim/.exec(line)![1]) >= Number(least), line);
+  }
+  const after = (prefix: string) => lines.findIndex((each) => each.startsWith(prefix));
+  assert.ok(lines.includes("USER node") && after("USER node") < after("ENTRYPOINT"));
+  const health = lines.find((each) => each.startsWith("HEALTHCHECK"))!;
+  const command = JSON.parse(health.slice(health.indexOf("["))) as readonly string[];
+  assert.match(command.join(" "), /http:\/\/127\.0\.0\.1:8545\/readyz/);
+  const entry = JSON.parse(lines.find((each) => each.startsWith("ENTRYPOINT"))!.slice(11));
+  assert.ok(Object.hasOwn(bin, entry[0]));
+});
+
 test("the image with CometBFT is a stage of the Dockerfile, and the last stage is the node alone", () => {
   const stages = readFileSync(join(deploy, "Dockerfile"), "utf8").match(/^FROM .*$/gm)!;
   assert.ok(stages.includes("FROM evmint AS network"));

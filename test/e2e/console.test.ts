@@ -141,6 +141,39 @@ test("the prompt prints results in the order of the lines, signatures, and error
   assert.ok(!printed.includes("22"));
 });
 
+const COMPLETION_MS_MAX = 50;
+const CLEAR_LINE = "\x15";
+
+test(`a terminal completes the names of a namespace within ${COMPLETION_MS_MAX} ms`, async () => {
+  const input = new PassThrough();
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  let printed = "";
+  const isPrinted = async (text: string) => {
+    for await (const chunk of output.iterator({ destroyOnReturn: false })) {
+      printed += chunk;
+      if (printed.includes(text)) break;
+    }
+    printed = "";
+  };
+  const historyPath = join(node.home, "completion-history");
+  const options = { token: undefined, exec: undefined, preload: undefined, historyPath };
+  const ended = runConsole({ target: node.ipcPath, ...options, input, output });
+  await isPrinted("> ");
+  const times: number[] = [];
+  // The first may load what the others find.
+  for (let round = 0; round < 5; round++) {
+    const begin = performance.now();
+    input.write("eth.getBlockRec\t");
+    await isPrinted("eipts");
+    times.push(performance.now() - begin);
+    input.write(CLEAR_LINE);
+  }
+  assert.ok(Math.min(...times) <= COMPLETION_MS_MAX, `${times} ms`);
+  input.write(".exit\r");
+  output.resume();
+  await ended;
+});
+
 test("a node that is not there, and a script that throws", async () => {
   await assert.rejects(exec("1", { target: "http://127.0.0.1:1" }), { code: "CONSOLE_CONNECTION" });
   await assert.rejects(exec("1", { target: join(node.home, "none.ipc") }), {

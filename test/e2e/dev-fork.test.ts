@@ -251,6 +251,24 @@ for (const [name, startRemote] of remotes) {
       );
     });
 
+    test("a contract of this chain alone reads one of the remote chain", async () => {
+      const { contractAddress } = await send(node.url, {
+        data: deploymentOf(
+          assemble(`
+            PUSH1 20 PUSH1 00 PUSH1 00 PUSH1 00 PUSH20 ${deployed.contractAddress} GAS STATICCALL
+            PUSH1 20 PUSH1 00 RETURN
+          `),
+        ),
+      });
+      const request = { to: contractAddress, data: "0x01020304" };
+      const readThrough = () => call(node.url, "eth_call", request, "latest");
+      assert.equal(await readThrough(), await read(deployed.contractAddress, "latest"));
+      for (const value of [word(11), word(0)]) {
+        await send(node.url, { to: deployed.contractAddress, data: value });
+        assert.equal(await readThrough(), value);
+      }
+    });
+
     test("snapshots, state by hand and a reset work over the fork", async () => {
       const { url } = node;
       const contract = deployed.contractAddress;

@@ -27,6 +27,7 @@ type SolcContract = {
 /** solc's standard JSON. */
 export type SolcInput = {
   readonly language?: string;
+  readonly settings?: object;
   readonly sources?: Readonly<Record<string, { readonly content?: string }>>;
 };
 export type SolcOutput = {

@@ -24,7 +24,7 @@ const PRUNED_TEXT =
 const REVERTED_CODE = 3;
 
 export type FetchOptions = {
-  /** Addresses of nodes of the remote chain; the next one is asked when one fails. */
+  /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
   readonly pause?: (ms: number) => Promise<unknown>;
 };
@@ -36,8 +36,10 @@ type RpcAnswer = { readonly id: number; readonly result?: unknown; readonly erro
 class TemporaryError extends Error {}
 
 /** Calls the nodes at `urls` over HTTP, in batches, again after a pause while they are busy or away. */
-export function fetchRemoteCalls({ urls, pause = sleep }: FetchOptions): RemoteCalls {
+export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
+  const { pause = sleep } = options;
   async function callBatch(calls: readonly RemoteCall[]): Promise<readonly unknown[]> {
+    const { urls } = options;
     if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
     let pruned: ForkArchiveError | undefined;

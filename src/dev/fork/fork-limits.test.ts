@@ -28,7 +28,8 @@ test("dev.fork-cache-size bounds results, their file and decoded accounts togeth
       asked += calls.length;
       return calls.map(resultOf);
     };
-    return { cache, state: new RemoteState(cachedSyncCalls(call, cache), 7, ACCOUNT_BYTES) };
+    const state = new RemoteState(cachedSyncCalls(call, cache), 7, ACCOUNT_BYTES, cache);
+    return { cache, state };
   };
   const { cache, state } = open();
   const addresses = Array.from({ length: 100 }, (_, i) => addressFromWord(BigInt(i + 1)));

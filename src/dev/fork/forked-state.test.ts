@@ -16,6 +16,7 @@ import { RemoteState } from "./remote-state.ts";
 
 const ADDRESSES = [1n, 2n, 3n].map((word) => addressFromWord(word));
 const BYTES_MAX = 1 << 20;
+const NO_CACHE = { get: () => undefined };
 const SLOTS = [0n, 1n, 2n].map((word) => hashFromBigint(word));
 
 /** Account 1 has slots and balance, 2 a balance, 3 does not exist. */
@@ -87,7 +88,7 @@ describe("ForkedState", () => {
     );
     fc.assert(
       fc.property(steps, (script) => {
-        const remote = new RemoteState((calls) => calls.map(remoteResult), 7, BYTES_MAX);
+        const remote = new RemoteState((calls) => calls.map(remoteResult), 7, BYTES_MAX, NO_CACHE);
         const forked = new ForkedState(remote);
         const whole: Rows = { balances: new Map(), slots: new Map() };
         for (const address of ADDRESSES) {
@@ -136,7 +137,7 @@ describe("ForkedState", () => {
 
   test("what is no number or no bytes is an error, not a zero", () => {
     for (const bad of [null, "0x", "", "12", 12, "0xzz"]) {
-      const remote = new RemoteState((calls) => calls.map(() => bad), 7, BYTES_MAX);
+      const remote = new RemoteState((calls) => calls.map(() => bad), 7, BYTES_MAX, NO_CACHE);
       const code = "FORK_REMOTE_FAILED";
       assert.throws(() => remote.account(ADDRESSES[0]!), { code });
       assert.throws(() => remote.storage(ADDRESSES[0]!, SLOTS[0]!), { code });

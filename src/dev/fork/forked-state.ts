@@ -6,6 +6,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import { type ForkOfflineError, ForkUnsupportedError } from "./errors.ts";
+import type { RemoteCall } from "./remote-calls.ts";
 import type { RemoteState } from "./remote-state.ts";
 
 const OFFLINE: ForkOfflineError["code"] = "FORK_REMOTE_OFFLINE";
@@ -72,6 +73,11 @@ export class ForkedState implements RemoteChain {
 
   hashAt(number: number): Hash | undefined {
     return this.#remote.hashAt(number);
+  }
+
+  /** As of `RemoteState`. */
+  missedBy(run: () => unknown): readonly RemoteCall[] {
+    return this.#remote.missedBy(run);
   }
 
   #remoteSlot(address: Address, slot: Hash): bigint {

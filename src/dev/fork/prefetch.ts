@@ -15,18 +15,22 @@ type AccessList = readonly {
 const REMEMBERED_MAX = 10_000;
 /** A call that touches more reads the rest when it needs it. */
 const READS_MAX = 1_000;
+/** Executions ahead of a call: each one gets as far as the reads of those before it allow. */
+const EXECUTIONS_MAX = 16;
 
 /**
- * Reads what a call touches of the remote chain before it runs, in two rounds of requests, while the chain's thread is free: first the accounts that
- * it names and the access list that the remote node computes, then what is in that list. A hint: what cannot be read now is an
- * error of the call that needs it.
+ * Reads what a call touches of the remote chain before it runs, in few requests, while the chain's thread is free: first the accounts that
+ * it names and the access list that the remote node computes, then what is in that list; then what an execution here misses,
+ * until one misses nothing: the remote node does not know the contracts of this chain. A hint: what cannot be read now is an error of the
+ * call that needs it.
  * @param call stores results where the state finds them
  * @param block QUANTITY of the forked block
+ * @returns takes the call, and what an execution of it misses
  */
 export function createPrefetch(
   call: RemoteCalls,
   block: string,
-): (request: PrefetchedCall) => Promise<void> {
+): (request: PrefetchedCall, missed: () => readonly RemoteCall[]) => Promise<void> {
   const remembered = new Set<string>();
 
   const readsOfAccount = (address: string) => accountReads(address.toLowerCase(), block);
@@ -42,7 +46,17 @@ export function createPrefetch(
     return reads.slice(0, READS_MAX);
   }
 
-  return async ({ from, to, data, input = data, value, accessList = [] }) => {
+  async function readMissed(missed: () => readonly RemoteCall[]): Promise<void> {
+    let count = 0;
+    for (let executions = 0; executions < EXECUTIONS_MAX && count < READS_MAX; executions++) {
+      const reads = missed().slice(0, READS_MAX - count);
+      if (reads.length === 0) return;
+      count += reads.length;
+      await call(reads);
+    }
+  }
+
+  return async ({ from, to, data, input = data, value, accessList = [] }, missed) => {
     const key = JSON.stringify([from, to, typeof input === "string" ? input.slice(0, 10) : null]);
     if (remembered.has(key)) return;
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
@@ -50,15 +64,15 @@ export function createPrefetch(
     const named = [from, to].filter((address) => typeof address === "string");
     const given = Array.isArray(accessList) ? (accessList as AccessList) : [];
     const request = { ...{ from, to, data: input, value } };
+    // A transfer of ether touches what it names.
+    const isTransfer = input === undefined || input === "0x";
     const [, computed] = await Promise.allSettled([
       call([...named.flatMap(readsOfAccount), ...readsOf(given)]),
-      // A transfer of ether touches what it names.
-      input === undefined || input === "0x"
-        ? []
-        : call([{ method: "eth_createAccessList", params: [request, block] }]),
+      isTransfer ? [] : call([{ method: "eth_createAccessList", params: [request, block] }]),
     ]);
     const [result] = computed.status === "fulfilled" ? computed.value : [];
     const list = (result as { readonly accessList?: AccessList } | undefined)?.accessList;
     if (list !== undefined) await call(readsOf(list)).catch(() => {});
+    if (!isTransfer) await readMissed(missed).catch(() => {});
   };
 }

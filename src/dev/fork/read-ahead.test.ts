@@ -45,7 +45,7 @@ test("readAhead: slots of system contracts cost one request in many blocks, thos
     requests.push(calls.length);
     return calls.map(resultOf);
   };
-  const state = new RemoteState(cachedSyncCalls(readAhead(call, cache), cache), 7, 1 << 20);
+  const state = new RemoteState(cachedSyncCalls(readAhead(call, cache), cache), 7, 1 << 20, cache);
   for (let block = 0n; block < 32n; block++) {
     for (const [address, slot] of [
       [HISTORY_STORAGE_ADDRESS, 100n + block],
@@ -68,7 +68,7 @@ test("firstReads has what the system calls of the first blocks read", async () =
     cache,
   )(firstReads({ number: 8190 }, 9000));
   const offline = cachedSyncCalls(() => assert.fail("it is in the cache"), cache);
-  const state = new RemoteState(offline, 8190, 1 << 20);
+  const state = new RemoteState(offline, 8190, 1 << 20, cache);
   for (const [address, slot] of [
     [HISTORY_STORAGE_ADDRESS, 8190n],
     [BEACON_ROOTS_ADDRESS, 809n],
@@ -91,18 +91,19 @@ test("createPrefetch reads the accounts of a call, its access list, and that of 
   const prefetch = createPrefetch(call, "0x7");
   const accessList = [{ address: TOKEN!, storageKeys: [word(9n)] }];
   const request = { from: ALICE, to: TOKEN, data: "0xa9059cbb00", accessList };
-  await prefetch(request);
+  await prefetch(request, () => []);
   assert.equal(requests.length, 3);
   const later = new RemoteState(
     cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),
     7,
     1 << 20,
+    cache,
   );
   for (const address of [ALICE!, TOKEN!, ORACLE!])
     assert.equal(later.account(address)?.balance, 1n);
   assert.equal(later.storage(TOKEN!, word(9n)), 9n);
   assert.equal(later.storage(ORACLE!, word(6n)), 6n);
-  await prefetch({ ...request, data: "0xa9059cbb01" });
+  await prefetch({ ...request, data: "0xa9059cbb01" }, () => []);
   assert.equal(requests.length, 3);
 });
 
@@ -110,5 +111,36 @@ test("createPrefetch is a hint: a remote node that fails is no error", async () 
   const prefetch = createPrefetch(async () => {
     throw new ForkAnswerError("no");
   }, "0x7");
-  await prefetch({ from: ALICE, to: TOKEN, data: "0x01020304" });
+  await prefetch({ from: ALICE, to: TOKEN, data: "0x01020304" }, () => []);
+});
+
+test("what contracts of this chain read of the remote one is found by executing the call: one request for all that depends on nothing unread", async () => {
+  const cache = openCache();
+  const requests: number[] = [];
+  const call = cachedCalls(async (calls) => {
+    requests.push(calls.length);
+    return calls.map((each) =>
+      each.method === "eth_createAccessList" ? { accessList: [] } : resultOf(each),
+    );
+  }, cache);
+  const state = new RemoteState(
+    cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),
+    7,
+    1 << 20,
+    cache,
+  );
+  /** Reads ten slots, then one whose number is in the tenth, and fails where the account is not there. */
+  const execute = () => {
+    const account = state.account(ORACLE!);
+    for (let slot = 1n; slot <= 10n; slot++) state.storage(ORACLE!, word(slot));
+    const next = state.storage(ORACLE!, word(10n)) + 100n;
+    if (account === undefined) throw new Error("no code");
+    return state.storage(ORACLE!, word(next));
+  };
+  const prefetch = createPrefetch(call, "0x7");
+  const request = { from: ALICE, to: TOKEN, data: "0x01020304" };
+  await prefetch(request, () => state.missedBy(execute));
+  assert.deepEqual(requests.slice(2), [14, 1]);
+  // Nothing that was supposed meanwhile is left over.
+  assert.equal(execute(), 110n);
 });

@@ -5,6 +5,7 @@ import { keccak256Hash } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { type Account, isEmptyAccount } from "../../state/account.ts";
 import { ForkRemoteError } from "./errors.ts";
+import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 
 export type RemoteAccount = Account & { readonly code: Uint8Array };
@@ -19,10 +20,20 @@ export class RemoteState {
   #bytes = 0;
   readonly #block: string;
   readonly #accounts = new Map<Address, RemoteAccount | undefined>();
+  readonly #cache: Pick<ForkCache, "get">;
+  /** Reads that `missedBy` collects. */
+  #missed: RemoteCall[] | undefined;
 
-  constructor(call: SyncRemoteCalls, blockNumber: number, bytesMax: number) {
+  /** @param cache where `call` stores its results */
+  constructor(
+    call: SyncRemoteCalls,
+    blockNumber: number,
+    bytesMax: number,
+    cache: Pick<ForkCache, "get">,
+  ) {
     this.#call = call;
     this.#bytesMax = bytesMax;
+    this.#cache = cache;
     this.#block = toQuantity(blockNumber);
   }
 
@@ -33,8 +44,37 @@ export class RemoteState {
 
   /** undefined: no such account */
   account(address: Address): RemoteAccount | undefined {
+    if (this.#missed !== undefined && !this.#accounts.has(address)) {
+      const results = this.#known(accountReads(address, this.#block));
+      return results && accountOf(results[0], results[1], results[2]);
+    }
     this.load([address]);
     return this.#accounts.get(address);
+  }
+
+  /**
+   * What `run` reads that is not known. Meanwhile it is taken for empty: the result of `run` means nothing, and what it throws is
+   * ignored.
+   */
+  missedBy(run: () => unknown): readonly RemoteCall[] {
+    const missed: RemoteCall[] = [];
+    this.#missed = missed;
+    try {
+      run();
+    } catch {
+      // Of an execution over a state that is not the chain's.
+    } finally {
+      this.#missed = undefined;
+    }
+    return missed;
+  }
+
+  /** Results of `reads`; undefined where one is missed. */
+  #known(reads: readonly RemoteCall[]): readonly unknown[] | undefined {
+    const known = reads.flatMap((read) => this.#cache.get(read) ?? []);
+    if (known.length === reads.length) return known.map(({ result }) => result);
+    this.#missed!.push(...reads);
+    return undefined;
   }
 
   /** Reads accounts in one request. */
@@ -56,9 +96,12 @@ export class RemoteState {
   }
 
   storage(address: Address, slot: Hash): bigint {
-    const [value] = this.#call([
-      { method: "eth_getStorageAt", params: [address, slot, this.#block] },
-    ]);
+    const read = { method: "eth_getStorageAt", params: [address, slot, this.#block] };
+    if (this.#missed !== undefined) {
+      const known = this.#known([read]);
+      return known === undefined ? 0n : bigintOf(known[0]);
+    }
+    const [value] = this.#call([read]);
     return bigintOf(value);
   }
 

@@ -29,6 +29,10 @@ const FORMS: Readonly<Record<string, unknown>> = {
   },
   "solc's standard JSON output": output,
   "Hardhat's build-info": { input, output },
+  "Foundry's build-info": {
+    input: { ...input, version: "0.8.37", allowPaths: [], basePath: "/", includePaths: [] },
+    output,
+  },
 };
 
 for (const [form, json] of Object.entries(FORMS)) {

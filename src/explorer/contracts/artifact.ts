@@ -55,8 +55,10 @@ function contractsIn(artifact: Json, fileName: string): readonly UploadedContrac
 }
 
 function inputIn(json: Json): SolcInput | undefined {
-  const input = (json["input"] ?? json) as SolcInput;
-  return input.language !== undefined && input.sources !== undefined ? input : undefined;
+  const { language, sources, settings } = (json["input"] ?? json) as SolcInput;
+  if (language === undefined || sources === undefined) return undefined;
+  // Foundry's build-info has options of its own beside them, which solc rejects.
+  return { language, sources, ...(settings && { settings }) };
 }
 
 function bareAbi(abi: readonly AbiItem[], fileName: string): UploadedContract {

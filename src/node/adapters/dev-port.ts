@@ -18,7 +18,7 @@ export function assertDevChain({ devChain }: Pick<ChainCore, "devChain">): DevCh
 /** `DevPort` over the chain of `core`. */
 export function createDevPort(
   core: Pick<ChainCore, "devChain" | "chain" | "store" | "patches" | "mempool">,
-): Omit<DevPort, "reset"> {
+): Omit<DevPort, "reset" | "setForkUrl"> {
   const dev = () => assertDevChain(core);
 
   function addresses(): Set<Address> {

@@ -3,13 +3,17 @@ import { MessageChannel, receiveMessageOnPort, type Worker } from "node:worker_t
 import { ForkRemoteError } from "../../dev/fork/errors.ts";
 import type { SyncRemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
-import type { FetchRemoteData, FetchReply } from "../workers/fetch-remote.ts";
+import type { FetchRemoteData, FetchReply, FetchRequest } from "../workers/fetch-remote.ts";
 import { startWorker } from "../workers/start-worker.ts";
 
 /** Longer than all rounds of `fetchRemoteCalls` with an address that does not answer. */
 const WAIT_MS_MAX = 120_000;
 
-export type RemoteThread = { readonly call: SyncRemoteCalls; close(): Promise<void> };
+export type RemoteThread = {
+  readonly call: SyncRemoteCalls;
+  setUrls(urls: readonly string[]): void;
+  close(): Promise<void>;
+};
 
 /** A thread that calls the remote chain while this one waits for the result. */
 export async function startRemoteThread(urls: readonly string[]): Promise<RemoteThread> {
@@ -24,10 +28,12 @@ export async function startRemoteThread(urls: readonly string[]): Promise<Remote
   // From here on messages are taken by `receiveMessageOnPort` alone.
   port1.unref();
   worker.unref();
+  const send = (request: FetchRequest) => port1.postMessage(request);
   return {
+    setUrls: (urls) => send({ urls }),
     call(calls) {
       Atomics.store(signal, 0, 0);
-      port1.postMessage(calls);
+      send(calls);
       if (Atomics.wait(signal, 0, 0, WAIT_MS_MAX) === "timed-out") {
         throw new ForkRemoteError("the remote chain does not answer");
       }

@@ -40,14 +40,16 @@ export type Fork = {
   readonly genesis: Genesis;
   /** The forked block, the base of the store: without its transactions, which the remote chain has. */
   readonly base: BlockRecord;
-  readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter">;
+  readonly state: RemoteChain & Pick<ForkedState, "apply" | "dropAfter" | "missedBy">;
   /** State tries have the state root of the forked block for what the store has of its state. */
   readonly aliasRoot: (trie: StateTrie) => StateTrie;
   /** Calls about blocks up to the fork; what they answer is in the cache. */
   readonly call: RemoteCalls;
+  readonly point: ForkPoint;
   readonly choice: ForkChoice;
   /** Nodes of the remote chain; none: what is in the cache alone is known. */
   readonly urls: readonly string[];
+  setUrls(urls: readonly string[]): void;
   /** Memory of what was read of the remote chain. */
   cacheBytes(): number;
   /** Results that found no place in it. */
@@ -67,9 +69,10 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
   const chosen = isNew ? (choice === undefined ? await newChoice(config) : choice) : stored;
   if (chosen === null) return undefined;
   assertForkable(config);
-  const { point, urls = config.devChain.forkUrls } = chosen;
+  const { point } = chosen;
+  const nodes = { urls: chosen.urls ?? config.devChain.forkUrls };
   const { chainId, header, alloc } = point;
-  const fetchCalls = fetchRemoteCalls({ urls });
+  const fetchCalls = fetchRemoteCalls(nodes);
   const accountBytes = config.devChain.forkCacheBytes / DECODED_SHARE;
   const cache = new ForkCache(
     forkCachePath(config.home, chainId, header.number),
@@ -78,11 +81,12 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
   const call = cachedCalls(fetchCalls, cache);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
-  const [thread] = await Promise.all([startRemoteThread(urls), call(reads).catch(() => {})]);
+  const [thread] = await Promise.all([startRemoteThread(nodes.urls), call(reads).catch(() => {})]);
   const remote = new RemoteState(
     cachedSyncCalls(readAhead(thread.call, cache), cache),
     header.number,
     accountBytes,
+    cache,
   );
   const state = new ForkedState(remote);
   const changes = changesOfAlloc(alloc);
@@ -105,8 +109,15 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     state,
     aliasRoot: (trie) => aliasRoot(trie, root, header.stateRoot),
     call,
+    point,
     choice: chosen,
-    urls,
+    get urls() {
+      return nodes.urls;
+    },
+    setUrls(urls) {
+      nodes.urls = urls;
+      thread.setUrls(urls);
+    },
     cacheBytes: () => cache.bytes + remote.bytes,
     uncached: () => cache.rejected,
     close: thread.close,

@@ -31,6 +31,7 @@ import {
 import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "../adapters/threaded-execution.ts";
 import { createValidatorVoting } from "../adapters/validator-voting.ts";
+import { setForkUrl } from "../dev/fork-url.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { submissionRulesOf } from "./submission-rules.ts";
@@ -88,7 +89,11 @@ export function createRpcPorts(
     execution,
     inspection: createInspectionPort(limits, { core, execution, files: modules.files }),
     keys: createKeysPort(modules.keys, core.devChain),
-    dev: { ...createDevPort(core), reset: modules.reset },
+    dev: {
+      ...createDevPort(core),
+      reset: modules.reset,
+      setForkUrl: (url) => setForkUrl(config, core.fork, url),
+    },
     node: createNodePort(config, core, chain, modules),
     les: modules.les,
     shh: modules.shh,

@@ -14,8 +14,12 @@ export type FetchRemoteData = {
 
 export type FetchReply = { readonly results: readonly unknown[] } | { readonly error: ErrorData };
 
+/** Calls to make, which are answered, or other nodes to ask from now on. */
+export type FetchRequest = readonly RemoteCall[] | { readonly urls: readonly string[] };
+
 const { urls, port, signal } = workerData as FetchRemoteData;
-const call = fetchRemoteCalls({ urls });
+const nodes = { urls };
+const call = fetchRemoteCalls(nodes);
 
 async function answer(calls: readonly RemoteCall[]): Promise<void> {
   let reply: FetchReply;
@@ -29,5 +33,8 @@ async function answer(calls: readonly RemoteCall[]): Promise<void> {
   Atomics.notify(signal, 0);
 }
 
-port.on("message", (calls: readonly RemoteCall[]) => void answer(calls));
+port.on("message", (request: FetchRequest) => {
+  if ("urls" in request) nodes.urls = request.urls;
+  else void answer(request);
+});
 port.postMessage("ready");

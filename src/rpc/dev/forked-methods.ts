@@ -1,12 +1,14 @@
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { createPrefetch, type PrefetchedCall } from "../../dev/fork/prefetch.ts";
-import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
+import type { RemoteCall, RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { decodePooledTransaction } from "../../types/transaction/decode.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Method, Registry } from "../dispatch/method.ts";
+import { blockSelector } from "../params/block-selector.ts";
+import { callArguments } from "../params/call-arguments.ts";
 import { jsonString } from "../params/codec.ts";
 import type { RpcPorts } from "../ports/rpc-ports.ts";
 import {
@@ -25,6 +27,8 @@ export type ForkedBlocks = {
   readonly number: number;
   readonly hash: Hash;
   readonly call: RemoteCalls;
+  /** What `run`, synchronous, reads of the remote chain that is not known yet. */
+  readonly missedBy: (run: () => unknown) => readonly RemoteCall[];
 };
 
 const HASH = /^0x[0-9a-fA-F]{64}$/;
@@ -56,6 +60,13 @@ function callOfRaw(raw: unknown): PrefetchedCall | undefined {
     return undefined;
   }
 }
+
+/** Executes `request` on the newest state, for what it reads alone. */
+function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): void {
+  const outcome = execution.call(callArguments.decode(request), blockSelector.decode("latest"), {});
+  if (outcome instanceof Promise) outcome.catch(() => {});
+}
+
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
 type Runner = (method: Method<RpcPorts>, args: RunArguments) => ReturnType<Method<RpcPorts>["run"]>;
 
@@ -270,7 +281,10 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   async function runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
     const request = prefetchedCall(method.name, args[1] ?? []);
-    if (request !== undefined) await prefetch(request);
+    if (request !== undefined) {
+      const { execution } = args[0];
+      await prefetch(request, () => fork.missedBy(() => execute(request, execution)));
+    }
     return (runnerOf(method.name) ?? runHere)(method, args);
   }
 

@@ -26,6 +26,7 @@ import { setPrevRandao } from "./blocks/set-prev-randao.ts";
 import { anvilNodeInfo } from "./client/anvil-node-info.ts";
 import { hardhatMetadata } from "./client/hardhat-metadata.ts";
 import { setLoggingEnabled } from "./client/set-logging-enabled.ts";
+import { setRpcUrl } from "./client/set-rpc-url.ts";
 import { dumpState } from "./history/dump-state.ts";
 import { loadState } from "./history/load-state.ts";
 import { reorg } from "./history/reorg.ts";
@@ -102,4 +103,5 @@ export const DEV_METHODS: readonly Method<RpcPorts>[] = [
   ...dumpState,
   ...loadState,
   ...setLoggingEnabled,
+  ...setRpcUrl,
 ];

@@ -43,6 +43,11 @@ export interface DevPort {
    * @throws DevControlError where no node of the other chain is known, ForkRemoteError when it does not answer
    */
   reset(forking?: Forking): Promise<void>;
+  /**
+   * Asks another node of the forked chain from now on.
+   * @throws DevControlError where nothing is forked or the node has another chain, ForkRemoteError when it does not answer
+   */
+  setForkUrl(url: string): Promise<void>;
   impersonate(address: Address, isOn: boolean): MaybePromise<void>;
   /** Submits a transaction that carries `impersonatingSignature`, for any sender. */
   submitUnsigned(raw: Uint8Array): MaybePromise<Hash>;

@@ -3,6 +3,7 @@ import { optional, type ParamCodec } from "../../params/codec.ts";
 import type { Forking } from "../../ports/dev.ts";
 import { bothNames, controlMethods, type DevModules } from "../control-methods.ts";
 import { lenientCount } from "../lenient-number.ts";
+import { remoteUrl } from "../remote-url.ts";
 
 /** `{forking: {jsonRpcUrl?, blockNumber?}}`; without `forking` nothing is forked. */
 const resetOptions: ParamCodec<Forking | undefined> = {
@@ -12,7 +13,7 @@ const resetOptions: ParamCodec<Forking | undefined> = {
     properties: {
       forking: {
         type: "object",
-        properties: { jsonRpcUrl: { type: "string" }, blockNumber: lenientCount.schema! },
+        properties: { jsonRpcUrl: remoteUrl.schema!, blockNumber: lenientCount.schema! },
       },
     },
   },
@@ -20,11 +21,8 @@ const resetOptions: ParamCodec<Forking | undefined> = {
     const { forking } = object(value, "options");
     if (forking === undefined || forking === null) return undefined;
     const { jsonRpcUrl: url, blockNumber } = object(forking, "forking");
-    if (url != null && (typeof url !== "string" || !/^https?:\/\//.test(url))) {
-      throw new InvalidValueError("jsonRpcUrl: the address of a node over HTTP is wanted");
-    }
     return {
-      ...(url != null && { url }),
+      ...(url != null && { url: remoteUrl.decode(url, "jsonRpcUrl") }),
       // viem sends NaN, null over a wire, where its caller gave no number.
       ...(blockNumber != null &&
         !Number.isNaN(blockNumber) && {

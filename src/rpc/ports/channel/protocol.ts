@@ -175,6 +175,7 @@ export const REMOTE_METHODS = {
     rollback: CALL,
     reorg: CALL,
     reset: CALL,
+    setForkUrl: CALL,
     impersonate: CALL,
     submitUnsigned: CALL,
     drop: CALL,

@@ -1,0 +1,77 @@
+/** `anvil_setRpcUrl`: a fork goes on with another node of the chain that it continues. */
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { overHttp } from "../support/clients.ts";
+import { startEvmintd } from "../support/evmintd.ts";
+import { startTestNode, type TestNode } from "../support/test-node.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "evmint-fork-url-"));
+const home = join(folder, "fork");
+/** The remote chain has a balance for each, of so many wei as its last digit. */
+const ACCOUNTS = [1, 2, 3].map((n) => `0x${"00".repeat(18)}ab0${n}`);
+
+type Remote = Awaited<ReturnType<typeof startEvmintd>>;
+/** Two nodes of one chain, each in a process of its own, because the forked node waits for them. */
+let first: Remote;
+let second: Remote;
+let node: TestNode;
+
+async function startRemote(name: string): Promise<Remote> {
+  return startEvmintd(join(folder, name), ["--dev", "--chain-id", "777"]);
+}
+
+async function kill({ child, exited }: Remote): Promise<void> {
+  child.kill("SIGKILL");
+  await exited;
+}
+
+const ask = (url: string, method: string, ...params: unknown[]) => overHttp(url, method, params);
+const balanceOf = async (account: string | undefined) =>
+  Number((await ask(node.url, "eth_getBalance", account, "latest")).result);
+const setUrl = (url: string) => ask(node.url, "anvil_setRpcUrl", url);
+const start = (settings = {}) => startTestNode({ dev: true, home, settings });
+
+before(async () => {
+  first = await startRemote("first");
+  for (const [i, account] of ACCOUNTS.entries()) {
+    const { error } = await ask(first.url, "anvil_setBalance", account, `0x${i + 1}`);
+    assert.equal(error, undefined);
+  }
+  await ask(first.url, "evm_mine");
+  await kill(first);
+  const filter = (path: string) => !path.endsWith(".ipc");
+  cpSync(join(folder, "first"), join(folder, "second"), { recursive: true, filter });
+  [first, second] = await Promise.all([startRemote("first"), startRemote("second")]);
+  node = await start({ "dev.fork-url": first.url });
+});
+after(async () => {
+  await node?.stop();
+  await kill(second);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("another node of the same chain takes over, also after a restart", async () => {
+  assert.equal(await balanceOf(ACCOUNTS[0]), 1);
+  assert.equal((await setUrl(second.url)).result, null);
+  await kill(first);
+  assert.equal(await balanceOf(ACCOUNTS[1]), 2);
+  const { result } = await ask(node.url, "anvil_nodeInfo");
+  assert.equal((result as { forkConfig: { forkUrl: string } }).forkConfig.forkUrl, second.url);
+  await node.stop();
+  node = await start();
+  assert.equal(await balanceOf(ACCOUNTS[2]), 3);
+});
+
+test("a node of another chain, one that does not answer and text that is no address are rejected, and change nothing", async (context) => {
+  const other = await startTestNode({ dev: true });
+  context.after(() => other.stop());
+  assert.equal((await setUrl(other.url)).error?.code, -32000);
+  assert.equal((await setUrl("http://127.0.0.1:1")).error?.code, -32000);
+  assert.equal((await setUrl("nowhere")).error?.code, -32602);
+  assert.equal(await balanceOf(`0x${"00".repeat(18)}ab04`), 0);
+  // One that forks nothing has no node to ask.
+  assert.equal((await ask(other.url, "anvil_setRpcUrl", second.url)).error?.code, -32000);
+});

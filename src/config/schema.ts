@@ -512,7 +512,7 @@ export const SCHEMA = {
       DEFAULTS.snapshotRestoreBytesMax,
       {
         description:
-          "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes some thirty times as much memory.",
+          "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes twenty to forty times as much memory.",
       },
     ),
   },

@@ -30,7 +30,10 @@ export type Field = {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A message as data: its fields by name. `encodeMessage` and `decodeMessage` do the rest. */
-export type MessageType<F extends Fields> = { readonly fields: F };
+export type MessageType<F extends Fields> = {
+  readonly fields: F;
+  readonly byNumber: ReadonlyMap<number, readonly [name: string, field: Field]>;
+};
 
 type ValueOf<T extends FieldType> = T extends keyof Scalars
   ? Scalars[T]
@@ -53,7 +56,8 @@ export type MessageOf<M> = M extends MessageType<infer F> ? MessageFields<F> : n
 export type MessageInput<M> = Partial<MessageOf<M>>;
 
 export function message<const F extends Fields>(fields: F): MessageType<F> {
-  return { fields };
+  const entries = Object.entries(fields);
+  return { fields, byNumber: new Map(entries.map((entry) => [entry[1].number, entry])) };
 }
 
 export function single<const T extends FieldType>(number: number, type: T) {
@@ -104,18 +108,15 @@ export function decodeMessage<F extends Fields>(
   bytes: Uint8Array,
 ): MessageFields<F> {
   const result: Record<string, unknown> = {};
-  const byNumber = new Map<number, readonly [name: string, field: Field]>();
-  for (const [name, field] of Object.entries(type.fields)) {
-    byNumber.set(field.number, [name, field]);
+  for (const [name, field] of type.byNumber.values()) {
     if (field.label === "repeated") result[name] = [];
     else result[name] = field.label === "optional" ? undefined : zeroOf(field.type);
   }
   const reader = new WireReader(bytes);
   while (!reader.isAtEnd) {
-    const tag = reader.varint();
-    const number = Number(tag >> 3n);
-    const wireType = Number(tag & 7n);
-    const known = byNumber.get(number);
+    const tag = reader.uint32();
+    const wireType = tag & 7;
+    const known = type.byNumber.get(tag >>> 3);
     if (known === undefined) {
       reader.skip(wireType);
       continue;
@@ -277,8 +278,20 @@ class WireReader {
     throw new MalformedProtobufError("varint of more than ten bytes");
   }
 
+  /** A tag or a length, which most often is one byte. */
+  uint32(): number {
+    const first = this.#bytes[this.#at];
+    if (first !== undefined && first < 0x80) {
+      this.#at++;
+      return first;
+    }
+    const value = Number(this.varint());
+    if (value > 0xffff_ffff) throw new MalformedProtobufError("tag or length above 2^32");
+    return value;
+  }
+
   lengthDelimited(): Uint8Array {
-    const length = Number(this.varint());
+    const length = this.uint32();
     const start = this.#at;
     if (length > this.#bytes.length - start) {
       throw new MalformedProtobufError("message is cut short");

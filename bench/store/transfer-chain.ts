@@ -221,7 +221,6 @@ export function createTransferChain(
 
 const TOKEN_ACCOUNT: Account = { nonce: 1n, balance: 0n, codeHash: EMPTY_CODE_HASH };
 
-/** The slot of holder number `index`. */
 /** Slot of the token with the balance of account number `index`. */
 export function tokenSlot(index: number): Hash {
   return keccak256Hash(Buffer.from(`holder ${index}`));

@@ -37,7 +37,7 @@ export type StoreReport = {
 };
 
 /** Faults listed one by one; one cause can give thousands. */
-const FAULTS_TOLD_MAX = 20;
+const FAULTS_LISTED_MAX = 20;
 
 /**
  * Reads everything: the checksum of every record, hash and parent of every header, what the index
@@ -264,7 +264,7 @@ class Faults {
 
   add(kind: StoreFault["kind"], number: number | undefined, what: string): void {
     this.count++;
-    if (this.first.length < FAULTS_TOLD_MAX) this.first.push({ kind, number, what });
+    if (this.first.length < FAULTS_LISTED_MAX) this.first.push({ kind, number, what });
   }
 
   /** What `work` returns; undefined, and a fault, when it throws. */

@@ -21,7 +21,11 @@ export async function buildExplorer(root, outdir) {
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
     ...browserBuild(root),
-    entryPoints: { main: "src/explorer/ui/main.tsx", style: "src/explorer/ui/style.css" },
+    entryPoints: {
+      first: "src/explorer/ui/first-block.ts",
+      main: "src/explorer/ui/main.tsx",
+      style: "src/explorer/ui/style.css",
+    },
     outdir: "explorer",
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
@@ -42,6 +46,7 @@ export async function buildExplorer(root, outdir) {
   const html = readFileSync(join(root, "src/explorer/ui/index.html"), "utf8")
     .replace("<!-- PRELOADS -->", preloads)
     .replace("STYLE", pathOf(/\/style-.*\.css$/))
+    .replace("FIRST", pathOf(/\/first-.*\.js$/))
     .replace("SCRIPT", script);
   return writePages(outdir, "explorer", [{ path: FOLDER, content: html }, ...files]);
 }

@@ -88,6 +88,7 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
     join(clone, "scripts/site/build.mjs"),
     'import "esbuild";\nexport async function buildSite() {}\n',
   );
+  writeFileSync(join(clone, "src/explorer/ui/first-block.ts"), "export const first = 1;\n");
   writeFileSync(join(clone, "src/explorer/ui/main.tsx"), 'document.title = "a";\n');
   writeFileSync(join(clone, "src/explorer/ui/style.css"), "body { margin: 0; }\n");
   writeFileSync(

@@ -35,7 +35,7 @@ export async function run([secondsText = "1200"]: readonly string[]): Promise<vo
       ...["--json-rpc.notification-buffer-limit", "262144"],
       // Caches are to be full long before the end, so that growth can be told from filling.
       ...["--json-rpc.block-cache-size", "1048576"],
-      ...["--state.cache-size", "4194304"],
+      ...["--cache.size", "4194304"],
       ...["--log.level", "warn"],
     ],
   });

@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { DEFAULTS } from "../../src/config/defaults.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
 import { printTable, updateResult } from "../support/report.ts";
@@ -186,7 +186,9 @@ function open(directory: string) {
 /** The state trie as the node has it, with its updates counted. A slot that changes counts as an account. */
 function trieOf(store: Store) {
   const times = { ms: 0, touched: 0 };
-  const stateTrie = createStateTrie(store.trieNodes, { cacheBytes: DEFAULTS.stateCacheBytes });
+  const stateTrie = createStateTrie(store.trieNodes, {
+    cacheBytes: divideCacheSize(CACHE_BYTES).trieNodes,
+  });
   const trie: StateTrie = {
     ...stateTrie,
     update(root, changes) {

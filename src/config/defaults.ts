@@ -30,6 +30,10 @@ export const DEFAULTS = {
   rpcProcesses: processesFor(availableParallelism()),
   /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
   rpcProcessesDev: 0,
+  /** Until a million random programs have run on both tiers (ADR 89). */
+  evmCompile: "off",
+  /** 1,000 contracts of 6 KB, of which a module takes some 50 times as much. */
+  evmCompileCacheBytesMax: 200 * 2 ** 20,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */
@@ -121,9 +125,6 @@ export const DEFAULTS = {
   /** Each takes up to 20 s of a thread: what waits longer has been given up by its caller. */
   poolBlobProofsMax: 4,
   poolLifetimeMs: 3 * 3_600_000,
-
-  /** All nodes but the leaves of a million accounts; one that is not cached costs a few microseconds of LMDB. */
-  stateCacheBytes: 128 * 2 ** 20,
 
   /** geth retains at least as many states: a reorganisation of a network, or a wallet behind the head, reaches no further back. */
   retainedBlocksMin: 128,

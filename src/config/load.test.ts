@@ -79,16 +79,17 @@ test("loadConfig reads each kind of value from its natural TOML and from text", 
   assert.deepEqual([...config.consensus.extraData], [0x68, 0x69]);
 });
 
-test("loadConfig names the key that took the place of one of geth's", () => {
-  const flags = { "mempool.global-slots": "5120" };
-  assert.throws(() => load({ flags }), {
-    code: "CONFIG_UNKNOWN_KEY",
-    details: {
-      key: "--mempool.global-slots",
-      source: "command line",
-      nearest: "--mempool.size-limit",
-    },
-  });
+test("loadConfig names the key that took the place of one of geth's or of an earlier version", () => {
+  const replaced = {
+    "mempool.global-slots": "mempool.size-limit",
+    "state.cache-size": "cache.size",
+  };
+  for (const [key, nearest] of Object.entries(replaced)) {
+    assert.throws(() => load({ flags: { [key]: "5120" } }), {
+      code: "CONFIG_UNKNOWN_KEY",
+      details: { key: `--${key}`, source: "command line", nearest: `--${nearest}` },
+    });
+  }
 });
 
 test("loadConfig refuses an unknown key in each source and names the nearest", () => {

@@ -1,3 +1,4 @@
+import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
@@ -33,6 +34,7 @@ export type { Option } from "./option.ts";
 export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "mempool.global-slots": "mempool.size-limit",
   "mempool.global-queue": "mempool.queue-size-limit",
+  "state.cache-size": "cache.size",
 };
 
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
@@ -450,6 +452,18 @@ export const SCHEMA = {
       description: "The socket file, seen from the home.",
     }),
   },
+  evm: {
+    compile: option("evm.compile", oneOf(["auto", "off"]), DEFAULTS.evmCompile, {
+      description:
+        "auto: contracts whose code uses much gas are compiled in a thread of their own and then run faster.",
+    }),
+    compileCacheBytesMax: option(
+      "evm.compile-cache-size",
+      byteSize,
+      DEFAULTS.evmCompileCacheBytesMax,
+      { description: "Memory of compiled contracts; the least recently used are dropped." },
+    ),
+  },
   consensus: {
     engine: option("consensus.engine", oneOf(["solo", "cometbft"]), "solo", {
       description:
@@ -562,10 +576,13 @@ export const SCHEMA = {
   },
   les: LES_SETTINGS,
   shh: SHH_SETTINGS,
-  state: {
-    cacheBytes: option("state.cache-size", byteSize, DEFAULTS.stateCacheBytes, {
-      description: "Memory for nodes of the state trie, used by half at least.",
+  cache: {
+    bytes: option("cache.size", byteSize, CACHE_BYTES, {
+      description:
+        "Memory for what was read of the chain: half for nodes of the state trie, 20 % for accounts and slots, 20 % for blocks, 10 % for code. Each RPC thread or process has up to 128 MiB of its own.",
     }),
+  },
+  state: {
     history: option("state.history", retainedBlocks(DEFAULTS.retainedBlocksMin), null, {
       description: "Newest states that can be read, archive: those of all stored blocks.",
     }),

@@ -2,6 +2,7 @@ import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { writeSegments } from "./analyse.ts";
+import { writeBlocks } from "./gen/compiled/code-map.ts";
 import { CODE, CODE_END } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
 import type { Opcode } from "./opcodes.ts";
@@ -15,6 +16,13 @@ export type Code = {
   address: number;
   /** Address of its segment table less 8·address, modulo 2^32 */
   segments: number;
+  /** Gas used in it by frames that the interpreter ran, counted where there is a compiler */
+  heat: number;
+  /** `heat` at which the compiler is asked for its module */
+  askAt: number;
+  /** Runs it compiled, with its block table at `blocks` */
+  run: (() => number) | undefined;
+  blocks: number;
 };
 
 /** PUSH reads up to 16 bytes at once around its immediate, and STOPs follow the last byte. */
@@ -69,7 +77,17 @@ export class CodeCache {
   add(hash: Hash, bytes: Uint8Array): Code {
     const known = this.#byHash.get(hash);
     if (known) return known;
-    const code = { id: this.#codes.length, hash, bytes, address: 0, segments: 0 };
+    const code = {
+      id: this.#codes.length,
+      hash,
+      bytes,
+      address: 0,
+      segments: 0,
+      heat: 0,
+      askAt: 0,
+      run: undefined,
+      blocks: 0,
+    };
     this.#codes.push(code);
     this.#codeBytes += bytes.length;
     this.#byHash.set(hash, code);
@@ -84,6 +102,18 @@ export class CodeCache {
     code.address = placed.address;
     code.segments = placed.segments;
     this.#end = placed.end;
+    return true;
+  }
+
+  /** Gives `code` a block table for its compiled form; false when the code region is full. */
+  placeBlocks(code: Code): boolean {
+    const size = 2 * (code.bytes.length + 1);
+    const end = align8(this.#end + size);
+    if (end > CODE_END) return false;
+    const table = new Uint16Array(this.#memory.bytes.buffer, this.#end, size / 2).fill(0);
+    writeBlocks(code.bytes, this.#opcodes, table);
+    code.blocks = this.#end;
+    this.#end = end;
     return true;
   }
 

@@ -2,6 +2,7 @@ import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { CodeCache } from "./code-cache.ts";
+import { CompiledTier, type TierOptions } from "./compiled-tier.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
@@ -60,6 +61,13 @@ const LINEAR_MEMORY_END = 0xffff0000;
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 
+export type DriverOptions = {
+  /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
+  readonly now: () => number;
+  /** Where compiled contracts come from; without it the interpreter runs everything. */
+  readonly tier?: TierOptions | undefined;
+};
+
 /**
  * Executions under the rules of one fork. Frames run one above the other without recursion: the interpreter runs the top
  * one until it ends or asks for another (Yellow Paper 8 and 9; the order of checks is go-ethereum's).
@@ -70,6 +78,7 @@ export class Driver {
   readonly #host: HostFunctions;
   readonly #fast: Interpreter;
   readonly #traced = new Map<Build, Interpreter>();
+  readonly #tier: CompiledTier | undefined;
   readonly #precompiles: ReadonlyMap<Address, Precompile>;
   readonly #now: () => number;
   #session: Session;
@@ -79,7 +88,7 @@ export class Driver {
     hardfork: Hardfork,
     memory: LinearMemory,
     precompiles: ReadonlyMap<Address, Precompile>,
-    now: () => number,
+    { now, tier }: DriverOptions,
   ) {
     this.#now = now;
     this.hardfork = hardfork;
@@ -90,11 +99,15 @@ export class Driver {
       return this.#session;
     });
     this.#fast = createInterpreter(hardfork, "fast", memory.memory, this.#host);
+    const codes = new CodeCache(memory, opcodesOf(hardfork));
+    if (tier) {
+      this.#tier = new CompiledTier(hardfork, memory, codes, this.#fast, this.#host, tier);
+    }
     this.#session = {
       memory,
       rules: rulesOf(hardfork),
       records: new Records(memory),
-      codes: new CodeCache(memory, opcodesOf(hardfork)),
+      codes,
       journal: this.#fast,
     } as Session;
   }
@@ -145,6 +158,7 @@ export class Driver {
       depth: -1,
       frameResult: EMPTY_SUCCESS,
       traced: 0,
+      codeAt: [],
       gasAtEntry: [],
       touchedRipemd: false,
       isPricing: false,
@@ -235,7 +249,7 @@ export class Driver {
         this.#abort({ kind: "timeout" });
         return;
       }
-      let status = interpreter.run();
+      let status = build === "fast" ? this.#runFast() : interpreter.run();
       if (status === exit.checkFailed) status = this.#interpreter("perOpcode").run();
       memory.refresh();
       switch (status) {
@@ -262,6 +276,13 @@ export class Driver {
         }
       }
     }
+  }
+
+  /** Runs the frame in the faster of the tiers that have its code. */
+  #runFast(): number {
+    const code = this.#session.codeAt[this.#session.depth];
+    if (this.#tier === undefined || code === undefined) return this.#fast.run();
+    return this.#tier.run(code);
   }
 
   #halt(build: Build): void {

@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import type { TierOptions } from "./compiled-tier.ts";
 import { Driver } from "./driver.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
 import { LinearMemory } from "./linear-memory.ts";
@@ -11,13 +12,15 @@ const MEMORY_BYTES_KEPT = 512 * 1024 * 1024;
 export type EvmOptions = {
   /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
   readonly now?: () => number;
+  /** Compiled contracts for code that is hot; without it the interpreter runs all code. */
+  readonly tier?: TierOptions | undefined;
 };
 
 /**
  * The engine of this project: an interpreter emitted as WebAssembly for each fork at its first use. It keeps some 250 MB
  * of address space, most of it never touched, so make one per thread. Not re-entrant: a tracer must not execute on it.
  */
-export function createEvm({ now = () => performance.now() }: EvmOptions = {}): Evm {
+export function createEvm({ now = () => performance.now(), tier }: EvmOptions = {}): Evm {
   let memory = new LinearMemory();
   let driver: Driver | undefined;
   let isRunning = false;
@@ -30,7 +33,10 @@ export function createEvm({ now = () => performance.now() }: EvmOptions = {}): E
     ): ExecutionResult {
       invariant(!isRunning, "an execution began inside another of the same engine");
       if (driver?.hardfork !== block.hardfork) {
-        driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork), now);
+        driver = new Driver(block.hardfork, memory, precompilesAt(block.hardfork), {
+          now,
+          tier,
+        });
       }
       isRunning = true;
       let result: ExecutionResult;

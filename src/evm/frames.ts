@@ -42,6 +42,7 @@ export function pushFrame(session: Session, snapshot: number): void {
 export function useCachedCode(session: Session, id: number): void {
   const { memory, codes } = session;
   const code = codes.byId(id);
+  session.codeAt[session.depth] = code;
   if (!codes.load(code)) {
     useOwnCode(session, code.bytes);
     return;
@@ -55,6 +56,7 @@ export function useCachedCode(session: Session, id: number): void {
 /** The frame runs code that no other frame runs: it is stored below the frame's memory and goes with it. */
 export function useOwnCode(session: Session, bytes: Uint8Array): void {
   const { memory, codes } = session;
+  session.codeAt[session.depth] = undefined;
   const floor = memory.get32(frame.memory);
   const end = floor + placedSize(bytes.length) + 1024;
   if (end > memory.get32(globals.memoryLimit) || !memory.reserve(end)) {

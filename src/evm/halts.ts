@@ -31,6 +31,8 @@ export const exit = {
   checkFailed: 5,
   call: 6,
   create: 7,
+  /** The other tier runs the frame from here on: a compiled contract left at the border of a block. */
+  border: 8,
 } as const;
 
 /** Numbers the emitted code gives to the reasons of a halt. */

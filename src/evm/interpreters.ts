@@ -47,9 +47,25 @@ export function createInterpreter(
   memory: WebAssembly.Memory,
   host: HostFunctions,
 ): Interpreter {
-  const instance = new WebAssembly.Instance(moduleOf(hardfork, build), {
-    host: { ...host, memory },
-  });
+  return instantiate(moduleOf(hardfork, build), memory, host);
+}
+
+/** An interpreter that leaves at every border of a block with `exit.border`: it takes turns with a compiled contract in tests. */
+export function createBorderedInterpreter(
+  hardfork: Hardfork,
+  memory: WebAssembly.Memory,
+  host: HostFunctions,
+): Interpreter {
+  const bytes = emitInterpreter(rulesOf(hardfork), "fast", seed, { leavesAtBorders: true });
+  return instantiate(new WebAssembly.Module(bytes), memory, host);
+}
+
+function instantiate(
+  module: WebAssembly.Module,
+  memory: WebAssembly.Memory,
+  host: HostFunctions,
+): Interpreter {
+  const instance = new WebAssembly.Instance(module, { host: { ...host, memory } });
   return instance.exports as unknown as Interpreter;
 }
 
@@ -73,7 +89,7 @@ function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
  * V8 cannot replace a running baseline function, so a first long call would stay slow. Compiling optimised code at once
  * takes some 20 ms. The flags are for the whole process and put back at once.
  */
-function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+export function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
   setFlagsFromString("--no-liftoff");
   setFlagsFromString("--no-wasm-lazy-compilation");
   try {

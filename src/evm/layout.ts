@@ -61,6 +61,8 @@ export const frame = {
   floor: FRAME + 96,
   /** `globals.logTop` before this frame */
   logTop: FRAME + 100,
+  /** Block table of the code, where a compiled contract runs it (gen/compiled/code-map.ts) */
+  blocks: FRAME + 104,
   caller: FRAME + 128,
   value: FRAME + 160,
   size: 192,

@@ -1,5 +1,5 @@
 import type { Address } from "../primitives/address.ts";
-import type { CodeCache } from "./code-cache.ts";
+import type { Code, CodeCache } from "./code-cache.ts";
 import type { BlockContext, Precompile } from "./evm.ts";
 import type { Halt } from "./halts.ts";
 import type { Interpreter } from "./interpreters.ts";
@@ -60,6 +60,8 @@ export type Session = {
   frameResult: FrameResult;
   /** Calls and creations reported to the tracer that have not ended */
   traced: number;
+  /** The cached code of each frame; undefined where it runs code of its own */
+  readonly codeAt: (Code | undefined)[];
   /** Gas at entry of each frame, stored for tracers only */
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
+import { divideCacheSize } from "../chain/store/cache-sizes.ts";
 import { compactIndex } from "../chain/store/index/compact-index.ts";
 import { findIndexFault } from "../chain/store/index/index-files.ts";
 import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
@@ -68,14 +69,14 @@ export const nodeOperations: NodeOperations = {
         onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
       };
     };
-    let opened = openChain(config, log);
+    let opened = openChain(config, log, { isBulk: true });
     try {
       const filled = await fillBeforeBase(opened, { config, file, steps: stepsOf }, log);
       if (filled && !filled.isComplete) return filled.counts;
       if (filled) {
         opened.store.close();
         adoptBackfilledLog(dataPath(config.home));
-        opened = openChain(config, log);
+        opened = openChain(config, log, { isBulk: true });
       }
       const { chain } = opened;
       const { imported, skipped } = await importChainFile(file, { chain, log }, stepsOf(chain));
@@ -206,7 +207,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async reindex(config: Config, log) {
-    const { chain, store } = openChain(config, log, { reindex: true });
+    const { chain, store } = openChain(config, log, { reindex: true, isBulk: true });
     const head = chain.head().block.header.number;
     store.close();
     return { head };
@@ -233,8 +234,8 @@ async function fillBeforeBase(
   const base = store.base() ?? 0;
   if (base === 0 || (await firstNumberIn(file)) >= base) return undefined;
   log.info("blocks before the base are imported", { base });
-  const { cacheBytes } = config.state;
-  const result = await backfill(opened, { directory, file, cacheBytes, steps }, log);
+  const caches = divideCacheSize(config.cache.bytes);
+  const result = await backfill(opened, { directory, file, caches, steps }, log);
   const { imported, skipped, isComplete } = result;
   return { isComplete, counts: { imported, skipped, head: chain.head().block.header.number } };
 }

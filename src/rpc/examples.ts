@@ -55,6 +55,13 @@ export const EXAMPLES: Readonly<Record<string, readonly unknown[]>> = {
   eth_submitHashrate: ["0x500000", HASH],
   eth_submitWork: ["0x0000000000000001", HASH, HASH],
   eth_compileSolidity: ["contract Empty {}"],
+  eth_compileStandardJson: [
+    {
+      language: "Solidity",
+      sources: { "Empty.sol": { content: "contract Empty {}" } },
+      settings: { optimizer: { enabled: true, runs: 200 } },
+    },
+  ],
   eth_compileLLL: ["(returnlll (suicide (caller)))"],
   eth_compileSerpent: ["def main(a): return(a * 2)"],
   eth_call: [CALL, "latest"],

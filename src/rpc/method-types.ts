@@ -307,6 +307,12 @@ export type RpcSimOptsInput = {
   readonly returnFullTransactions?: boolean;
 };
 
+export type RpcStandardJsonInputInput = {
+  readonly language: string;
+  readonly sources: { readonly [key: string]: unknown };
+  readonly settings?: { readonly [key: string]: unknown };
+};
+
 export type RpcStateContextInput = {
   readonly blockNumber?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput;
   readonly transactionIndex?: number | RpcQuantityInput;
@@ -651,6 +657,7 @@ export interface RpcMethods {
   eth_compileLLL(source: string): Promise<string>;
   eth_compileSerpent(source: string): Promise<string>;
   eth_compileSolidity(source: string): Promise<unknown>;
+  eth_compileStandardJson(input: RpcStandardJsonInputInput): Promise<unknown>;
   eth_config(): Promise<unknown>;
   eth_createAccessList(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput } | null): Promise<RpcAccessListResult>;
   eth_estimateGas(request: RpcTransactionArgsInput, block?: RpcQuantityInput | "earliest" | "latest" | "pending" | "safe" | "finalized" | RpcHash | RpcEIP1898BlockInput | null, stateOverrides?: { readonly [key: string]: RpcOverrideAccountInput } | null, blockOverrides?: RpcBlockOverridesInput | null): Promise<RpcQuantity>;

@@ -3,7 +3,7 @@ import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256OfHex } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
 import { NodeBatch } from "../trie/node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../trie/node-cache.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "../trie/node-cache.ts";
 import type { TrieNodeReader } from "../trie/node-store.ts";
 import { createTrie } from "../trie/trie.ts";
 import type { TrieChanges } from "../trie/trie-update.ts";
@@ -15,6 +15,8 @@ import { decodeSlotValue, encodeSlotValue } from "./trie-slot.ts";
 export type StateTrieOptions = {
   /** Memory for nodes. */
   readonly cacheBytes?: number;
+  /** Nodes are cached here, in place of a new cache of `cacheBytes`. */
+  readonly cache?: NodeCache;
 };
 
 /** The paths to some 30,000 accounts. */
@@ -28,9 +30,11 @@ const CACHE_BYTES = 40 << 20;
  */
 export function createStateTrie(
   nodes: TrieNodeReader,
-  { cacheBytes = CACHE_BYTES }: StateTrieOptions = {},
+  {
+    cacheBytes = CACHE_BYTES,
+    cache = createNodeCache(Math.max(cacheBytes, NODE_CACHE_BYTES_MIN)),
+  }: StateTrieOptions = {},
 ): StateTrie {
-  const cache = createNodeCache(Math.max(cacheBytes, NODE_CACHE_BYTES_MIN));
   const accountTrie = createTrie(nodes, cache, EMPTY_BYTES);
 
   /** The account's storage root after `change`, on top of `root`. */

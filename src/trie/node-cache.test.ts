@@ -19,6 +19,17 @@ test("get finds the node that was set last, and what fits beside it", () => {
   for (const n of left) assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
 });
 
+test("bytes never exceed the size and reach nearly all of it", () => {
+  for (const size of [NODE_CACHE_BYTES_MIN, 3_000_000, 20 << 20]) {
+    const cache = createNodeCache(size);
+    for (let n = 0; n < size / 100; n++) {
+      cache.set(keccak256(Uint8Array.of(n >> 16, n >> 8, n)), nodeOf(n));
+      if (n % 997 === 0) assert.ok(cache.bytes <= size);
+    }
+    assert.ok(cache.bytes <= size && cache.bytes > size * 0.9, `${cache.bytes} of ${size}`);
+  }
+});
+
 test("add takes hash and RLP as they are in a batch", () => {
   const cache = createNodeCache(NODE_CACHE_BYTES_MIN);
   for (let n = 0; n < 1_000; n++) {

@@ -3,6 +3,8 @@ import { HASH_LENGTH } from "./node.ts";
 
 /** Nodes by hash, bounded. A node never changes, so neither trie nor place matters to what its hash names. */
 export interface NodeCache {
+  /** Memory that the cache takes now. */
+  readonly bytes: number;
   /** RLP of the node that has `hash`, a view that stays valid. */
   get(hash: Uint8Array): Uint8Array | undefined;
   set(hash: Uint8Array, rlp: Uint8Array): void;
@@ -103,6 +105,9 @@ export function createNodeCache(bytesMax: number): NodeCache {
   };
 
   return {
+    get bytes() {
+      return index.byteLength + Math.min(filling, chunkCount) * chunkBytes;
+    },
     get(hash) {
       const at = find(hash);
       if (at < 0) return undefined;

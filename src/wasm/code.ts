@@ -170,6 +170,13 @@ export const v128 = {
       pushOperand(out, high, "i64");
       out.push(0xfd, 0x1e, 1);
     },
+  /** Number 0 (low) or 1 (high) of the two 64-bit numbers of `a`. */
+  lane:
+    (a: Operand, lane: 0 | 1): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      out.push(0xfd, 0x1d, lane);
+    },
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),
   xor: binary("v128", 0xfd, 0x51),

@@ -47,10 +47,7 @@ export class FunctionBuilder {
 
   /** A new variable; inside `scope` one that is given back at its end. */
   local(type: ValueType): Local {
-    const local = this.#free[type].pop() ?? {
-      index: this.params.length + this.#types.push(type) - 1,
-      type,
-    };
+    const local = this.allocate(type);
     this.#scope?.push(local);
     return local;
   }
@@ -72,6 +69,21 @@ export class FunctionBuilder {
     const local = this.local(type);
     this.set(local, value);
     return local;
+  }
+
+  /** A new variable that belongs to no scope: it stays until `free`. */
+  allocate(type: ValueType): Local {
+    return (
+      this.#free[type].pop() ?? {
+        index: this.params.length + this.#types.push(type) - 1,
+        type,
+      }
+    );
+  }
+
+  /** The variable is not used any more and may become another one. */
+  free(local: Local): void {
+    this.#free[local.type].push(local);
   }
 
   /** Variables made inside may be used again after it. */
@@ -127,6 +139,14 @@ export class FunctionBuilder {
     this.#close();
   }
 
+  /** A loop whose `body` answers whether it goes to the label; if not, a block, which costs nothing. */
+  repeat(body: (label: Label) => boolean): void {
+    const position = this.#body.length;
+    const isRepeated = body(this.#open(0x03));
+    this.#close();
+    if (!isRepeated) this.#body[position] = 0x02;
+  }
+
   br(label: Label): void {
     this.#body.push(0x0c, ...unsigned(this.#depth - label.depth));
   }
@@ -162,6 +182,18 @@ export class FunctionBuilder {
 
   end(): void {
     this.#close();
+  }
+
+  /** Where the next statement goes; for `insertAt`. */
+  get position(): number {
+    return this.#body.length;
+  }
+
+  /** Puts the statements of `build` before those written since `position`, which is at the same depth. */
+  insertAt(position: number, build: () => void): void {
+    const after = this.#body.splice(position);
+    build();
+    for (const byte of after) this.#body.push(byte);
   }
 
   /** The entry of the code section, without its length. */

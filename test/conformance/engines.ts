@@ -1,6 +1,7 @@
 import { createEvm } from "../../src/evm/engine.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
+import { compileAtOnce } from "../../src/evm/testing/compile-at-once.ts";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
@@ -9,6 +10,8 @@ import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 /** The engines vectors can judge, by the name behind `--engine`. */
 const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
   evmint: () => createEvm(),
+  "evmint-compiled": () => createEvm({ tier: compileAtOnce() }),
+  "evmint-alternating": () => createEvm({ tier: compileAtOnce({ alternates: true }) }),
   "evmint-eip2537-draft": () => withPrecompiles(createEvm(), eip2537DraftPrecompiles()),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),

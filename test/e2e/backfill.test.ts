@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Chain } from "../../src/chain/chain.ts";
+import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { adoptBackfilledLog } from "../../src/chain/store/log/backfilled-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Config } from "../../src/config/config.ts";
@@ -223,7 +224,7 @@ for (const step of STEPS) {
     };
     const opened = openChain(config, SILENT_LOGGER);
     const options: BackfillOptions = {
-      ...{ directory, file: whole, failPoint, cacheBytes: 1 << 20 },
+      ...{ directory, file: whole, failPoint, caches: divideCacheSize(1 << 20) },
       steps: (chain) => ({
         mayContinue: () => true,
         importBlock: (block) => importFileBlock(chain, block, executionModules(chain)),

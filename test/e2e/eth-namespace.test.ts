@@ -5,6 +5,7 @@ import { type Hex, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
+import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 
 const [alice, bob] = DEV_ADDRESSES;
@@ -69,14 +70,17 @@ test("eth_fillTransaction makes commitments, proofs and hashes of blobs, and che
 
 test("eth_simulateV1 and debug_traceCall run on the pending and the latest block", async () => {
   const call = { from: alice, to: bob, value: "0x5" };
+  const first = Number(await ask("eth_blockNumber"));
   const [block] = await ask(
     "eth_simulateV1",
     { blockStateCalls: [{ calls: [call] }], traceTransfers: true },
     "pending",
   );
   assert.equal(block.calls[0].logs.length, 1);
-  const head = await ask("eth_blockNumber");
-  assert.equal(Number(block.number), Number(head) + 2);
+  // A network makes blocks meanwhile.
+  const last = Number(await ask("eth_blockNumber"));
+  const head = Number(block.number) - 2;
+  assert.ok(first <= head && head <= last, `${first} <= ${head} <= ${last}`);
   const frame = await ask("debug_traceCall", call, "latest", { tracer: "callTracer" });
   assert.equal(frame.value, "0x5");
 });
@@ -100,7 +104,7 @@ test("eth_getAccount and eth_getAccountInfo show an account whole", async () => 
   assert.equal(await ask("eth_getAccount", `0x${"12".repeat(20)}`, "latest"), null);
 });
 
-test("testing_commitBlockV1 makes the block it built the head", async () => {
+test("testing_commitBlockV1 makes the block it built the head", { skip: NEEDS_SOLO }, async () => {
   const head = await ask("eth_getBlockByNumber", "latest", false);
   const attributes = {
     timestamp: `0x${(Number(head.timestamp) + 5).toString(16)}`,

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startConfiguredNode } from "../support/configured-node.ts";
 import { metricOf, WITH_METRICS } from "../support/metrics.ts";
+import { NEEDS_SOLO } from "../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
 
@@ -58,6 +59,16 @@ class Client {
     return body.result;
   }
 
+  /** Sends a transfer. @returns its receipt, once this connection sees it */
+  async transfer(): Promise<{ readonly transactionHash: string; readonly blockHash: string }> {
+    const hash = await this.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
+    for (;;) {
+      const receipt = await this.call("eth_getTransactionReceipt", hash);
+      if (receipt !== null) return receipt;
+      await nextTurn();
+    }
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -99,9 +110,9 @@ describe("RPC processes", () => {
   test("never go back: what one connection has seen, every other sees at once", async () => {
     const [writer, reader] = clients as [Client, Client];
     for (let round = 0; round < 50; round++) {
-      const hash = await writer.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
-      const receipt = await reader.call("eth_getTransactionReceipt", hash);
-      assert.equal(receipt.transactionHash, hash);
+      const receipt = await writer.transfer();
+      const { transactionHash } = receipt;
+      assert.deepEqual(await reader.call("eth_getTransactionReceipt", transactionHash), receipt);
       const [own, other] = await Promise.all([
         writer.call("eth_getTransactionCount", FROM, "latest"),
         reader.call("eth_getTransactionCount", FROM, "pending"),
@@ -146,14 +157,16 @@ describe("RPC processes", () => {
   test("find a filter whichever connection asks, and remove it for all", async () => {
     const [one, other] = clients as [Client, Client];
     const id = await one.call("eth_newBlockFilter");
-    await one.call("eth_sendTransaction", { from: FROM, to: TO, value: "0x1" });
-    assert.equal((await other.call("eth_getFilterChanges", id)).length, 1);
-    assert.deepEqual(await one.call("eth_getFilterChanges", id), []);
+    const { blockHash } = await one.transfer();
+    assert.ok((await other.call("eth_getFilterChanges", id)).includes(blockHash));
+    assert.ok(!(await one.call("eth_getFilterChanges", id)).includes(blockHash));
     assert.equal(await other.call("eth_uninstallFilter", id), true);
     assert.equal(await one.call("eth_uninstallFilter", id), false);
   });
 
-  test("serve a rolled-back chain's new blocks, never the removed ones", async () => {
+  test("serve a rolled-back chain's new blocks, never the removed ones", {
+    skip: NEEDS_SOLO,
+  }, async () => {
     const [one, other] = clients as [Client, Client];
     for (let round = 0; round < 5; round++) {
       const before = await one.call("eth_getBlockByNumber", "latest", false);

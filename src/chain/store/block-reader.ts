@@ -18,8 +18,6 @@ import type { BlockRecord, IncludedTransaction } from "./block-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { includedTransaction } from "./included-transaction.ts";
 
-/** Decoded blocks take records of this many bytes, once for the newest blocks and once for older ones. */
-const DECODED_BYTES_MAX = 16 << 20;
 /** BLOCKHASH reaches so far back. */
 const HASHES_MAX = 256;
 
@@ -30,14 +28,23 @@ const HASHES_MAX = 256;
 export class BlockReader {
   readonly #log: LogReader;
   readonly #positionOf: (number: number) => number;
-  readonly #decoded = new DecodedBlocks(DECODED_BYTES_MAX);
+  readonly #decoded: DecodedBlocks;
   /** The hash read last of the numbers that are equal modulo HASHES_MAX. */
   readonly #hashes: ({ readonly number: number; readonly hash: Hash } | undefined)[] = [];
 
-  /** @param positionOf log position of a stored block's record */
-  constructor(log: LogReader, positionOf: (number: number) => number) {
+  /**
+   * @param positionOf log position of a stored block's record
+   * @param bytesMax memory of decoded blocks
+   */
+  constructor(log: LogReader, positionOf: (number: number) => number, bytesMax: number) {
     this.#log = log;
     this.#positionOf = positionOf;
+    this.#decoded = new DecodedBlocks(bytesMax);
+  }
+
+  /** Memory of decoded blocks. */
+  get decodedBytes(): number {
+    return this.#decoded.bytes;
   }
 
   /** @throws LogCorruptionError */

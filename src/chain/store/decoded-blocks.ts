@@ -2,11 +2,15 @@ import type { BlockRecord } from "./block-store.ts";
 
 type Entry = { readonly record: BlockRecord; readonly bytes: number };
 
+/** Memory of a decoded block as a multiple of the size of its record in the log. */
+const DECODED_FACTOR = 5;
+
 /**
- * Decoded blocks by number: the newest, which everybody asks for, and those used last of the older
- * ones. Both are bounded by the size of the records in the log; decoded they take some five times that.
+ * Decoded blocks by number: the newest, which most callers ask for, and those used last of the older ones. Each of the two takes up to
+ * half of the memory.
  */
 export class DecodedBlocks {
+  /** Of records, for each of the two. */
   readonly #bytesMax: number;
   /** In order of number, and in order of use. */
   readonly #newest = new Map<number, Entry>();
@@ -14,9 +18,14 @@ export class DecodedBlocks {
   #newestBytes = 0;
   #olderBytes = 0;
 
-  /** @param bytesMax of each of the two */
+  /** @param bytesMax memory of all decoded blocks; the newest one may exceed it */
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#bytesMax = bytesMax / DECODED_FACTOR / 2;
+  }
+
+  /** Memory of the decoded blocks. */
+  get bytes(): number {
+    return (this.#newestBytes + this.#olderBytes) * DECODED_FACTOR;
   }
 
   get(number: number): BlockRecord | undefined {

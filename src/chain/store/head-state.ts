@@ -5,9 +5,11 @@ import type { Account } from "../../state/account.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import { decodeAccount } from "../records/changes-record.ts";
 
-/** Both together take some 15 MB. Beyond either limit everything is forgotten and read again. */
-const ACCOUNTS_MAX = 20_000;
-const SLOTS_MAX = 50_000;
+/** Of an account without code; its code hash takes 80 bytes more. Measured with keys and the space of the maps. */
+const ACCOUNT_BYTES = 270;
+/** Of a slot, and of the map for the slots of one account. */
+const SLOT_BYTES = 165;
+const SLOT_MAP_BYTES = 300;
 
 /** Newest values by key, encoded. */
 type Latest = { latest(key: Uint8Array): Uint8Array | undefined };
@@ -19,17 +21,25 @@ type LatestState = { readonly accounts: Latest; readonly slots: Latest };
  */
 export class HeadState {
   readonly #index: LatestState;
-  readonly #accountsMax: number;
-  readonly #slotsMax: number;
+  readonly #bytesMax: number;
   /** undefined: known not to exist */
   readonly #accounts = new Map<Address, Account | undefined>();
   readonly #slots = new Map<Address, Map<Hash, bigint>>();
   #slotCount = 0;
 
-  constructor(index: LatestState, { accountsMax = ACCOUNTS_MAX, slotsMax = SLOTS_MAX } = {}) {
+  /** @param bytesMax memory; beyond it everything is forgotten and read again */
+  constructor(index: LatestState, bytesMax: number) {
     this.#index = index;
-    this.#accountsMax = accountsMax;
-    this.#slotsMax = slotsMax;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Memory of what is decoded. */
+  get bytes(): number {
+    return (
+      this.#accounts.size * ACCOUNT_BYTES +
+      this.#slotCount * SLOT_BYTES +
+      this.#slots.size * SLOT_MAP_BYTES
+    );
   }
 
   account(address: Address): Account | undefined {
@@ -67,12 +77,12 @@ export class HeadState {
   }
 
   #keepAccount(address: Address, account: Account | undefined): void {
-    if (this.#accounts.size >= this.#accountsMax) this.forget();
+    if (this.bytes >= this.#bytesMax) this.forget();
     this.#accounts.set(address, account);
   }
 
   #keepSlot(address: Address, slot: Hash, value: bigint): void {
-    if (this.#slotCount >= this.#slotsMax) this.forget();
+    if (this.bytes >= this.#bytesMax) this.forget();
     let slots = this.#slots.get(address);
     if (slots === undefined) {
       slots = new Map();

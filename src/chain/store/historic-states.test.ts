@@ -31,7 +31,7 @@ function countingIndex() {
 describe("HistoricStates", () => {
   test("reads each value of a block once", () => {
     const index = countingIndex();
-    const states = new HistoricStates(index, () => {});
+    const states = new HistoricStates(index, () => {}, 1 << 20);
     for (let round = 0; round < 3; round++) {
       for (const number of [1, 2]) {
         assert.equal(states.at(number).account(ALICE)?.nonce, BigInt(number));
@@ -43,7 +43,7 @@ describe("HistoricStates", () => {
 
   test("forgets the block used least recently, however many are asked for", () => {
     const index = countingIndex();
-    const states = new HistoricStates(index, () => {}, { statesMax: 2 });
+    const states = new HistoricStates(index, () => {}, 1 << 20, { statesMax: 2 });
     for (const number of [1, 2, 1, 3]) states.at(number).account(ALICE);
     assert.equal(index.reads(), 3);
     states.at(1).account(ALICE);
@@ -52,16 +52,21 @@ describe("HistoricStates", () => {
     assert.equal(index.reads(), 4);
   });
 
-  test("holds no more accounts and slots of a block than its limits", () => {
+  test("takes no more memory than its limit for all states together", () => {
     const index = countingIndex();
-    const states = new HistoricStates(index, () => {}, { accountsMax: 3, slotsMax: 5 });
+    const bytesMax = 20_000;
+    const states = new HistoricStates(index, () => {}, bytesMax);
     const read = () => {
-      for (let i = 1n; i <= 6n; i++) {
-        states.at(1).account(`0x${i.toString().repeat(40)}` as Address);
-        states.at(1).storage(ALICE, hashFromBigint(i));
+      for (let number = 1; number <= 20; number++) {
+        for (let i = 1n; i <= 9n; i++) {
+          states.at(number).account(`0x${i.toString().repeat(40)}` as Address);
+          states.at(number).storage(ALICE, hashFromBigint(i));
+          assert.ok(states.bytes <= bytesMax);
+        }
       }
     };
     read();
+    assert.ok(states.bytes > bytesMax / 4);
     const first = index.reads();
     read();
     assert.ok(index.reads() > first);
@@ -70,10 +75,11 @@ describe("HistoricStates", () => {
   test("asks after each read whether the state was removed meanwhile, and stores nothing then", () => {
     const index = countingIndex();
     let isPruned = true;
-    const states = new HistoricStates(index, (number) => {
+    const assertNotPruned = (number: number) => {
       assert.equal(number, 5);
       if (isPruned) throw new RangeError("pruned");
-    });
+    };
+    const states = new HistoricStates(index, assertNotPruned, 1 << 20);
     assert.throws(() => states.at(5).account(ALICE), RangeError);
     isPruned = false;
     assert.equal(states.at(5).account(ALICE)?.nonce, 5n);
@@ -82,7 +88,7 @@ describe("HistoricStates", () => {
 
   test("reads again after blocks were rolled back", () => {
     const index = countingIndex();
-    const states = new HistoricStates(index, () => {});
+    const states = new HistoricStates(index, () => {}, 1 << 20);
     states.at(1).account(ALICE);
     states.forget();
     states.at(1).account(ALICE);

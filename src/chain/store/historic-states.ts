@@ -3,9 +3,6 @@ import type { BlockIndex } from "./index/block-index.ts";
 
 /** A client that traces a block mostly asks for its neighbours too, or for the same block again. */
 const STATES_MAX = 8;
-/** Of each state; all together take some 30 MB. */
-const ACCOUNTS_MAX = 5_000;
-const SLOTS_MAX = 12_500;
 
 export type DecodedState = Pick<HeadState, "account" | "storage">;
 
@@ -24,20 +21,32 @@ export class HistoricStates {
   readonly #index: VersionedState;
   readonly #assertNotPruned: (number: number) => void;
   readonly #statesMax: number;
-  readonly #limits: { readonly accountsMax: number; readonly slotsMax: number };
+  /** Of each state. */
+  readonly #bytesMax: number;
   /** Least recently used first. */
   readonly #states = new Map<number, HeadState>();
 
-  /** @param assertNotPruned throws where the state after block `number` may have been removed */
+  /**
+   * @param assertNotPruned throws where the state after block `number` may have been removed
+   * @param bytesMax memory of all states together
+   */
   constructor(
     index: VersionedState,
     assertNotPruned: (number: number) => void,
-    { statesMax = STATES_MAX, accountsMax = ACCOUNTS_MAX, slotsMax = SLOTS_MAX } = {},
+    bytesMax: number,
+    { statesMax = STATES_MAX } = {},
   ) {
     this.#index = index;
     this.#assertNotPruned = assertNotPruned;
     this.#statesMax = statesMax;
-    this.#limits = { accountsMax, slotsMax };
+    this.#bytesMax = Math.floor(bytesMax / statesMax);
+  }
+
+  /** Memory of what is decoded. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const state of this.#states.values()) bytes += state.bytes;
+    return bytes;
   }
 
   /** The state after block `number`, which must not be newer than the index. */
@@ -67,6 +76,6 @@ export class HistoricStates {
         return value;
       },
     });
-    return new HeadState({ accounts: valuesOf(accounts), slots: valuesOf(slots) }, this.#limits);
+    return new HeadState({ accounts: valuesOf(accounts), slots: valuesOf(slots) }, this.#bytesMax);
   }
 }

@@ -17,6 +17,7 @@ import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
+import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadState } from "./head-state.ts";
@@ -60,6 +61,8 @@ export type LogBlockStoreOptions = {
   /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
   readonly replayBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
+  /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
+  readonly caches?: Omit<CacheSizes, "trieNodes">;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */
@@ -125,6 +128,7 @@ export class LogBlockStore implements BlockStore {
 
   constructor(options: LogBlockStoreOptions) {
     const { failPoint = () => {}, defer = deferToImmediate, segmentBytesMax } = options;
+    const { caches = divideCacheSize(CACHE_BYTES) } = options;
     this.#kv = options.index;
     this.#failPoint = failPoint;
     this.#defer = defer;
@@ -154,11 +158,19 @@ export class LogBlockStore implements BlockStore {
         options.onDamage?.(error);
         return error;
       };
-      this.#index = new BlockIndex(options.index, this.#log, options.mergeLimits, missingRow);
-      this.#blocks = new BlockReader(this.#log, (number) => this.#position(number));
-      this.#headState = new HeadState(this.#index);
-      this.#historic = new HistoricStates(this.#index, (number) =>
-        this.#assertNotPruned(number, this.stateBase()),
+      this.#index = new BlockIndex(options.index, this.#log, {
+        limits: options.mergeLimits,
+        missingRow,
+        codeBytesMax: caches.codes,
+        canUndo: options.retention === undefined,
+      });
+      const positionOf = (number: number) => this.#position(number);
+      this.#blocks = new BlockReader(this.#log, positionOf, caches.blocks);
+      this.#headState = new HeadState(this.#index, caches.headState);
+      this.#historic = new HistoricStates(
+        this.#index,
+        (number) => this.#assertNotPruned(number, this.stateBase()),
+        caches.historicStates,
       );
       const replayed = replayLog(options, {
         ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
@@ -184,6 +196,7 @@ export class LogBlockStore implements BlockStore {
           stateAt: (number) => this.stateAt(number),
           onMoved: () => this.#baseMoved(),
         });
+      if (this.#head !== undefined) this.#index.markState(this.#head.number);
       this.#baseMoved();
       this.#scheduleAddresses();
       this.#schedulePruning();
@@ -277,6 +290,7 @@ export class LogBlockStore implements BlockStore {
     }
     this.#failPoint("append:committed");
     this.#index.remember(block, nodes);
+    this.#index.markState(number);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#base ??= number;
     this.#headState.apply(record.changes);
@@ -302,6 +316,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("genesis:rows"),
       ),
     );
+    this.#index.markState(0);
     this.#head = { number: 0, hash: block.hash, end };
     this.#base = 0;
     this.#publish();
@@ -355,6 +370,16 @@ export class LogBlockStore implements BlockStore {
     );
   }
 
+  /** Memory that each cache of the store takes now. */
+  cacheBytes(): Omit<CacheSizes, "trieNodes"> {
+    return {
+      headState: this.#headState.bytes,
+      historicStates: this.#historic.bytes,
+      blocks: this.#blocks.decodedBytes,
+      codes: this.#index.codeBytes,
+    };
+  }
+
   /** Bytes of the block log. */
   get logBytes(): number {
     return this.#log.end - this.#log.start;
@@ -372,9 +397,9 @@ export class LogBlockStore implements BlockStore {
     const head = this.head();
     if (head === undefined) return false;
     if (this.#index.mergedBlocks <= head) this.#orPoison(() => this.#index.mergeSome(head));
-    else if (this.#index.logs.mergedBlocks <= head)
-      this.#orPoison(() => this.#index.logs.mergeSome());
-    else return false;
+    else if (this.#index.logs.mergedBlocks <= head) {
+      this.#orPoison(() => this.#index.mergeLogs());
+    } else return false;
     return true;
   }
 
@@ -425,22 +450,12 @@ export class LogBlockStore implements BlockStore {
     this.#assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
-    const removed: IndexedBlock[] = [];
-    const records: BlockRecord[] = [];
-    for (const logRecord of this.#log.records(kept.end)) {
-      // Mostly decoded already: the newest blocks are.
-      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
-      records.push(record);
-      removed.push(indexedBlock(record, logRecord));
-    }
     const last = appliedOf(kept);
-    const head = this.#head!.number;
-    const nodesBack = () => this.#computed.nodesBack(this.trieNodes, head, number);
     this.#headState.forget();
     this.#historic.forget();
     this.#orPoison(() => {
-      this.addressIndex.rollback(number, records);
-      this.#index.rollback(last, removed, nodesBack);
+      if (this.#index.undoTo(number)) this.addressIndex.reload();
+      else this.#removeRowsAfter(last);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });
@@ -448,6 +463,25 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
+    this.#scheduleAddresses();
+  }
+
+  /** Makes `last` the last block of the index. */
+  #removeRowsAfter(last: Applied): void {
+    const removed: IndexedBlock[] = [];
+    const records: BlockRecord[] = [];
+    for (const logRecord of this.#log.records(last.end)) {
+      // Mostly decoded already: the newest blocks are.
+      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
+      records.push(record);
+      removed.push(indexedBlock(record, logRecord));
+    }
+    const { number } = last;
+    const head = this.#head!.number;
+    this.addressIndex.rollback(number, records);
+    this.#index.rollback(last, removed, () =>
+      this.#computed.nodesBack(this.trieNodes, head, number),
+    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -464,7 +498,7 @@ export class LogBlockStore implements BlockStore {
       const head = this.head();
       const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
       if (canMerge) this.#index.mergeAll(head);
-      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
+      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.mergeLogs();
     } finally {
       this.#closeHeadFile();
       this.#retention?.close();

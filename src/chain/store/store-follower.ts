@@ -13,6 +13,7 @@ import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
+import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "./cache-sizes.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoricStates } from "./historic-states.ts";
 import { BlockIndex } from "./index/block-index.ts";
@@ -27,6 +28,8 @@ import {
 } from "./published-head.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import { createStoredState } from "./stored-state.ts";
+
+const CACHES = divideCacheSize(FOLLOWER_CACHE_BYTES);
 
 /** What is open until the next rollback. */
 type View = {
@@ -201,7 +204,7 @@ export class StoreFollower implements ReadableBlockStore {
       const log = new LogFollower(
         openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)),
       );
-      const index = new BlockIndex(this.#kv, log);
+      const index = new BlockIndex(this.#kv, log, { codeBytesMax: CACHES.codes });
       // Read after the rows, so that the log holds every block that they name.
       const published = this.#published.read();
       if (published.epoch !== epoch) continue;
@@ -222,17 +225,22 @@ export class StoreFollower implements ReadableBlockStore {
       if (number < base) throw new BlockPrunedError({ number, base });
       invariant(false, `block ${number} must be in the index`);
     };
-    const blocks = new BlockReader(log, positionOf);
+    const blocks = new BlockReader(log, positionOf, CACHES.blocks);
     const { base } = this.#published.read();
     const merged = Math.max(base, index.mergedBlocks);
     const view: View = {
       ...{ epoch, log, index, blocks, base, merged },
-      headState: new HeadState({
-        accounts: { latest: (key) => index.accounts.at(key, view.head) },
-        slots: { latest: (key) => index.slots.at(key, view.head) },
-      }),
-      historic: new HistoricStates(index, (number) =>
-        this.#assertNotPruned(number, this.stateBase()),
+      headState: new HeadState(
+        {
+          accounts: { latest: (key) => index.accounts.at(key, view.head) },
+          slots: { latest: (key) => index.slots.at(key, view.head) },
+        },
+        CACHES.headState,
+      ),
+      historic: new HistoricStates(
+        index,
+        (number) => this.#assertNotPruned(number, this.stateBase()),
+        CACHES.historicStates,
       ),
       computed: new ComputedTrieNodes(
         this.#options.createTrie,

@@ -48,11 +48,16 @@ export type Voting = {
   startingSet(): StartingSet;
   /** After block `number`. @throws BlockPrunedError, StatePrunedError */
   snapshotAt(number: number): Snapshot;
-  /** The signers that block `number` added, with the first block each of them helps to decide; none under the solo engine. @throws as `snapshotAt` */
-  activeFrom(number: number): ReadonlyMap<Address, number>;
-  /** The proposer of block `number`. */
+  /**
+   * The signers that block `number` added, with the first block each of them helps to decide; none under the solo engine. Undefined where the
+   * block has a vote and the state before it is pruned. @throws as `snapshotAt`
+   */
+  activeFrom(number: number): ReadonlyMap<Address, number> | undefined;
+  /** The proposer of block `number`. @throws BlockPrunedError */
   signerOf(number: number): Address;
-  /** The newest blocks before the head, whose commit is known. */
+  /** The proposers of the newest `count` blocks up to block `number`, as far as the blocks are stored; by number. */
+  recentSigners(number: number, count: number): ReadonlyMap<number, Address>;
+  /** The newest stored blocks before the head, whose commit is known. */
   activity(): Activity;
   /**
    * Casts votes that `candidate` becomes a validator, or is one no longer, until the proposal is discarded.
@@ -63,7 +68,7 @@ export type Voting = {
 };
 
 export type VotingModules = {
-  readonly chain: Pick<Chain, "head" | "headerAt" | "stateAt" | "consensusDataOf">;
+  readonly chain: Pick<Chain, "head" | "headerAt" | "stateAt" | "consensusDataOf" | "oldest">;
   readonly proposals: Proposals;
   /** Called once. */
   readonly startingSet: () => StartingSet;
@@ -73,6 +78,8 @@ export function createVoting(modules: VotingModules): Voting {
   const { chain, proposals } = modules;
   let own: StartingSet | undefined;
   const headNumber = () => chain.head().block.header.number;
+  /** Block 0 has no proposer. */
+  const firstProposed = () => Math.max(1, chain.oldest().block);
 
   /** Imported blocks name no proposer; a validator is its own fee recipient unless configured otherwise. */
   function signerOf(number: number): Address {
@@ -107,14 +114,22 @@ export function createVoting(modules: VotingModules): Voting {
       const isOfNetwork = initialHeight > 0 && number >= initialHeight;
       const data = decodeConsensusData(chain.consensusDataOf(number));
       if (!isOfNetwork || data?.cast === undefined) return new Map();
+      if (number - 1 < chain.oldest().state) return undefined;
       const before = new Set(snapshotAt(number - 1).signers.map(({ address }) => address));
       const added = snapshotAt(number).signers.filter(({ address }) => !before.has(address));
       return new Map(added.map(({ address }) => [address, number + ACTIVATION_BLOCKS]));
     },
     signerOf,
+    recentSigners(number, count) {
+      const recent = new Map<number, Address>();
+      for (let block = Math.max(firstProposed(), number - count + 1); block <= number; block++) {
+        recent.set(block, signerOf(block));
+      }
+      return recent;
+    },
     activity() {
       const head = headNumber();
-      const first = Math.max(1, head - ACTIVITY_BLOCKS);
+      const first = Math.max(firstProposed(), head - ACTIVITY_BLOCKS);
       const { signers } = snapshotAt(head);
       const proposed = new Map<Address, number>(signers.map(({ address }) => [address, 0]));
       let inTurn = 0;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
-import { type AbciHandlers, type AbciServer, listenAbci } from "./abci-server.ts";
+import { type AbciHandlers, type AbciServer, CONNECTIONS_MAX, listenAbci } from "./abci-server.ts";
 import { requestFrame } from "./frames.ts";
 import { AbciClient } from "./testing/abci-client.ts";
 
@@ -78,6 +78,59 @@ test("replies keep the order of their requests when an early one takes longer", 
     (await replies).map(({ fields }) => (fields as { code: number }).code),
     [1, 2, 3],
   );
+});
+
+test("a client that reads no replies holds up its own calls, and they are answered once it reads", async () => {
+  const chunk = new Uint8Array(1 << 20);
+  const loaded: number[] = [];
+  const { path } = await start({
+    info: () => ({}),
+    loadSnapshotChunk({ chunk: index }) {
+      loaded.push(index);
+      return { chunk };
+    },
+  });
+  const [client, other] = [await connect(path), await connect(path)];
+  const indexes = Array.from({ length: 40 }, (_, index) => index);
+  client.socket.pause();
+  const frames = indexes.map((index) => requestFrame("loadSnapshotChunk", { chunk: index }));
+  const replies = client.raw(Buffer.concat(frames), indexes.length);
+  while (loaded.length === 0) await other.call("info");
+  for (let turn = 0; turn < 20; turn++) await other.call("info");
+  assert.deepEqual(loaded, [0]);
+  client.socket.resume();
+  for (const { call } of await replies) assert.equal(call, "loadSnapshotChunk");
+  assert.deepEqual(loaded, indexes);
+});
+
+test("a call whose reply takes time stops the reading of its connection", async () => {
+  let finish: (() => void) | undefined;
+  const { path } = await start({
+    info: () => ({}),
+    insertTx: () => new Promise((resolve) => (finish = () => resolve({ code: 1 }))),
+  });
+  const [client, other] = [await connect(path), await connect(path)];
+  const reply = client.call("insertTx");
+  while (finish === undefined) await other.call("info");
+  // More than the buffers of a socket hold.
+  const echo = client.raw(requestFrame("echo", { message: "x".repeat(8 << 20) }), 1);
+  for (let turn = 0; turn < 20; turn++) await other.call("info");
+  assert.ok(client.socket.writableLength > 4 << 20, `${client.socket.writableLength} bytes wait`);
+  finish();
+  assert.equal((await reply).code, 1);
+  assert.equal((await echo)[0]!.call, "echo");
+});
+
+test("connections are accepted up to a number that is bounded", async () => {
+  const { path, server } = await start({ info: () => ({}) });
+  const clients: AbciClient[] = [];
+  for (let i = 0; i < CONNECTIONS_MAX; i++) {
+    clients.push(await connect(path));
+    await clients.at(-1)!.call("info");
+  }
+  await (await connect(path)).closed;
+  assert.equal(server.connections(), CONNECTIONS_MAX);
+  await clients[0]!.call("info");
 });
 
 test("a call that fails sends its reason as an exception and ends the connection", async () => {

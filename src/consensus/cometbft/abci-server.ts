@@ -33,6 +33,12 @@ export type AbciServer = {
   close(): Promise<void>;
 };
 
+/** CometBFT opens four, and four more while those of a run that was killed close. */
+export const CONNECTIONS_MAX = 16;
+
+/** Replies are written together up to so many bytes; the largest reply, a chunk of a snapshot, has four times as many. */
+const BATCH_BYTES = 1 << 20;
+
 /** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
 const SOCKET_PATH_BYTES_MAX = 107;
 
@@ -77,6 +83,7 @@ export async function listenAbci(
       if (connection.drivesConsensus) options.onEngineLost();
     });
   });
+  server.maxConnections = CONNECTIONS_MAX;
   await listen(server, path);
   chmodSync(path, 0o600);
   return {
@@ -100,14 +107,18 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** One of CometBFT's connections: requests in, replies in the same order. */
+/**
+ * One of CometBFT's connections: requests in, replies in the same order. Nothing is read while a reply is computed or waits to be sent, so that
+ * a connection holds the requests of one read and the replies of one write.
+ */
 class AbciConnection {
   readonly #socket: Socket;
   readonly #handlers: AbciHandlers;
   readonly #onFailure: AbciServerOptions["onFailure"];
   readonly #frames = new FrameReader();
   readonly #requests: AbciRequest[] = [];
-  #isRunning = false;
+  /** Requests are being answered, or the connection has failed. */
+  #isBusy = false;
   /** A call of consensus came in on this connection. */
   drivesConsensus = false;
 
@@ -128,13 +139,14 @@ class AbciConnection {
       this.#fail(error, "request");
       return;
     }
-    if (!this.#isRunning) this.#run();
+    if (!this.#isBusy) this.#run();
   }
 
-  /** Answers what is waiting; continues when a pending promise settles. */
+  /** Answers what was read; continues when a promise settles, or when replies were sent. */
   #run(): void {
-    this.#isRunning = true;
+    this.#isBusy = true;
     const replies: Uint8Array[] = [];
+    let bytes = 0;
     for (let request = this.#requests.shift(); request; request = this.#requests.shift()) {
       const { call } = request;
       let reply: Uint8Array | Promise<Uint8Array>;
@@ -147,19 +159,32 @@ class AbciConnection {
       }
       if (reply instanceof Promise) {
         this.#write(replies);
+        this.#socket.pause();
         reply.then(
-          (frame) => {
-            this.#write([frame]);
-            this.#run();
-          },
+          (frame) => this.#continueAfter([frame]),
           (error) => this.#fail(error, call),
         );
         return;
       }
       replies.push(reply);
+      bytes += reply.length;
+      if (bytes >= BATCH_BYTES) break;
     }
+    this.#continueAfter(replies);
+  }
+
+  /** Writes `replies` and goes on once they are sent. */
+  #continueAfter(replies: readonly Uint8Array[]): void {
+    const socket = this.#socket;
     this.#write(replies);
-    this.#isRunning = false;
+    if (socket.writableNeedDrain) {
+      socket.pause();
+      socket.once("drain", () => this.#run());
+    } else if (this.#requests.length > 0) this.#run();
+    else {
+      this.#isBusy = false;
+      if (socket.isPaused()) socket.resume();
+    }
   }
 
   #reply(request: AbciRequest): Uint8Array | Promise<Uint8Array> {
@@ -181,7 +206,7 @@ class AbciConnection {
   /** CometBFT gets the reason for its log, except of a commit: a reply of any kind could be taken for an acknowledgement. */
   #fail(error: unknown, call: string): void {
     this.#requests.length = 0;
-    this.#isRunning = true;
+    this.#isBusy = true;
     const text = error instanceof Error ? error.message : String(error);
     if (call === "commit") this.#socket.destroy();
     else this.#socket.end(exceptionFrame(text), () => this.#socket.destroy());

@@ -294,8 +294,9 @@ test("a validator that is voted in decides from the second block after, and prop
     decidedAt = height;
   }
   const { voting } = node.application;
-  assert.deepEqual([...voting.activeFrom(decidedAt!)], [[candidate.address, decidedAt! + 2]]);
-  assert.equal(voting.activeFrom(decidedAt! - 1).size + voting.activeFrom(decidedAt! + 1).size, 0);
+  const activeFrom = (number: number) => [...voting.activeFrom(number)!];
+  assert.deepEqual(activeFrom(decidedAt!), [[candidate.address, decidedAt! + 2]]);
+  assert.deepEqual([...activeFrom(decidedAt! - 1), ...activeFrom(decidedAt! + 1)], []);
   assert.equal(isIn(decidedAt! + 1), false);
   assert.equal(isIn(decidedAt! + 2), true);
   const proposers = node.engineDisk.blocks.slice(decidedAt! + 1).map(({ proposer }) => proposer);

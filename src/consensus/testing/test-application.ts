@@ -83,10 +83,11 @@ export function openTestApplication(
     createTrie: createStateTrie,
   });
   const stateTrie = createStateTrie(store.trieNodes);
-  if (store.head() === undefined) {
-    store.appendGenesis(genesisBlock({ ...GENESIS, gasLimit }));
-  }
-  const chain = createChain({ config: GENESIS.config, store, stateTrie, log: SILENT_LOGGER });
+  const genesis = genesisBlock({ ...GENESIS, gasLimit });
+  if (store.head() === undefined) store.appendGenesis(genesis);
+  const { config } = GENESIS;
+  const genesisHash = genesis.block.hash;
+  const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {
     const { header } = chain.head().block;
@@ -128,7 +129,7 @@ export function openTestApplication(
       log: SILENT_LOGGER,
     },
   );
-  return { application, chain, voting, execution, mempool, setAside, failures, clock };
+  return { application, chain, store, voting, execution, mempool, setAside, failures, clock };
 }
 
 /** A transfer of 1 wei from the `from`-th account. */

@@ -11,10 +11,10 @@ export type Contract = {
 };
 
 export type CompiledCode = {
-  /** Empty for an interface, and where libraries are not linked. */
+  /** Empty for an interface. */
   readonly bytes: Uint8Array;
-  /** What the constructor writes: start and length in bytes. */
-  readonly immutables: readonly (readonly [start: number, length: number])[];
+  /** Zeros in `bytes`, in place of immutables and of addresses of libraries: start and length in bytes. */
+  readonly placeholders: readonly (readonly [start: number, length: number])[];
   readonly sourceMap: SourceMap | undefined;
 };
 
@@ -42,17 +42,20 @@ export class Contracts {
     }
   }
 
-  /** The contract that was deployed with `code`, whatever its immutables are. */
+  /** The contract that was deployed with `code`, whatever its immutables and libraries are. */
   withRuntime(code: Uint8Array): Contract | undefined {
     return this.#byRuntimeLength
       .get(code.length)
-      ?.find(({ runtime }) => equalBytes(withoutImmutables(code, runtime), runtime.bytes));
+      ?.find(({ runtime }) => equalBytes(withPlaceholders(code, runtime), runtime.bytes));
   }
 
   /** The contract that `initCode`, its code and the constructor's arguments, deploys. */
   withCreation(initCode: Uint8Array): Contract | undefined {
-    return this.#creatable.find(({ creation: { bytes } }) =>
-      equalBytes(initCode.subarray(0, bytes.length), bytes),
+    return this.#creatable.find(({ creation }) =>
+      equalBytes(
+        withPlaceholders(initCode.subarray(0, creation.bytes.length), creation),
+        creation.bytes,
+      ),
     );
   }
 
@@ -69,10 +72,10 @@ function keyOf(item: AbiItem): string | undefined {
   return undefined;
 }
 
-/** solc leaves zeros where the constructor writes. */
-function withoutImmutables(code: Uint8Array, { immutables }: CompiledCode): Uint8Array {
-  if (immutables.length === 0) return code;
+/** Deployed `code` with the placeholders of compiled code. */
+export function withPlaceholders(code: Uint8Array, { placeholders }: CompiledCode): Uint8Array {
+  if (placeholders.length === 0) return code;
   const bytes = code.slice();
-  for (const [start, length] of immutables) bytes.fill(0, start, start + length);
+  for (const [start, length] of placeholders) bytes.fill(0, start, start + length);
   return bytes;
 }

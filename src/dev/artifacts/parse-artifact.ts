@@ -5,14 +5,18 @@ import type { SourceMap } from "./source-map.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 
-type Immutables = Readonly<
+/** Ranges by what is written there: the id of an immutable, or the name of a library. */
+type Ranges = Readonly<
   Record<string, readonly { readonly start: number; readonly length: number }[]>
 >;
+/** Ranges of addresses of libraries by file. */
+type Links = Readonly<Record<string, Ranges>>;
 
 type SolcCode = {
   readonly object?: string;
   readonly sourceMap?: string;
-  readonly immutableReferences?: Immutables;
+  readonly immutableReferences?: Ranges | undefined;
+  readonly linkReferences?: Links | undefined;
 };
 
 type SolcContract = {
@@ -22,6 +26,7 @@ type SolcContract = {
 
 /** solc's standard JSON. */
 export type SolcInput = {
+  readonly language?: string;
   readonly sources?: Readonly<Record<string, { readonly content?: string }>>;
 };
 export type SolcOutput = {
@@ -46,7 +51,9 @@ export type HardhatArtifact = {
   readonly abi: readonly AbiItem[];
   readonly bytecode: string;
   readonly deployedBytecode: string;
-  readonly immutableReferences?: Immutables;
+  readonly immutableReferences?: Ranges;
+  readonly linkReferences?: Links;
+  readonly deployedLinkReferences?: Links;
 };
 
 /** The contracts of one run of solc. */
@@ -69,18 +76,54 @@ export function contractsOfBuild(input: SolcInput, output: SolcOutput): readonly
   );
 }
 
-/** The code in an artifact; empty bytes where a library is not linked. */
-export function compiledCode(
-  { object = "", sourceMap, immutableReferences = {} }: SolcCode,
+/** In place of the address of a library: `__$…$__`, before solc 0.5 `__Name____`. */
+const UNLINKED = /__.{38}/g;
+/** A library compares its own address with the one at its first instruction, so that it is not called directly. */
+const CALL_PROTECTION = /^0x730{40}3014/;
+
+const NO_SOURCE = () => undefined;
+
+/** The contract of an artifact of Foundry. @param fallbackName where its metadata does not name it */
+export function contractOfFoundry(
+  { abi, bytecode, deployedBytecode, metadata }: FoundryArtifact,
+  fallbackName: string,
+  source: SourceMap["source"] = NO_SOURCE,
+): Contract {
+  return {
+    name: Object.values(metadata?.settings?.compilationTarget ?? {})[0] ?? fallbackName,
+    abi,
+    creation: compiledCode(bytecode, source),
+    runtime: compiledCode(deployedBytecode, source),
+  };
+}
+
+/** The contract of an artifact of Hardhat, without source maps. */
+export function contractOfHardhat(artifact: HardhatArtifact): Contract {
+  const { contractName: name, abi, bytecode, deployedBytecode: object } = artifact;
+  const { immutableReferences, linkReferences, deployedLinkReferences } = artifact;
+  const runtime = { object, immutableReferences, linkReferences: deployedLinkReferences };
+  return {
+    ...{ name, abi },
+    creation: compiledCode({ object: bytecode, linkReferences }, NO_SOURCE),
+    runtime: compiledCode(runtime, NO_SOURCE),
+  };
+}
+
+/** The code in an artifact. */
+function compiledCode(
+  { object = "", sourceMap, immutableReferences = {}, linkReferences = {} }: SolcCode,
   source: SourceMap["source"],
 ): CompiledCode {
-  const hex = object.startsWith("0x") ? object : `0x${object}`;
+  const linked = object.replace(UNLINKED, "0".repeat(40));
+  const hex = linked.startsWith("0x") ? linked : `0x${linked}`;
   return {
-    // Code with an unlinked library has `__$…$__` in it.
     bytes: isData(hex) ? hexToBytes(hex) : new Uint8Array(0),
-    immutables: Object.values(immutableReferences)
-      .flat()
-      .map(({ start, length }) => [start, length] as const),
+    placeholders: [
+      ...[immutableReferences, ...Object.values(linkReferences)]
+        .flatMap((ranges) => Object.values(ranges).flat())
+        .map(({ start, length }) => [start, length] as const),
+      ...(CALL_PROTECTION.test(hex) ? [[1, 20] as const] : []),
+    ],
     sourceMap: sourceMap ? { text: sourceMap, source } : undefined,
   };
 }

@@ -1,8 +1,9 @@
 import { type Dirent, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Contracts } from "./contracts.ts";
 import {
-  compiledCode,
+  contractOfFoundry,
+  contractOfHardhat,
   contractsOfBuild,
   type FoundryArtifact,
   isFoundry,
@@ -33,13 +34,7 @@ export function readArtifacts(directory: string): Contracts {
     foundry.map(({ json }) => json),
   );
   for (const { file, json } of foundry) {
-    const name = Object.values(json.metadata?.settings?.compilationTarget ?? {})[0];
-    contracts.add({
-      name: name ?? file.replace(/^.*\/|\.json$/g, ""),
-      abi: json.abi,
-      creation: compiledCode(json.bytecode, sources),
-      runtime: compiledCode(json.deployedBytecode, sources),
-    });
+    contracts.add(contractOfFoundry(json, basename(file, ".json"), sources));
   }
   const built = new Set<string>();
   for (const { file, json } of files) {
@@ -53,18 +48,7 @@ export function readArtifacts(directory: string): Contracts {
     }
   }
   for (const { json } of files) {
-    if (!isHardhat(json)) continue;
-    const { contractName: name, abi, bytecode, deployedBytecode, immutableReferences } = json;
-    if (built.has(name)) continue;
-    const runtime = {
-      object: deployedBytecode,
-      ...(immutableReferences && { immutableReferences }),
-    };
-    contracts.add({
-      ...{ name, abi },
-      creation: compiledCode({ object: bytecode }, () => undefined),
-      runtime: compiledCode(runtime, () => undefined),
-    });
+    if (isHardhat(json) && !built.has(json.contractName)) contracts.add(contractOfHardhat(json));
   }
   return contracts;
 }

@@ -1,13 +1,19 @@
-import { i32, i64 } from "../../wasm/code.ts";
+import { i32, i64, type Local } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../../wasm/function.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import { exit, haltCode } from "../halts.ts";
 import { frame, globals } from "../layout.ts";
 import { opcodesOf } from "../opcodes.ts";
 import type { Rules } from "../rules.ts";
-import { type Build, Loop } from "./loop.ts";
+import { exportRuntime } from "./compiled/runtime-links.ts";
+import { type Build, Loop, takeSlice } from "./loop.ts";
 import { emitOpcode } from "./opcodes/opcode-emitters.ts";
 import { defineRuntime, type Runtime } from "./runtime/runtime.ts";
+
+export type InterpreterOptions = {
+  /** It also leaves at every JUMPDEST, with `exit.border`: for tests that change tiers there. */
+  readonly leavesAtBorders?: boolean;
+};
 
 /**
  * The interpreter of one fork as a WebAssembly module. `run()` goes on with the frame whose registers are in linear
@@ -17,10 +23,11 @@ export function emitInterpreter(
   rules: Rules,
   build: Build,
   seed: readonly [bigint, bigint, bigint, bigint],
+  { leavesAtBorders = false }: InterpreterOptions = {},
 ): Uint8Array<ArrayBuffer> {
   const module = new ModuleBuilder();
   const runtime = defineRuntime(module, rules, seed);
-  const run = module.define([], ["i32"], (f) => emitRun(f, runtime, build));
+  const run = module.define([], ["i32"], (f) => emitRun(f, runtime, build, leavesAtBorders));
   const { journal } = runtime;
   module.export("run", run);
   module.export("find", journal.find);
@@ -34,25 +41,29 @@ export function emitInterpreter(
   module.export("keccak", runtime.keccak);
   module.export("copy", runtime.copies.copy);
   module.export("copyFrame", runtime.copies.copyFrame);
+  if (build === "fast") exportRuntime(module, runtime);
   return module.bytes();
 }
 
-function emitRun(f: FunctionBuilder, runtime: Runtime, build: Build): void {
+function emitRun(
+  f: FunctionBuilder,
+  runtime: Runtime,
+  build: Build,
+  leavesAtBorders: boolean,
+): void {
   const pc = f.i32(i32.load(frame.pc));
   const sp = f.i32(i32.load(frame.sp));
   const gas = f.i64(i64.load(frame.gas));
   const memory = f.i32(i32.load(frame.memory));
   const memorySize = f.i64(i64.load32(frame.memorySize));
   const status = f.i32(exit.halt);
-  f.do(i64.store(globals.reserve, 0n), i32.store(globals.halt, haltCode.none));
-  f.if(i64.gtS(gas, i64.load(globals.slice)), () => {
-    f.do(i64.store(globals.reserve, i64.sub(gas, i64.load(globals.slice))));
-    f.set(gas, i64.load(globals.slice));
-  });
+  takeSlice(f, gas);
 
+  const hasBegun = f.i32(0);
   f.block((leave) => {
     f.block((outOfGas) => {
       f.loop((enter) => {
+        if (leavesAtBorders) emitBorder(f, { pc, status, leave }, hasBegun);
         if (build === "fast") emitSegmentCheck(f, runtime, { pc, sp, gas, status, leave });
         f.loop((dispatch) => {
           const registers = { pc, sp, gas, memory, memorySize, status };
@@ -76,6 +87,20 @@ function emitRun(f: FunctionBuilder, runtime: Runtime, build: Build): void {
     i64.store(frame.gas, i64.add(gas, i64.load(globals.reserve))),
   );
   f.return(i32.of(status));
+}
+
+/** Leaves before a JUMPDEST, unless `run` began there. */
+function emitBorder(
+  f: FunctionBuilder,
+  { pc, status, leave }: Pick<Loop, "pc" | "status"> & { leave: Label },
+  hasBegun: Local,
+): void {
+  const segment = i32.load(i32.add(i32.shl(pc, 3), i32.load(frame.segments)));
+  f.if(i32.and(hasBegun, i32.ltS(segment, 0)), () => {
+    f.set(status, exit.border);
+    f.br(leave);
+  });
+  f.set(hasBegun, 1);
 }
 
 /** Charges the segment that begins at `pc` and checks the stack for all of it; then steps over its JUMPDEST. */

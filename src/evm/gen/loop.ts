@@ -13,6 +13,15 @@ import { limb, orAll } from "./words.ts";
  */
 export type Build = "fast" | "perOpcode" | "perAccess";
 
+/** Leaves `gas` with what the frame runs on until it has to look at the clock; the rest is in reserve. */
+export function takeSlice(f: FunctionBuilder, gas: Local): void {
+  f.do(i64.store(globals.reserve, 0n), i32.store(globals.halt, haltCode.none));
+  f.if(i64.gtS(gas, i64.load(globals.slice)), () => {
+    f.do(i64.store(globals.reserve, i64.sub(gas, i64.load(globals.slice))));
+    f.set(gas, i64.load(globals.slice));
+  });
+}
+
 /**
  * What an opcode's emitter works with: the registers of the running frame as variables, and the ways on from the opcode.
  * The stack grows downward, so operand n is the word at sp + 32·n.

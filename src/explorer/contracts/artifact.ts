@@ -1,12 +1,14 @@
 import type { AbiItem } from "../../dev/artifacts/abi.ts";
 import type { CompiledCode } from "../../dev/artifacts/contracts.ts";
 import {
-  compiledCode,
+  contractOfFoundry,
+  contractOfHardhat,
   contractsOfBuild,
   type FoundryArtifact,
   isFoundry,
   isHardhat,
   type Json,
+  type SolcInput,
   type SolcOutput,
 } from "../../dev/artifacts/parse-artifact.ts";
 
@@ -18,33 +20,60 @@ export type UploadedContract = {
   readonly runtime: CompiledCode;
 };
 
+/** Texts of sources by path. */
+export type Sources = Readonly<Record<string, string>>;
+
+/** What an uploaded file has of contracts. */
+export type Upload = {
+  readonly contracts: readonly UploadedContract[];
+  /** solc's standard JSON input, to compile again */
+  readonly input: SolcInput | undefined;
+};
+
 /**
- * The contracts in an artifact of Foundry or Hardhat, in solc's standard JSON output (bare or inside Hardhat's build-info), or
- * a bare ABI.
+ * The contracts in an artifact of Foundry or Hardhat, in solc's standard JSON output (bare or inside a build-info), or a bare ABI; and
+ * the standard JSON input, bare or inside a build-info.
  * @param fileName names the contract where the file does not
  * @throws SyntaxError where the text is not JSON
  */
-export function contractsIn(text: string, fileName: string): readonly UploadedContract[] {
+export function readUpload(text: string, fileName: string): Upload {
   const json = JSON.parse(text) as Json | readonly AbiItem[];
-  const name = fileName.replace(/\.json$/, "");
-  const noCode: CompiledCode = { bytes: new Uint8Array(0), immutables: [], sourceMap: undefined };
-  if (Array.isArray(json)) return [{ name, abi: json, runtime: noCode }];
-  const artifact = json as Json;
+  return Array.isArray(json)
+    ? { contracts: [bareAbi(json, fileName)], input: undefined }
+    : { contracts: contractsIn(json as Json, fileName), input: inputIn(json as Json) };
+}
+
+function contractsIn(artifact: Json, fileName: string): readonly UploadedContract[] {
   const output = (artifact["output"] ?? artifact) as SolcOutput;
   if (output.contracts !== undefined) return contractsOfBuild({}, output);
-  if (isHardhat(artifact)) {
-    const { contractName, abi, deployedBytecode: object, immutableReferences } = artifact;
-    const code = { object, ...(immutableReferences && { immutableReferences }) };
-    return [{ name: contractName, abi, runtime: compiledCode(code, () => undefined) }];
-  }
+  if (isHardhat(artifact)) return [contractOfHardhat(artifact)];
   if (isFoundry(artifact)) {
-    const { abi, deployedBytecode, metadata } = artifact as unknown as FoundryArtifact;
-    const target = Object.values(metadata?.settings?.compilationTarget ?? {})[0];
-    return [
-      { name: target ?? name, abi, runtime: compiledCode(deployedBytecode, () => undefined) },
-    ];
+    return [contractOfFoundry(artifact as unknown as FoundryArtifact, nameOf(fileName))];
   }
-  return Array.isArray(artifact["abi"])
-    ? [{ name, abi: artifact["abi"] as readonly AbiItem[], runtime: noCode }]
-    : [];
+  const { abi } = artifact;
+  return Array.isArray(abi) ? [bareAbi(abi as readonly AbiItem[], fileName)] : [];
+}
+
+function inputIn(json: Json): SolcInput | undefined {
+  const input = (json["input"] ?? json) as SolcInput;
+  return input.language !== undefined && input.sources !== undefined ? input : undefined;
+}
+
+function bareAbi(abi: readonly AbiItem[], fileName: string): UploadedContract {
+  const runtime = { bytes: new Uint8Array(0), placeholders: [], sourceMap: undefined };
+  return { name: nameOf(fileName), abi, runtime };
+}
+
+function nameOf(fileName: string): string {
+  return fileName.replace(/\.json$/, "");
+}
+
+/** Sources whose text is in `input`, the one that declares `contract` first. */
+export function sourcesOf({ sources = {} }: SolcInput, contract: string): Sources {
+  const declarations = [`contract ${contract}`, `library ${contract}`];
+  const texts = Object.entries(sources).flatMap(([path, { content }]) =>
+    content === undefined ? [] : [[path, content] as const],
+  );
+  const own = texts.filter(([, text]) => declarations.some((each) => text.includes(each)));
+  return Object.fromEntries([...own, ...texts]);
 }

@@ -1,21 +1,21 @@
-import type { CompiledCode } from "../../dev/artifacts/contracts.ts";
+import { type CompiledCode, withPlaceholders } from "../../dev/artifacts/contracts.ts";
 import { equalBytes } from "../../primitives/bytes.ts";
 
 /** How deployed code relates to compiled code. */
 export type CodeMatch =
-  /** every byte, but for immutables */
+  /** every byte but immutables and addresses of libraries */
   | "exact"
   /** all but the metadata at the end: other comments, names of files or settings */
   | "same instructions"
   | "different"
-  /** the artifact has no code: an interface, an ABI, or an unlinked library */
+  /** the artifact has no code: an interface, or an ABI */
   | "no code";
 
-/** Compares `deployed` with what the compiler made. Immutables are zeros in compiled code and are not compared. */
-export function compareCode(deployed: Uint8Array, { bytes, immutables }: CompiledCode): CodeMatch {
+/** Compares `deployed` with what the compiler made. */
+export function compareCode(deployed: Uint8Array, compiled: CompiledCode): CodeMatch {
+  const { bytes } = compiled;
   if (bytes.length === 0) return "no code";
-  const comparable = deployed.slice();
-  for (const [start, length] of immutables) comparable.fill(0, start, start + length);
+  const comparable = withPlaceholders(deployed, compiled);
   if (equalBytes(comparable, bytes)) return "exact";
   const ours = withoutMetadata(comparable);
   const theirs = withoutMetadata(bytes);

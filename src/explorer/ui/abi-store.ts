@@ -1,4 +1,5 @@
 import type { AbiItem } from "../../dev/artifacts/abi.ts";
+import type { Sources } from "../contracts/artifact.ts";
 import type { CodeMatch } from "../contracts/compare-code.ts";
 import { readStored, writeStored } from "./stored.ts";
 
@@ -8,7 +9,17 @@ export type KnownContract = {
   readonly address: string;
   readonly name: string;
   readonly abi: readonly AbiItem[];
+  /** of the uploaded code */
   readonly match: CodeMatch;
+  /** of the code that the node's compiler makes of the sources; undefined where there are none, or it has no compiler */
+  readonly recompiled: Recompiled | undefined;
+  readonly sources: Sources;
+};
+
+export type Recompiled = {
+  readonly match: CodeMatch;
+  /** its version */
+  readonly compiler: string;
 };
 
 const KEY = "contracts";

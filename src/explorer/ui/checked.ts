@@ -20,6 +20,7 @@ import {
   verdictOf,
   worstOf,
 } from "../verify/verdict.ts";
+import { warmUp } from "../verify/warm-up.ts";
 import { call } from "./rpc.ts";
 import { CHAIN_READS, trustOf } from "./trust.ts";
 import type { Block, Receipt, Transaction } from "./types.ts";
@@ -127,12 +128,15 @@ export async function checkAccount(
   checked: CheckedBlock,
 ): Promise<CheckedAccount> {
   const at = { blockHash: checked.block.hash };
-  const [balance, nonce, code, proof] = await Promise.all([
+  const answers = Promise.all([
     call<Hex>("eth_getBalance", address, at),
     call<Hex>("eth_getTransactionCount", address, at),
     call<Hex>("eth_getCode", address, at),
     call<Json>("eth_getProof", address, [], at).catch((error: Error) => error),
   ]);
+  // The request is sent at the end of this turn.
+  setTimeout(warmUp);
+  const [balance, nonce, code, proof] = await answers;
   const codeHash = keccak256Hash(hexToBytes(code));
   const base = { codeHash, checked };
   if (proof instanceof Error) {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { call } from "./rpc.ts";
+import { takeNewestBlock } from "./first-block.ts";
 import type { Block } from "./types.ts";
 
 export type Loaded<T> =
@@ -37,7 +37,7 @@ export function useHead(): { readonly head: Block | undefined; readonly isLost: 
     async function poll() {
       if (!document.hidden) {
         try {
-          const block = await call<Block>("eth_getBlockByNumber", "latest", false);
+          const block = await takeNewestBlock();
           if (isCurrent) {
             setHead((last) => (last?.hash === block.hash ? last : block));
             setLost(false);

@@ -179,11 +179,17 @@ export function When<T>({
 }
 
 export function Failure({ error }: { error: unknown }) {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const isForbidden = error instanceof RpcError && error.isForbidden;
   return (
     <p class="empty" role="status">
       {isForbidden ? `Not open to this page: ${text}` : text}
     </p>
   );
+}
+
+/** Wallets throw plain objects too (EIP-1193). */
+function messageOf(error: unknown): string {
+  const { message } = Object(error) as { readonly message?: unknown };
+  return typeof message === "string" ? message : String(error);
 }

@@ -49,6 +49,7 @@ export type Log = Json & {
 
 export type Receipt = Json & {
   readonly transactionHash: Hash;
+  readonly blockNumber: Hex;
   readonly status?: Hex;
   readonly gasUsed: Hex;
   readonly effectiveGasPrice: Hex;

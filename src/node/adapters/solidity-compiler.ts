@@ -1,5 +1,5 @@
 import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
-import type { Compiler } from "../../rpc/ports/tools.ts";
+import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
 import { WorkerTaskError } from "../workers/worker-task-error.ts";
@@ -12,6 +12,8 @@ const LIMITS = { timeoutMs: 29_000, heapMegabytesMax: 512 };
 
 /** Sources that may wait while one is compiled. */
 const WAITING_MAX = 8;
+
+type Diagnostic = { readonly severity: string; readonly formattedMessage: string };
 
 /** The npm package `solc`, each source in a thread of its own, one after the other. */
 export function createSolidityCompiler(): Compiler {
@@ -32,13 +34,13 @@ export function createSolidityCompiler(): Compiler {
 
   return {
     compilerVersion: loadedVersion,
-    async compile(source) {
+    async compile(input) {
       if (waiting >= WAITING_MAX) throw new CompilerBusyError();
       waiting++;
-      const mine = last.then(() => compile({ source }));
+      const mine = last.then(() => compile({ input }));
       last = mine.catch(() => {});
       try {
-        return (await mine).contracts;
+        return outputOf((await mine).output);
       } catch (cause) {
         if (!(cause instanceof WorkerTaskError)) throw cause;
         throw new CompilerError(`solc: ${cause.message}`, {}, { cause });
@@ -47,4 +49,13 @@ export function createSolidityCompiler(): Compiler {
       }
     },
   };
+}
+
+/** @throws CompilerError */
+function outputOf(text: string): CompilerOutput {
+  const output = JSON.parse(text) as CompilerOutput & { readonly errors?: readonly Diagnostic[] };
+  const errors = output.errors?.filter(({ severity }) => severity === "error") ?? [];
+  if (errors.length === 0) return output;
+  const texts = errors.map(({ formattedMessage }) => formattedMessage.trim());
+  throw new CompilerError(`solc: ${texts.join("\n")}`);
 }

@@ -38,17 +38,14 @@ export function createValidatorVoting(
     cliqueSnapshot(number) {
       const snapshot = voting.snapshotAt(number);
       const { signers, votes } = snapshot;
-      const recent = Math.floor(signers.length / 2) + 1;
-      const recents: Record<string, Address> = {};
-      for (let block = Math.max(1, number - recent + 1); block <= number; block++) {
-        recents[block] = voting.signerOf(block);
-      }
+      const recents = voting.recentSigners(number, Math.floor(signers.length / 2) + 1);
+      const activeFrom = voting.activeFrom(number);
       return {
         number,
         hash: chain.hashAt(number)!,
         signers: Object.fromEntries(signers.map(({ address }) => [address, {}])),
-        activeFrom: Object.fromEntries(voting.activeFrom(number)),
-        recents,
+        activeFrom: activeFrom ? Object.fromEntries(activeFrom) : null,
+        recents: Object.fromEntries(recents),
         votes: votes.map(({ signer, block, candidate, authorize }) => ({
           ...{ signer, block, authorize },
           address: candidate,

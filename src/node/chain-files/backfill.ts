@@ -4,6 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
+import type { CacheSizes } from "../../chain/store/cache-sizes.ts";
 import { BACKFILL_FOLDER } from "../../chain/store/log/backfilled-log.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import { invariant } from "../../errors.ts";
@@ -18,7 +19,7 @@ export type BackfillOptions = {
   /** The data directory, which `opened` is the chain of. */
   readonly directory: string;
   readonly file: string;
-  readonly cacheBytes: number;
+  readonly caches: CacheSizes;
   readonly steps: (chain: Chain) => ImportSteps;
   /** Called by name, for tests that die there. */
   readonly failPoint?: (name: string) => void;
@@ -39,12 +40,12 @@ export type BackfillResult = {
  */
 export async function backfill(
   opened: OpenChain,
-  { directory, file, cacheBytes, steps, failPoint = () => {} }: BackfillOptions,
+  { directory, file, caches, steps, failPoint = () => {} }: BackfillOptions,
   log: Logger,
 ): Promise<BackfillResult> {
   const folder = join(directory, BACKFILL_FOLDER);
   const base = opened.store.base() ?? 0;
-  const target = openTarget(opened, folder, { cacheBytes, log });
+  const target = openTarget(opened, folder, { caches, log });
   let isOfOtherChain = false;
   try {
     const { chain } = target;
@@ -85,12 +86,12 @@ export async function backfill(
 function openTarget(
   { chain: { config, genesisHash }, genesis }: OpenChain,
   directory: string,
-  { cacheBytes, log }: { readonly cacheBytes: number; readonly log: Logger },
+  { caches, log }: { readonly caches: CacheSizes; readonly log: Logger },
 ) {
   const logger = log.child("backfill");
-  const store = openDiskBlockStore({ directory, createTrie: createStateTrie, logger });
+  const store = openDiskBlockStore({ directory, createTrie: createStateTrie, caches, logger });
   try {
-    const stateTrie = createChainStateTrie(store, { cacheBytes });
+    const stateTrie = createChainStateTrie(store, { cacheBytes: caches.trieNodes });
     if (store.head() === undefined) store.appendGenesis(genesisBlock(genesis));
     const chain = createChain({ config, store, stateTrie, log: logger, genesisHash });
     return { chain, close: () => store.close() };

@@ -46,6 +46,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "../adapters/blob-workers.ts";
+import { ThreadedCompiler } from "../adapters/threaded-compiler.ts";
 import { ChainChanges } from "../chain-changes.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
@@ -141,7 +142,11 @@ export function composeChain(
   const { log, metrics, failures, networkEngine } = modules;
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
-  const execution = executionModules(chain);
+  const compiler = new ThreadedCompiler(
+    { cacheBytesMax: config.evm.compileCacheBytesMax },
+    { log: log.child("evm"), metrics },
+  );
+  const execution = executionModules(chain, config.evm.compile === "auto" ? compiler : undefined);
   let devChain: DevChain | undefined;
   const beginBlock = createBlockFactory(chain, execution, {
     beforeTransaction: hooks.beforeTransaction,
@@ -360,6 +365,7 @@ export function composeChain(
       await engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
+      compiler.close();
       journaled?.close();
       devChain?.close();
     },

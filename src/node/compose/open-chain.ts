@@ -3,6 +3,8 @@ import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { StatePatches } from "../../chain/state-patches.ts";
+import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
+import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
@@ -18,6 +20,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -33,6 +36,8 @@ export type OpenChain = {
   readonly fork: Fork | undefined;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
+  /** Memory that each cache takes now. */
+  readonly cacheBytes: () => CacheSizes;
   /** The chain existed before this call. */
   readonly resumed: boolean;
   /** Accounts of the public phrase that a dev chain funds; none on other chains. */
@@ -42,6 +47,8 @@ export type OpenChain = {
 export type OpenChainOptions = {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
+  /** Many blocks come one after the other, and no request waits for any of them. */
+  readonly isBulk?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
   /** For tests that die at a named step. */
@@ -77,7 +84,7 @@ export class HomeNotInitialisedError extends NodeError {
 export function openChain(
   config: Config,
   log: Logger,
-  { fork, ...options }: OpenChainOptions = {},
+  { fork, isBulk, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
@@ -85,10 +92,13 @@ export function openChain(
     });
   }
   const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
+  const caches = divideCacheSize(config.cache.bytes);
   const storeOptions = {
+    caches,
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
+    ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS }),
     ...options,
   };
   const store = isInMemory(config)
@@ -102,7 +112,8 @@ export function openChain(
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const stateTrie = alias(createChainStateTrie(store, { cacheBytes: config.state.cacheBytes }));
+    const nodeCache = createNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
+    const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));
     const resumed = store.head() !== undefined;
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);
     const genesisHash = fork
@@ -129,7 +140,8 @@ export function openChain(
     });
     if (fork) followChanges(fork, chain, store);
     const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
-    return { chain, patches, fork, store, genesis, resumed, devAccounts };
+    const cacheBytes = () => ({ trieNodes: nodeCache.bytes, ...store.cacheBytes() });
+    return { chain, patches, fork, store, genesis, resumed, devAccounts, cacheBytes };
   } catch (error) {
     store.close();
     throw error;

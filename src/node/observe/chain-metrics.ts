@@ -7,7 +7,15 @@ export function declareChainMetrics(
   metrics: Metrics,
   core: Pick<
     ChainCore,
-    "chain" | "store" | "fork" | "mempool" | "stalled" | "journaled" | "blobWorkers" | "badBlocks"
+    | "chain"
+    | "store"
+    | "cacheBytes"
+    | "fork"
+    | "mempool"
+    | "stalled"
+    | "journaled"
+    | "blobWorkers"
+    | "badBlocks"
   >,
 ): void {
   const { chain, stalled } = core;
@@ -38,6 +46,7 @@ export function declareChainMetrics(
   metrics.gaugeOf({ name: "resident_memory_bytes", help: "Memory of the process." }, () => {
     return process.memoryUsage.rss();
   });
+  declareCacheMetrics(metrics, core);
   if (core.fork) declareForkMetrics(metrics, core.fork);
   if (core.store.addressIndex.isOn) {
     metrics.gaugeOf(
@@ -60,6 +69,28 @@ export function declareChainMetrics(
     transactions.add(block.transactions.length);
     gas.add(Number(block.header.gasUsed));
   });
+}
+
+/** The parts of `cache.size`. */
+function declareCacheMetrics(
+  metrics: Metrics,
+  { cacheBytes }: Pick<ChainCore, "cacheBytes">,
+): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    metrics.gaugeOf({ name, help }, read);
+  gauge("cache_trie_bytes", "Memory of cached trie nodes.", () => cacheBytes().trieNodes);
+  gauge(
+    "cache_state_bytes",
+    "Memory of cached accounts and slots of the newest state.",
+    () => cacheBytes().headState,
+  );
+  gauge(
+    "cache_old_states_bytes",
+    "Memory of cached accounts and slots of older states.",
+    () => cacheBytes().historicStates,
+  );
+  gauge("cache_blocks_bytes", "Memory of decoded blocks.", () => cacheBytes().blocks);
+  gauge("cache_codes_bytes", "Memory of codes read last.", () => cacheBytes().codes);
 }
 
 function declareForkMetrics(metrics: Metrics, { cacheBytes, uncached }: Fork): void {

@@ -4,6 +4,7 @@ import { Worker, type WorkerOptions } from "node:worker_threads";
 
 /** Modules of this directory that threads and processes run, named without their extension. */
 export type WorkerEntry =
+  | "compile-contracts"
   | "compile-solidity"
   | "execute"
   | "fetch-remote"

@@ -3,6 +3,7 @@ import type { WorkerEntry } from "./start-worker.ts";
 
 /** The modules that threads and processes run, as the bundle finds them; importing one runs it. */
 const WORKER_ENTRIES: Readonly<Record<WorkerEntry, () => Promise<unknown>>> = {
+  "compile-contracts": () => import("./compile-contracts.ts"),
   "compile-solidity": () => import("./compile-solidity.ts"),
   "fetch-remote": () => import("./fetch-remote.ts"),
   "find-whisper-work": () => import("./find-whisper-work.ts"),

@@ -34,9 +34,9 @@ export type CliqueSnapshot = {
   readonly number: number;
   readonly hash: Hash;
   readonly signers: Readonly<Record<Address, Readonly<Record<string, never>>>>;
-  /** The first block that each signer added by this block helps to decide. Not in geth. */
-  readonly activeFrom: Readonly<Record<Address, number>>;
-  /** Proposers of the newest blocks, by number in decimal. */
+  /** The first block that each signer added by this block helps to decide; null: the state before the block is pruned. Not in geth. */
+  readonly activeFrom: Readonly<Record<Address, number>> | null;
+  /** Proposers of the newest stored blocks, by number in decimal. */
   readonly recents: Readonly<Record<string, Address>>;
   readonly votes: readonly {
     readonly signer: Address;

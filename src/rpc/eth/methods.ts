@@ -19,6 +19,7 @@ import { coinbase } from "./client/coinbase.ts";
 import { compileLLL } from "./client/compile-lll.ts";
 import { compileSerpent } from "./client/compile-serpent.ts";
 import { compileSolidity } from "./client/compile-solidity.ts";
+import { compileStandardJson } from "./client/compile-standard-json.ts";
 import { config } from "./client/config.ts";
 import { getCompilers } from "./client/get-compilers.ts";
 import { getWork } from "./client/get-work.ts";
@@ -125,6 +126,7 @@ export const ETH_METHODS: readonly Method<RpcPorts>[] = [
   submitWork,
   getCompilers,
   compileSolidity,
+  compileStandardJson,
   compileLLL,
   compileSerpent,
   call,

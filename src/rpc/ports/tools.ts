@@ -1,21 +1,21 @@
 /** Programs beside the chain that take seconds and run in threads of their own. Plain data only. */
 export interface ToolsPort extends Compiler, BlobProver {}
 
-/** One contract out of a compiler. */
-export type CompiledContract = {
-  /** Creation bytecode, 0x-prefixed */
-  readonly code: string;
-  readonly abi: readonly object[];
-  readonly userDoc: object;
-  readonly developerDoc: object;
+/** solc's standard JSON output, as far as every selection has it. */
+export type CompilerOutput = {
+  /** By file and name */
+  readonly contracts?: Readonly<Record<string, Readonly<Record<string, object>>>>;
 };
 
 /** Compiles Solidity where the compiler is installed. */
 export interface Compiler {
   /** undefined: not installed, or it does not load */
   compilerVersion(): Promise<string | undefined>;
-  /** Contracts by name. @throws CompilerError, CompilerBusyError */
-  compile(source: string): Promise<Readonly<Record<string, CompiledContract>>>;
+  /**
+   * Output of the compiler, from standard JSON to standard JSON. Imports of what is not in the input are errors.
+   * @throws CompilerError for errors of the source, CompilerBusyError
+   */
+  compile(input: object): Promise<CompilerOutput>;
 }
 
 /** Computes commitments and proofs of blobs (EIP-4844, EIP-7594). */

@@ -239,7 +239,13 @@ async function signWithPassphrase(address: Address): Promise<never> {
 
 const TEST_TOOLS: ToolsPort = {
   compilerVersion: async () => "0.8.0+commit.c7dfd78e",
-  compile: async () => ({ Empty: { code: "0x00", abi: [], userDoc: {}, developerDoc: {} } }),
+  compile: async () => ({
+    contracts: {
+      "source.sol": {
+        Empty: { abi: [], userdoc: {}, devdoc: {}, evm: { bytecode: { object: "00" } } },
+      },
+    },
+  }),
   proveBlobs: async (blobs) => ({
     commitments: blobs.map(() => new Uint8Array(48)),
     proofs: blobs.map(() => new Uint8Array(48)),

@@ -52,6 +52,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "mempool.lifetime": [POOL, { removed: "expired" }, "removeStale"],
   "mempool.price-limit": [POOL, { error: "POOL_GAS_PRICE_BELOW_MINIMUM" }, "minimumTip"],
   "mempool.price-bump": [POOL, { error: "POOL_REPLACEMENT_UNDERPRICED" }, "UNDERPRICED"],
+  "evm.compile-cache-size": [
+    "src/node/adapters/threaded-compiler.test.ts",
+    { none: "contracts beyond it run in the interpreter" },
+    "compiled_contract_bytes",
+  ],
   "json-rpc.gas-cap": [EVM, { none: "a call gets this much gas at most" }],
   "json-rpc.evm-timeout": [EVM, { error: "EXECUTION_TIMEOUT" }],
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],
@@ -173,7 +178,7 @@ const NOT_LIMITS: ReadonlySet<string> = new Set([
   "json-rpc.processes",
 ]);
 
-const GROUPS = ["mempool", "jsonRpc", "rpcLimits", "access"] as const;
+const GROUPS = ["evm", "mempool", "jsonRpc", "rpcLimits", "access"] as const;
 const numericKeys = GROUPS.flatMap((group) =>
   Object.values(SCHEMA[group])
     .filter((option) => ["number", "bigint"].includes(typeof option.default))

@@ -1,4 +1,4 @@
-import { equalBytes } from "../../../primitives/bytes.ts";
+import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
@@ -20,6 +20,21 @@ const CHILDREN = 16;
 const CHANGED_MAX = 8;
 /** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
 const WHOLE_EVERY = 16;
+/** Memory of a waiting version: five views, its object and its part of a list, about. */
+const VERSION_BYTES = 600;
+
+/** What a block made of a node: views of its batch. */
+type Version = {
+  readonly number: number;
+  readonly owner: Uint8Array;
+  readonly path: Uint8Array;
+  /** Of a node that is gone, the hash it had. */
+  readonly hash: Uint8Array;
+  /** Empty where the trie became empty. */
+  readonly rlp: Uint8Array;
+  /** RLP of the version before, if known. */
+  readonly old: Uint8Array | undefined;
+};
 
 /**
  * Every version of the nodes near the roots of all tries, as what it changes in the version before: with the history of accounts and slots
@@ -32,9 +47,11 @@ const WHOLE_EVERY = 16;
  */
 export class NodeHistory {
   readonly #kv: Kv;
-  /** Rows that no merge has begun with by owner and path, so that those of one place are written together. */
-  #recent = new Map<string, Row[]>();
-  #merging: Row[] = [];
+  /** Versions that no merge has begun with by owner and path, so that those of one place are written together. */
+  #recent = new Map<string, Version[]>();
+  /** The list that each of them is in, in the order in which they came. */
+  #noted: Version[][] = [];
+  #merging: Version[] = [];
   #written = 0;
   #recentBytes = 0;
 
@@ -42,7 +59,7 @@ export class NodeHistory {
     this.#kv = kv;
   }
 
-  /** Memory of rows that no merge has begun with. */
+  /** Memory of versions that no merge has begun with, without the nodes, which the table of nodes counts. */
   get recentBytes(): number {
     return this.#recentBytes;
   }
@@ -52,13 +69,18 @@ export class NodeHistory {
     return this.#merging.length - this.#written;
   }
 
-  /** Notes the versions in `batch`. @param before has the nodes that it replaces */
+  /**
+   * Notes the versions in `batch`, which must not change afterwards: what they differ in is computed by the merge, not while a block is
+   * waited for.
+   * @param before has the nodes that it replaces
+   */
   remember(number: number, batch: NodeBatch, before: TrieNodeReader): void {
+    const places = new PlaceTexts();
     const replaced = new Map<string, number>();
     const added = new Map<string, number>();
     for (let i = 0; i < batch.size; i++) {
       if (batch.pathLength(i) > HISTORY_DEPTH) continue;
-      const place = placeText(batch.owner(i), batch.path(i));
+      const place = places.of(batch.owner(i), batch.path(i));
       if (!batch.isReplaced(i)) added.set(place, i);
       else {
         added.delete(place);
@@ -67,37 +89,40 @@ export class NodeHistory {
     }
     for (const [place, i] of added) {
       const { owner, path, hash, rlp } = batch.at(i);
-      const old = replaced.get(place);
-      if (old !== undefined && batch.hasHash(old, hash)) continue;
-      const known = old === undefined ? undefined : before.node(owner, path, batch.hash(old));
-      this.#note(place, {
-        ...{ number, key: versionKey(owner, path, number) },
-        value: versionOf(rlp, hash, known),
-      });
+      const replacedAt = replaced.get(place);
+      if (replacedAt !== undefined && batch.hasHash(replacedAt, hash)) continue;
+      const versions = this.#versionsAt(place);
+      const last = versions.at(-1);
+      let old: Uint8Array | undefined;
+      if (replacedAt !== undefined) {
+        if (last !== undefined && batch.hasHash(replacedAt, last.hash)) old = last.rlp;
+        // A view of a row, which ends with the transaction.
+        else old = before.node(owner, path, batch.hash(replacedAt))?.slice();
+      }
+      this.#note(versions, { number, owner, path, hash, rlp, old });
     }
     for (const [place, i] of replaced) {
-      const { owner, path } = batch.at(i);
+      const { owner, path, hash } = batch.at(i);
       if (owner.length === 0 || path.length > 0 || added.has(place)) continue;
-      const key = versionKey(owner, path, number);
-      this.#note(place, { number, key, value: Uint8Array.of(0, 0) });
+      const gone = { number, owner, path, hash, rlp: EMPTY_BYTES, old: undefined };
+      this.#note(this.#versionsAt(place), gone);
     }
   }
 
   /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
-    for (const [place, rows] of this.#recent) {
-      for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
-        if (last.number <= number) break;
-        this.#recentBytes -= last.key.length + last.value.length;
-        rows.pop();
-      }
-      if (rows.length === 0) this.#recent.delete(place);
+    for (let last = this.#noted.at(-1); last !== undefined; last = this.#noted.at(-1)) {
+      if (last.at(-1)!.number <= number) return;
+      last.pop();
+      this.#noted.pop();
+      this.#recentBytes -= VERSION_BYTES;
     }
   }
 
   /** Forgets what waits in memory. */
   reset(): void {
     this.#recent.clear();
+    this.#noted = [];
     this.#merging = [];
     this.#written = 0;
     this.#recentBytes = 0;
@@ -107,6 +132,7 @@ export class NodeHistory {
     this.#merging = Array.from(this.#recent.values()).flat();
     this.#written = 0;
     this.#recent = new Map();
+    this.#noted = [];
     this.#recentBytes = 0;
   }
 
@@ -118,8 +144,8 @@ export class NodeHistory {
     let at = first;
     this.#kv.transaction((writer) => {
       do {
-        const { key, value } = this.#merging[at++]!;
-        writer.put(key, value);
+        const { number, owner, path, hash, rlp, old } = this.#merging[at++]!;
+        writer.put(versionKey(owner, path, number), versionOf(rlp, hash, old));
       } while (at < end && !isLate());
     });
     this.#written = at;
@@ -178,11 +204,19 @@ export class NodeHistory {
     return rlp === undefined || rlp.length === 0 ? EMPTY_TRIE_ROOT_BYTES : keccak256(rlp);
   }
 
-  #note(place: string, row: Row): void {
-    const rows = this.#recent.get(place);
-    if (rows === undefined) this.#recent.set(place, [row]);
-    else rows.push(row);
-    this.#recentBytes += row.key.length + row.value.length;
+  #versionsAt(place: string): Version[] {
+    let versions = this.#recent.get(place);
+    if (versions === undefined) {
+      versions = [];
+      this.#recent.set(place, versions);
+    }
+    return versions;
+  }
+
+  #note(versions: Version[], version: Version): void {
+    versions.push(version);
+    this.#noted.push(versions);
+    this.#recentBytes += VERSION_BYTES;
   }
 
   /** RLP of the newest version, empty where the trie was empty; undefined where there is none. */
@@ -216,12 +250,9 @@ export function wholeVersionRow(
   path: Uint8Array,
   number: number,
   rlp: Uint8Array,
-): Row {
-  return { number, key: versionKey(owner, path, number), value: wholeVersion(rlp) };
+): { readonly key: Uint8Array; readonly value: Uint8Array } {
+  return { key: versionKey(owner, path, number), value: wholeVersion(rlp) };
 }
-
-/** A version with the number of its block. */
-type Row = { readonly number: number; readonly key: Uint8Array; readonly value: Uint8Array };
 
 function wholeVersion(rlp: Uint8Array): Uint8Array {
   const version = new Uint8Array(2 + rlp.length);
@@ -229,10 +260,10 @@ function wholeVersion(rlp: Uint8Array): Uint8Array {
   return version;
 }
 
-/** @param old the version before, if its RLP is known */
+/** @param rlp empty where the trie became empty @param old the version before, if its RLP is known */
 function versionOf(rlp: Uint8Array, hash: Uint8Array, old: Uint8Array | undefined): Uint8Array {
   const whole = () => wholeVersion(rlp);
-  if (old === undefined || hash[0]! % WHOLE_EVERY === 0) return whole();
+  if (old === undefined || rlp.length === 0 || hash[0]! % WHOLE_EVERY === 0) return whole();
   const node = decodeNode(rlp);
   const before = decodeNode(old);
   if (node.kind !== "branch" || before.kind !== "branch") return whole();
@@ -299,6 +330,20 @@ function versionKey(owner: Uint8Array, path: Uint8Array, number: number): Uint8A
   return tableKey(TABLE.trieNodeVersion, owner, path, Uint8Array.of(PATH_END), numberKey(number));
 }
 
-function placeText(owner: Uint8Array, path: Uint8Array): string {
-  return Buffer.concat([owner, path]).toString("latin1");
+/** Texts that name places, for use as keys of a Map. Entries of one owner follow each other, so its part is made once for all of them. */
+class PlaceTexts {
+  #owner = EMPTY_BYTES;
+  #text = "";
+
+  of(owner: Uint8Array, path: Uint8Array): string {
+    if (owner !== this.#owner) {
+      this.#owner = owner;
+      this.#text = Buffer.from(owner.buffer, owner.byteOffset, owner.length).toString("latin1");
+    }
+    let text = this.#text;
+    for (const nibble of path) text += NIBBLES[nibble];
+    return text;
+  }
 }
+
+const NIBBLES = "0123456789abcdef";

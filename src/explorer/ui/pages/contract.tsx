@@ -1,42 +1,49 @@
 import { useState } from "preact/hooks";
 import type { AbiFunction } from "viem";
-import { type Hex, hexToBytes } from "../../../primitives/hex.ts";
-import { contractsIn } from "../../contracts/artifact.ts";
-import { type CodeMatch, compareCode } from "../../contracts/compare-code.ts";
-import { decodeResult, encodeCall, functionsOf } from "../abi.ts";
+import type { Hex } from "../../../primitives/hex.ts";
+import type { CodeMatch } from "../../contracts/compare-code.ts";
+import { functionsOf } from "../abi.ts";
 import { contractAt, type KnownContract, storeContract } from "../abi-store.ts";
 import { Failure, Panel } from "../parts.tsx";
-import { call } from "../rpc.ts";
-import { hasWallet, sendByWallet } from "../wallet.ts";
+import { contractInFiles } from "../upload.ts";
+import { hasWallet } from "../wallet.ts";
+import { FunctionForm } from "./function-form.tsx";
 
 const MATCHES: Readonly<Record<CodeMatch, string>> = {
-  exact: "The uploaded code is the deployed code, byte by byte.",
-  "same instructions": "The uploaded code has the same instructions and other metadata.",
-  different: "The uploaded code is not the deployed code: the names below may be wrong.",
-  "no code": "The upload has no code to compare: the names below may be wrong.",
+  exact: "is the deployed code, byte by byte.",
+  "same instructions": "has the deployed instructions and other metadata.",
+  different: "is not the deployed code: the names below may be wrong.",
+  "no code": "cannot be compared: there is none. The names below may be wrong.",
 };
 
 /** ABI by upload, comparison of the code, and the functions to read and write. */
 export function ContractPanel({ address, code }: { readonly address: string; readonly code: Hex }) {
   const [contract, setContract] = useState(contractAt(address));
   const [error, setError] = useState<unknown>();
+  const [isReading, setReading] = useState(false);
   async function upload(files: FileList | null) {
+    setReading(true);
     try {
-      const found = await bestMatch([...(files ?? [])], code);
-      if (found === undefined) throw new Error("There is no contract in these files.");
+      const { contract: found, compilerError } = await contractInFiles([...(files ?? [])], code);
+      setError(compilerError);
+      if (found === undefined) {
+        if (compilerError === undefined) throw new Error("There is no contract in these files.");
+        return;
+      }
       const known = { ...found, address: address.toLowerCase() };
       storeContract(known);
       setContract(known);
-      setError(undefined);
     } catch (failure) {
       setError(failure);
+    } finally {
+      setReading(false);
     }
   }
   return (
     <Panel title="Contract">
       <p class="empty">
         <label class="upload">
-          Upload artifacts of Foundry or Hardhat, solc's standard JSON output, or an ABI
+          Upload artifacts or a build-info of Foundry or Hardhat, standard JSON of solc, or an ABI
           <input
             type="file"
             accept=".json,application/json"
@@ -44,14 +51,14 @@ export function ContractPanel({ address, code }: { readonly address: string; rea
             onChange={({ currentTarget }) => void upload(currentTarget.files)}
           />
         </label>{" "}
-        They stay in this browser.
+        They stay in this browser; sources go to the node to be compiled, where it has solc.
       </p>
+      {isReading && <p class="empty">Reading and compiling …</p>}
       {error !== undefined && <Failure error={error} />}
       {contract && (
         <>
-          <p class={`empty ${contract.match === "exact" ? "ok" : ""}`} data-match={contract.match}>
-            <b>{contract.name}</b>: {MATCHES[contract.match]}
-          </p>
+          <Matches contract={contract} />
+          <SourceFiles sources={contract.sources} />
           <Functions key={contract.name} contract={contract} />
         </>
       )}
@@ -59,20 +66,41 @@ export function ContractPanel({ address, code }: { readonly address: string; rea
   );
 }
 
-const ORDER: readonly CodeMatch[] = ["exact", "same instructions", "no code", "different"];
+/** How the uploaded code, and the code made of the uploaded source, relate to the deployed code. */
+function Matches({ contract: { name, match, recompiled } }: { contract: KnownContract }) {
+  const classOf = (each: CodeMatch) => `empty ${each === "exact" ? "ok" : ""}`;
+  return (
+    <>
+      {recompiled && (
+        <p class={classOf(recompiled.match)} data-recompiled={recompiled.match}>
+          <b>{name}</b>: the code that this node's solc {recompiled.compiler} makes of the uploaded
+          source {MATCHES[recompiled.match]}
+        </p>
+      )}
+      {(match !== "no code" || recompiled === undefined) && (
+        <p class={classOf(match)} data-match={match}>
+          <b>{name}</b>: the uploaded code {MATCHES[match]}
+        </p>
+      )}
+    </>
+  );
+}
 
-/** The contract in `files` whose code is nearest to `code`. */
-async function bestMatch(
-  files: readonly File[],
-  code: Hex,
-): Promise<Omit<KnownContract, "address"> | undefined> {
-  const deployed = hexToBytes(code);
-  const contracts = (
-    await Promise.all(files.map(async (file) => contractsIn(await file.text(), file.name)))
-  ).flat();
-  return contracts
-    .map(({ name, abi, runtime }) => ({ name, abi, match: compareCode(deployed, runtime) }))
-    .sort((a, b) => ORDER.indexOf(a.match) - ORDER.indexOf(b.match))[0];
+function SourceFiles({ sources }: Pick<KnownContract, "sources">) {
+  const files = Object.entries(sources);
+  if (files.length === 0) return null;
+  return (
+    <>
+      <h3>Source</h3>
+      {files.map(([path, text], at) => (
+        <details key={path} class="source" open={at === 0}>
+          <summary>{path}</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
+          <pre tabIndex={0}>{text}</pre>
+        </details>
+      ))}
+    </>
+  );
 }
 
 function Functions({ contract }: { contract: KnownContract }) {
@@ -96,51 +124,4 @@ function Functions({ contract }: { contract: KnownContract }) {
 
 function signature({ name, inputs }: AbiFunction): string {
   return `${name}(${inputs.map(({ type }) => type).join()})`;
-}
-
-function FunctionForm(props: { item: AbiFunction; address: string; isRead: boolean }) {
-  const { item, address, isRead } = props;
-  const [typed, setTyped] = useState<readonly string[]>(item.inputs.map(() => ""));
-  const [value, setValue] = useState("");
-  const [result, setResult] = useState<string>();
-  const [error, setError] = useState<unknown>();
-  async function run(event: Event) {
-    event.preventDefault();
-    try {
-      const data = encodeCall(item, typed);
-      setResult(
-        isRead
-          ? decodeResult(item, await call<Hex>("eth_call", { to: address, data }, "latest"))
-          : await sendByWallet({ to: address, data, value: BigInt(value || "0") }),
-      );
-      setError(undefined);
-    } catch (failure) {
-      setError(failure);
-    }
-  }
-  return (
-    <form class="function" onSubmit={(event) => void run(event)}>
-      <b>{item.name}</b>
-      {item.inputs.map((input, at) => (
-        <label key={`${at} ${input.name}`}>
-          {input.name || `argument ${at}`} <span class="muted">{input.type}</span>
-          <input
-            value={typed[at]}
-            onInput={({ currentTarget }) => setTyped(typed.with(at, currentTarget.value))}
-          />
-        </label>
-      ))}
-      {item.stateMutability === "payable" && (
-        <label>
-          value <span class="muted">wei</span>
-          <input value={value} onInput={({ currentTarget }) => setValue(currentTarget.value)} />
-        </label>
-      )}
-      <button type="submit" disabled={!isRead && !hasWallet()}>
-        {isRead ? "Read" : "Send"}
-      </button>
-      {result !== undefined && <output>{result}</output>}
-      {error !== undefined && <Failure error={error} />}
-    </form>
-  );
 }

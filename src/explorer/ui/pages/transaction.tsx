@@ -65,8 +65,8 @@ function TransactionView({ tx, hash }: { tx: Transaction; hash: Hash }) {
             ["Gas limit", count(tx.gas)],
             ["Gas price", gwei(tx.gasPrice)],
             tx.maxFeePerGas !== undefined && [
-              "Most it pays",
-              `${gwei(tx.maxFeePerGas)}, of it ${gwei(tx.maxPriorityFeePerGas ?? "0x0")} tip`,
+              "Max fee",
+              `${gwei(tx.maxFeePerGas)}, max priority fee ${gwei(tx.maxPriorityFeePerGas ?? "0x0")}`,
             ],
             ["Type", count(tx.type)],
           ]}

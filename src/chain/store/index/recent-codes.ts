@@ -1,0 +1,37 @@
+import type { Hash } from "../../../primitives/hash.ts";
+
+/** Codes by hash, those read last, up to a number of bytes. Nothing ever replaces a code. */
+export class RecentCodes {
+  readonly #bytesMax: number;
+  /** Least recently read first. */
+  readonly #codes = new Map<Hash, Uint8Array>();
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(hash: Hash): Uint8Array | undefined {
+    const code = this.#codes.get(hash);
+    if (code === undefined) return undefined;
+    this.#codes.delete(hash);
+    this.#codes.set(hash, code);
+    return code;
+  }
+
+  /** @param code of a hash that `get` did not find */
+  add(hash: Hash, code: Uint8Array): void {
+    if (code.length > this.#bytesMax) return;
+    this.#codes.set(hash, code);
+    this.#bytes += code.length;
+    for (const [leastUsed, { length }] of this.#codes) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#codes.delete(leastUsed);
+      this.#bytes -= length;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assemble } from "../../bench/evm/programs.ts";
+import { generateCase } from "../../test/fuzz/generate.ts";
+import { difference, runScene, sceneOf } from "../../test/fuzz/run.ts";
+import type { Address } from "../primitives/address.ts";
+import { createMemoryState } from "../state/memory-state.ts";
+import { createWorldState } from "../state/world-state.ts";
+import type { ContractCompiler } from "./compiled-tier.ts";
+import { createEvm } from "./engine.ts";
+import type { ExecuteOptions } from "./evm.ts";
+import { compileAtOnce } from "./testing/compile-at-once.ts";
+import { testBlock, testMessage } from "./testing/environment.ts";
+
+const PROGRAMS = 40;
+const contract = `0x${"cc".repeat(20)}` as Address;
+
+for (const [name, tier] of [
+  ["compiled", compileAtOnce()],
+  ["with the tier changed at every border of a block", compileAtOnce({ alternates: true })],
+] as const) {
+  test(`random programs end ${name} as they do in the interpreter`, () => {
+    const [evm, interpreter] = [createEvm({ tier }), createEvm()];
+    for (let seed = 7000; seed < 7000 + PROGRAMS; seed++) {
+      const scene = sceneOf(generateCase(seed));
+      // An odd gas limit: some segment of most programs cannot be paid.
+      for (const gas of [scene.message.gas, scene.message.gas / 7n, 12_345n]) {
+        const found = difference(
+          runScene(scene, evm, { gas }),
+          runScene(scene, interpreter, { gas }),
+        );
+        assert.equal(found, undefined, `seed ${seed}, gas ${gas}`);
+      }
+    }
+  });
+}
+
+/** 10,000 turns: half a million gas. */
+const LOOP = assemble("PUSH2 2710 JUMPDEST PUSH1 01 SWAP1 SUB DUP1 PUSH1 03 JUMPI STOP");
+
+test("the compiler is asked for code once the interpreter has used much gas in it, also within one call", () => {
+  const { compiler, asked } = countingCompiler();
+  const evm = createEvm({ tier: { compiler, hotGasPerByte: 30_000 } });
+  call(evm, LOOP);
+  assert.equal(asked(), 0);
+  for (let i = 0; i < 2; i++) call(evm, LOOP);
+  assert.equal(asked(), 1);
+  // Asked again only after as much gas as a refusal postpones it.
+  call(evm, LOOP);
+  assert.equal(asked(), 1);
+  for (let i = 0; i < 4; i++) call(evm, LOOP);
+  assert.equal(asked(), 2);
+});
+
+test("calls with a step tracer and init code stay with the interpreter", () => {
+  const { compiler, asked } = countingCompiler();
+  const evm = createEvm({ tier: { compiler, hotGasPerByte: 0 } });
+  call(evm, LOOP, { tracer: { onStep: () => {} } });
+  assert.equal(asked(), 0);
+  const state = createWorldState(createMemoryState());
+  const createAddress = `0x${"dd".repeat(20)}` as Address;
+  const message = testMessage({ to: null, createAddress, data: LOOP });
+  assert.equal(evm.execute(message, testBlock(), state).outcome, "success");
+  assert.equal(asked(), 0);
+  call(evm, LOOP);
+  assert.equal(asked(), 1);
+});
+
+function call(evm: ReturnType<typeof createEvm>, code: Uint8Array, options?: ExecuteOptions): void {
+  const state = createWorldState(createMemoryState());
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
+  const { outcome } = evm.execute(testMessage({ to: contract }), testBlock(), state, options);
+  assert.equal(outcome, "success");
+}
+
+/** Has no module for any code. */
+function countingCompiler(): { readonly compiler: ContractCompiler; asked(): number } {
+  let count = 0;
+  const compiler: ContractCompiler = {
+    moduleOf() {
+      count++;
+      return undefined;
+    },
+  };
+  return { compiler, asked: () => count };
+}

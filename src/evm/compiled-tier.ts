@@ -1,0 +1,94 @@
+import type { Hardfork } from "../params/hardforks.ts";
+import type { Hash } from "../primitives/hash.ts";
+import type { Code, CodeCache } from "./code-cache.ts";
+import { exit } from "./halts.ts";
+import { createBorderedInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
+import { frame, request } from "./layout.ts";
+import type { LinearMemory } from "./linear-memory.ts";
+
+/** Where engines get compiled contracts from. One may serve several engines. */
+export interface ContractCompiler {
+  /** The module of `code` under the rules of `hardfork` if there is one by now; it may be there at a later call. */
+  moduleOf(hash: Hash, code: Uint8Array, hardfork: Hardfork): WebAssembly.Module | undefined;
+}
+
+export type TierOptions = {
+  readonly compiler: ContractCompiler;
+  /** Gas a contract uses in the interpreter before its module is asked for, for each byte of its code. */
+  readonly hotGasPerByte: number;
+  /** Changes between both tiers at every border of a block; the compiler's modules must leave there too. For tests. */
+  readonly alternates?: boolean;
+};
+
+/** Heat between two questions for a module that is not there yet, gas. */
+const ASK_AGAIN_GAS = 1_000_000;
+/** What entering a frame counts for besides the gas it uses. */
+const ENTRY_HEAT = 100;
+
+/** Runs frames of one engine compiled where their code is hot, and counts what makes it so where it is not. */
+export class CompiledTier {
+  readonly #hardfork: Hardfork;
+  readonly #memory: LinearMemory;
+  readonly #codes: CodeCache;
+  readonly #interpreter: Interpreter;
+  readonly #options: TierOptions;
+  /** What modules import: the functions of the interpreter and its memory */
+  readonly #imports: WebAssembly.Imports;
+
+  constructor(
+    hardfork: Hardfork,
+    memory: LinearMemory,
+    codes: CodeCache,
+    interpreter: Interpreter,
+    host: HostFunctions,
+    options: TierOptions,
+  ) {
+    this.#hardfork = hardfork;
+    this.#memory = memory;
+    this.#codes = codes;
+    this.#options = options;
+    this.#imports = { host: { ...interpreter, memory: memory.memory } };
+    this.#interpreter = options.alternates
+      ? createBorderedInterpreter(hardfork, memory.memory, host)
+      : interpreter;
+  }
+
+  /** As `Interpreter.run`, for a frame that runs `code`. */
+  run(code: Code): number {
+    const compiled = code.run ?? this.#prepare(code);
+    if (compiled === undefined) return this.#interpret(code);
+    this.#memory.set32(frame.blocks, code.blocks);
+    for (;;) {
+      let status = compiled();
+      if (status !== exit.border) return status;
+      status = this.#interpreter.run();
+      if (status !== exit.border) return status;
+    }
+  }
+
+  #prepare(code: Code): (() => number) | undefined {
+    if (code.askAt === 0) code.askAt = code.bytes.length * this.#options.hotGasPerByte;
+    if (code.heat < code.askAt) return undefined;
+    code.askAt += ASK_AGAIN_GAS;
+    const module = this.#options.compiler.moduleOf(code.hash, code.bytes, this.#hardfork);
+    if (module === undefined || !this.#codes.placeBlocks(code)) return undefined;
+    const { exports } = new WebAssembly.Instance(module, this.#imports);
+    code.run = exports["run"] as () => number;
+    return code.run;
+  }
+
+  #interpret(code: Code): number {
+    const before = this.#gas(frame.gas);
+    const status = this.#interpreter.run();
+    this.#memory.refresh();
+    const lent = status === exit.call || status === exit.create ? this.#gas(request.gas) : 0;
+    code.heat += before - this.#gas(frame.gas) - lent + ENTRY_HEAT;
+    return status;
+  }
+
+  /** The gas at `address`, as near as a number comes. */
+  #gas(address: number): number {
+    const memory = this.#memory;
+    return memory.get32(address) + memory.get32(address + 4) * 2 ** 32;
+  }
+}

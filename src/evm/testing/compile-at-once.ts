@@ -1,0 +1,26 @@
+import type { ContractCompiler, TierOptions } from "../compiled-tier.ts";
+import { emitContract } from "../gen/compiled/contract.ts";
+import { rulesOf } from "../rules.ts";
+
+/** Modules remembered before all are forgotten: tests run a great many programs once. */
+const MODULES_MAX = 200;
+
+/** A compiled tier in which all code is hot at its first call and compiled on the spot. */
+export function compileAtOnce({ alternates = false } = {}): TierOptions {
+  const modules = new Map<string, WebAssembly.Module>();
+  const compiler: ContractCompiler = {
+    moduleOf(hash, code, hardfork) {
+      const key = `${hardfork} ${hash}`;
+      let module = modules.get(key);
+      if (module === undefined) {
+        const bytes = emitContract(code, rulesOf(hardfork), { leavesAtBorders: alternates });
+        if (bytes === undefined) return undefined;
+        module = new WebAssembly.Module(bytes);
+        if (modules.size >= MODULES_MAX) modules.clear();
+        modules.set(key, module);
+      }
+      return module;
+    },
+  };
+  return { compiler, hotGasPerByte: 0, alternates };
+}

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { createNode } from "../../src/index.ts";
@@ -28,16 +27,7 @@ test("the modules for browsers import no built-in module of Node", () => {
 });
 
 test("what a page loads at first has 700 KB gzip at most", () => {
-  const { outputs } = built.metafile;
-  const first = Object.keys(outputs).filter((path) => basename(path) === "index.js");
-  for (const path of first) {
-    for (const { path: next, kind } of outputs[path]!.imports) {
-      if (kind === "import-statement" && !first.includes(next)) first.push(next);
-    }
-  }
-  const sizes = first.map(
-    (path) => gzipSync(readFileSync(join(built.folder, basename(path)))).length,
-  );
+  const sizes = built.firstFiles().map((path) => gzipSync(readFileSync(path)).length);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   assert.ok(total < 700 * 1024, `${total} bytes`);
 });

@@ -68,6 +68,22 @@ export async function startNode(
   if (failure) throw Object.assign(new Error(`no node: ${failure.stack}`), { code: failure.code });
 }
 
+/** Sends transfers one after the other, each when the receipt of the one before is there; milliseconds of all. */
+export function transfer(page: Page, count: number): Promise<number> {
+  return page.evaluate(async (transfers) => {
+    const { rpc, accounts } = (globalThis as unknown as PageGlobals).node;
+    const from = accounts[0]!.address;
+    const to = accounts[1]!.address;
+    const start = performance.now();
+    for (let i = 0; i < transfers; i++) {
+      const hash = await rpc.eth_sendTransaction({ from, to, value: "0x1" });
+      if ((await rpc.eth_getTransactionReceipt(hash)) === null)
+        throw new Error(`no receipt of ${hash}`);
+    }
+    return performance.now() - start;
+  }, count);
+}
+
 /** Sends transfers without end, and logs the number of each block when its receipt is there. */
 export async function sendForEver(page: Page): Promise<void> {
   await page.evaluate(async () => {

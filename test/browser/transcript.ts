@@ -43,7 +43,7 @@ const VARYING = new Set([
 
 /** Methods of the process, of files and of listeners, which a page does not have. */
 const OF_THE_PROCESS =
-  /^(debug_(memStats|gcStats|stacks|verbosity|vmodule|backtraceAt|freeOSMemory|set(GCPercent|MemoryLimit|BlockProfileRate)|.*(Profile|Trace)$|.*ToFile|traceBlockFromFile)|admin_start|eth_compileSolidity|eth_getCompilers|les_benchmark)/;
+  /^(debug_(memStats|gcStats|stacks|verbosity|vmodule|backtraceAt|freeOSMemory|set(GCPercent|MemoryLimit|BlockProfileRate)|.*(Profile|Trace)$|.*ToFile|traceBlockFromFile)|admin_start|eth_compile|eth_getCompilers|les_benchmark)/;
 
 /** One call of each method, of those with parameters by its example. The chain is the same on every node that is asked, until the last of them. */
 export async function askEveryMethod(ask: Ask): Promise<ReadonlyMap<string, unknown>> {

@@ -22,7 +22,11 @@ function createImmediates(): Immediates {
   port1.start();
   return {
     setImmediate(task, ...args) {
-      const immediate = { task: () => task(...args) };
+      const immediate = {
+        task: () => task(...args),
+        // Nothing in a page waits for its tasks.
+        unref: () => immediate,
+      };
       waiting.push(immediate);
       port2.postMessage(undefined);
       return immediate;

@@ -18,11 +18,12 @@ export const chainFileSize: typeof Replaced.chainFileSize = (path) => statSync(p
 export const writeChainFile: typeof Replaced.writeChainFile = async (path, blocks) => {
   const fd = openSync(path, "wx");
   try {
-    const written = ReadableStream.from(blocks);
-    const packed = path.endsWith(".gz")
-      ? written.pipeThrough(new CompressionStream("gzip"))
-      : written;
-    for await (const chunk of packed) writeSync(fd, chunk);
+    if (path.endsWith(".gz")) {
+      const parts: Uint8Array<ArrayBuffer>[] = [];
+      for await (const block of blocks) parts.push(block as Uint8Array<ArrayBuffer>);
+      const packed = new Blob(parts).stream().pipeThrough(new CompressionStream("gzip"));
+      for await (const chunk of packed) writeSync(fd, chunk);
+    } else for await (const block of blocks) writeSync(fd, block);
   } catch (error) {
     rmSync(path);
     throw error;

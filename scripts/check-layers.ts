@@ -33,6 +33,7 @@ const LAYERS = [
   "console",
   "cli",
   "index.ts",
+  "browser",
   "bundle",
 ];
 

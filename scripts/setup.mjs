@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildBrowser } from "./browser.mjs";
 import { bundle } from "./bundle.mjs";
 import { buildExplorer } from "./explorer.mjs";
 
@@ -37,6 +38,7 @@ const STORE_BINARY = `@lmdb/lmdb-${process.platform}-${process.arch}`;
 /** Files beside the sources on which the build depends. */
 const BUILD_INPUTS = [
   "package-lock.json",
+  "scripts/browser.mjs",
   "scripts/bundle.mjs",
   "scripts/explorer.mjs",
   "scripts/pages.mjs",
@@ -141,6 +143,7 @@ async function build(always) {
     // The types; the code is in the bundle alone.
     run(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", fresh]);
     await bundle(root, join(fresh, "bundle"));
+    await buildBrowser(root, join(fresh, "browser"));
     await buildExplorer(root, join(fresh, "pages"));
     // Not imported before: it needs packages that have just been installed.
     const { buildSite } = await import("./site/build.mjs");

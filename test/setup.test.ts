@@ -30,12 +30,15 @@ beforeEach(() => {
   for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/browser", "fake-bin"])
     mkdirSync(join(clone, folder), { recursive: true });
   mkdirSync(join(clone, "src/explorer/ui"));
+  for (const folder of ["platform", "worker"])
+    mkdirSync(join(clone, "src/browser", folder), { recursive: true });
   for (const file of [
     "package.json",
     "package-lock.json",
     "tsconfig.json",
     "tsconfig.build.json",
     "scripts/setup.mjs",
+    "scripts/browser.mjs",
     "scripts/bundle.mjs",
     "scripts/explorer.mjs",
     "scripts/pages.mjs",
@@ -92,6 +95,8 @@ export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
     join(clone, "src/explorer/browser/buffer.ts"),
     "export const Buffer = Uint8Array;\n",
   );
+  for (const file of ["index", "platform/globals", "worker/worker"])
+    writeFileSync(join(clone, `src/browser/${file}.ts`), "export const browser = 1;\n");
   // An npm that installs from the folder beside it, and says that it ran.
   const npm = join(clone, "fake-bin/npm");
   const links = NEEDED.map((name) => `ln -s "${modules}/${name}" "node_modules/${name}"`);

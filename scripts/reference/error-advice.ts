@@ -125,6 +125,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   ADDRESS_INDEX_BUILDING: "Try again; `evmint_address_index_blocks` shows how far it is.",
   ADDRESS_: "The operator sets `index.addresses` to true.",
   ADMIN_: "The text says why.",
+  BROWSER_UNSUPPORTED: "Run it in Node: `evmintd`, or `createNode` of the package `evmint`.",
   BLOCK_PRUNED: "Ask an archive node.",
   BLOCK_STATE_PRUNED: "Ask an archive node.",
   BLOCK_: "The block cannot be imported: it is of another chain or a wrong client made it.",

@@ -11,6 +11,7 @@ export const MENU = [
     "Guides",
     [
       "docs/guides/embed.md",
+      "docs/guides/browser.md",
       "docs/guides/app-chain.md",
       "docs/operations/one-machine.md",
       "docs/operations/network.md",

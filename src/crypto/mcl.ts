@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { invariant } from "../errors.ts";
 import type { Checkpoint } from "./checkpoint.ts";
+import { readMclModule } from "./wasm-files.ts";
 
 /**
  * The curve arithmetic of mcl, one WebAssembly instance a curve, called on raw pointers.
@@ -95,7 +94,7 @@ let compiled: WebAssembly.Module | undefined;
 
 /** A new instance for `curve`. */
 export function loadMcl({ id, modulus }: MclCurve): Mcl {
-  compiled ??= new WebAssembly.Module(readModule());
+  compiled ??= new WebAssembly.Module(readMclModule());
   const memory = new WebAssembly.Memory({ initial: MEMORY_PAGES });
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   const module = exports as MclModule;
@@ -181,11 +180,4 @@ export function isBelow(bytes: Uint8Array, offset: number, limit: Uint8Array): b
     if (difference !== 0) return difference < 0;
   }
   return false;
-}
-
-function readModule(): Uint8Array<ArrayBuffer> {
-  const path = createRequire(import.meta.url).resolve("mcl-wasm/dist/mcl_c.js");
-  const literal = /wasmBase64 = '([A-Za-z0-9+/=]+)'/.exec(readFileSync(path, "latin1"));
-  invariant(literal, "mcl-wasm holds its module as a base64 literal");
-  return new Uint8Array(Buffer.from(literal[1]!, "base64"));
 }

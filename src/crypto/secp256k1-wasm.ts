@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { invariant } from "../errors.ts";
 import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import { readSecp256k1Module } from "./wasm-files.ts";
 
 /** Functions of libsecp256k1 in use. Arguments are pointers; 1 is success. */
 type Exports = {
@@ -155,13 +153,7 @@ function instantiate(memory: WebAssembly.Memory, heap: Uint8Array): Exports {
       return to;
     },
   };
-  const module = new WebAssembly.Module(readModule());
+  const module = new WebAssembly.Module(readSecp256k1Module());
   const imports = { env, global: { Infinity: Number.POSITIVE_INFINITY, NaN: Number.NaN } };
   return new WebAssembly.Instance(module, imports).exports as Exports;
-}
-
-function readModule(): Uint8Array<ArrayBuffer> {
-  const entry = createRequire(import.meta.url).resolve("@bitauth/libauth/package.json");
-  const file = join(dirname(entry), "build/lib/bin/secp256k1/secp256k1.wasm");
-  return new Uint8Array(readFileSync(file));
 }

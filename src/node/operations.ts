@@ -12,7 +12,8 @@ import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
 import { backfill } from "./chain-files/backfill.ts";
-import { chainFileSize, type FileBlock, readChainFile } from "./chain-files/chain-file.ts";
+import { type FileBlock, readChainFile } from "./chain-files/chain-file.ts";
+import { chainFileSize } from "./chain-files/chain-file-io.ts";
 import { exportState } from "./chain-files/export-state.ts";
 import { importFileBlock } from "./chain-files/import-file-block.ts";
 import {

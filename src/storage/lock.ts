@@ -8,15 +8,7 @@ import {
   readlinkSync,
   writeSync,
 } from "node:fs";
-import { NodeError } from "../errors.ts";
-
-/** Another process works on these files. */
-export class LockedError extends NodeError {
-  readonly code = "STORE_LOCKED";
-  constructor(details: { readonly path: string; readonly pid: number | undefined }) {
-    super(`process ${details.pid ?? "unknown"} holds ${details.path}`, details);
-  }
-}
+import { LockedError } from "./lock-error.ts";
 
 export type FileLock = { release(): void };
 

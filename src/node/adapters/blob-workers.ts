@@ -6,7 +6,8 @@ import type { BlobProver } from "../../rpc/ports/tools.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { BlobSidecar } from "../../types/transaction/transaction.ts";
 import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
-import { TaskThread, WorkerTaskError } from "../workers/task-thread.ts";
+import { TaskThread } from "../workers/task-thread.ts";
+import { WorkerTaskError } from "../workers/worker-task-error.ts";
 
 /** Too many requests wait for a thread that works on blobs. */
 export class BlobQueueFullError extends NodeError {

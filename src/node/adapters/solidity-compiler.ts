@@ -2,7 +2,7 @@ import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
 import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
 import type { CompileResult } from "../workers/compile-solidity.ts";
 import { runInWorker } from "../workers/run-in-worker.ts";
-import { WorkerTaskError } from "../workers/task-thread.ts";
+import { WorkerTaskError } from "../workers/worker-task-error.ts";
 
 /**
  * Loading takes a second or two, ten times as long on a busy machine, and most contracts less; an optimizer may run for ever.

@@ -9,7 +9,8 @@ import {
   SECONDS_BUCKETS,
 } from "../../telemetry/metrics.ts";
 import type { CompileInput, CompileResult } from "../workers/compile-contracts.ts";
-import { TaskThread, WorkerTaskError } from "../workers/task-thread.ts";
+import { TaskThread } from "../workers/task-thread.ts";
+import { WorkerTaskError } from "../workers/worker-task-error.ts";
 
 /** The largest contract takes some two seconds of a thread. */
 const THREAD_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512, waitingMax: 16 };

@@ -11,7 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { readChainFile, writeChainFile } from "./chain-file.ts";
+import { readChainFile } from "./chain-file.ts";
+import { writeChainFile } from "./chain-file-io.ts";
 
 let folder: string;
 

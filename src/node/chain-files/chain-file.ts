@@ -1,12 +1,9 @@
-import { createReadStream, statSync } from "node:fs";
-import { open, rm } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
-import { createGunzip, createGzip } from "node:zlib";
 import { NodeError } from "../../errors.ts";
 import { concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../../primitives/rlp.ts";
 import type { Block } from "../../types/block.ts";
 import { decodeBlockAt, encodeBlock } from "../../types/block-codec.ts";
+import { openChainFile } from "./chain-file-io.ts";
 
 /**
  * A chain file: concatenated RLP of blocks in ascending order, the format of `geth export` and `geth import`. A block that carries a vote
@@ -22,8 +19,6 @@ export class InvalidChainFileError extends NodeError {
 /** A longer item is not a block: EIP-7934 allows 8 MiB, the rest is room for chains without it. */
 const BLOCK_BYTES_MAX = 64 << 20;
 
-const READ_BYTES = 1 << 20;
-
 /** A block from a chain file. */
 export type FileBlock = {
   readonly block: Block;
@@ -38,27 +33,24 @@ export type FileBlock = {
  * @throws InvalidChainFileError, and what decoding a block throws
  */
 export async function* readChainFile(path: string): AsyncGenerator<FileBlock> {
-  const file = createReadStream(path, { highWaterMark: READ_BYTES });
-  const source = (await isGzipped(path)) ? file.pipe(createGunzip()) : file;
-  file.on("error", (error) => source.destroy(error));
+  const { chunks, bytesRead, close } = await openChainFile(path);
   try {
-    yield* blocksIn(source, path, () => file.bytesRead);
+    yield* blocksIn(chunks, path, bytesRead);
   } finally {
-    // A stream that is piped into another stays open when that one is left.
-    file.destroy();
+    close();
   }
 }
 
 async function* blocksIn(
-  source: AsyncIterable<unknown>,
+  source: AsyncIterable<Uint8Array>,
   path: string,
   bytesRead: () => number,
 ): AsyncGenerator<FileBlock> {
-  let pending: Buffer = Buffer.alloc(0);
+  let pending: Uint8Array = EMPTY_BYTES;
   let consensusData: Uint8Array = EMPTY_BYTES;
   let ordinal = 0;
   for await (const chunk of source) {
-    pending = pending.length === 0 ? (chunk as Buffer) : Buffer.concat([pending, chunk as Buffer]);
+    pending = pending.length === 0 ? chunk : concatBytes(pending, chunk);
     let offset = 0;
     for (let end = itemEnd(pending, offset); end <= pending.length; ) {
       const item = pending.subarray(offset, end);
@@ -72,7 +64,7 @@ async function* blocksIn(
       end = itemEnd(pending, offset);
     }
     // Copied: blocks are views of the chunk, whose memory must not be retained for the rest.
-    pending = Buffer.from(pending.subarray(offset));
+    pending = Uint8Array.from(pending.subarray(offset));
   }
   if (pending.length > 0) {
     throw new InvalidChainFileError(`file ends inside block ${ordinal} of it`, { path, ordinal });
@@ -83,26 +75,6 @@ async function* blocksIn(
 export function encodeFileBlock(block: Block, consensusData: Uint8Array): Uint8Array {
   const encoded = encodeBlock(block);
   return consensusData.length === 0 ? encoded : concatBytes(encodeRlp(consensusData), encoded);
-}
-
-/** Bytes of the file at `path`. */
-export function chainFileSize(path: string): number {
-  return statSync(path).size;
-}
-
-/** Writes encoded blocks to the file at `path`, which must not exist; it is removed when writing fails. */
-export async function writeChainFile(
-  path: string,
-  blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): Promise<void> {
-  const file = (await open(path, "wx", 0o644)).createWriteStream();
-  try {
-    if (path.endsWith(".gz")) await pipeline(blocks, createGzip(), file);
-    else await pipeline(blocks, file);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
 }
 
 function decode(bytes: Uint8Array, ordinal: number): Block {
@@ -143,11 +115,4 @@ function itemEnd(bytes: Uint8Array, offset: number): number {
   for (let i = 1; i <= size; i++) length = length * 256 + bytes[offset + i]!;
   if (length > BLOCK_BYTES_MAX) throw new InvalidChainFileError(`block of ${length} bytes`);
   return offset + 1 + size + length;
-}
-
-async function isGzipped(path: string): Promise<boolean> {
-  for await (const chunk of createReadStream(path, { start: 0, end: 1 })) {
-    return chunk[0] === 0x1f && chunk[1] === 0x8b;
-  }
-  return false;
 }

@@ -4,7 +4,8 @@ import { ADDRESS_LENGTH, type Address, addressFromBytes } from "../../primitives
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Block } from "../../types/block.ts";
 import type { RecoverInput, RecoverResult } from "../workers/recover-senders.ts";
-import { TaskThread, WorkerTaskError } from "../workers/task-thread.ts";
+import { TaskThread } from "../workers/task-thread.ts";
+import { WorkerTaskError } from "../workers/worker-task-error.ts";
 
 /** Recovers the senders of blocks in threads of its own. */
 export type SenderRecovery = {

@@ -4,7 +4,8 @@ import type { Chain } from "../../chain/chain.ts";
 import { NodeError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type FileBlock, readChainFile, writeChainFile } from "./chain-file.ts";
+import { type FileBlock, readChainFile } from "./chain-file.ts";
+import { writeChainFile } from "./chain-file-io.ts";
 import { exportFileBlock } from "./import-file-block.ts";
 import { createSenderRecovery, recoverAhead } from "./recover-ahead.ts";
 

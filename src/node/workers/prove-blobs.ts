@@ -12,7 +12,10 @@ export type ProveResult = {
   readonly proofs: readonly Uint8Array[];
 };
 
-serveTasks<ProveInput, ProveResult>(async ({ blobs, wrapperVersion }) => {
+serveTasks(proveBlobs);
+
+/** @throws for bytes that are not a blob */
+export async function proveBlobs({ blobs, wrapperVersion }: ProveInput): Promise<ProveResult> {
   const commitments: Uint8Array[] = [];
   const proofs: Uint8Array[] = [];
   for (const [i, blob] of blobs.entries()) {
@@ -27,4 +30,4 @@ serveTasks<ProveInput, ProveResult>(async ({ blobs, wrapperVersion }) => {
     }
   }
   return { commitments, proofs };
-});
+}

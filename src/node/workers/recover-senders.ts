@@ -13,7 +13,9 @@ export type RecoverInput = {
 /** Senders, 20 bytes each, of the transactions before the first that has none. */
 export type RecoverResult = Uint8Array;
 
-serveTasks<RecoverInput, RecoverResult>(({ transactions, hardfork }) => {
+serveTasks(recoverSenders);
+
+export function recoverSenders({ transactions, hardfork }: RecoverInput): RecoverResult {
   const bytes = Buffer.from(transactions.buffer, transactions.byteOffset, transactions.byteLength);
   const senders: Uint8Array[] = [];
   try {
@@ -27,4 +29,4 @@ serveTasks<RecoverInput, RecoverResult>(({ transactions, hardfork }) => {
     // The executor recovers this sender again and reports what is wrong with the signature.
   }
   return Uint8Array.from(Buffer.concat(senders));
-});
+}

@@ -1,6 +1,6 @@
 import type { TaskReply } from "./serve-tasks.ts";
 import { startWorker, type WorkerEntry } from "./start-worker.ts";
-import { WorkerTaskError } from "./task-thread.ts";
+import { WorkerTaskError } from "./worker-task-error.ts";
 
 export type WorkerTaskLimits = {
   readonly timeoutMs: number;

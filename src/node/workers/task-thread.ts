@@ -1,18 +1,7 @@
 import type { Worker } from "node:worker_threads";
-import { NodeError } from "../../errors.ts";
 import type { TaskReply, TaskRequest } from "./serve-tasks.ts";
 import { startWorker, type WorkerEntry } from "./start-worker.ts";
-
-/** A task failed in its thread, took too long, or the thread ended. */
-export class WorkerTaskError extends NodeError {
-  readonly code = "WORKER_TASK_FAILED";
-  /** The task did not answer: the next one starts another thread. */
-  readonly isThreadLost: boolean;
-  constructor(message: string, isThreadLost: boolean, options?: ErrorOptions) {
-    super(message, {}, options);
-    this.isThreadLost = isThreadLost;
-  }
-}
+import { WorkerTaskError } from "./worker-task-error.ts";
 
 export type TaskThreadOptions = {
   /** Of one task, from its start */

@@ -1,10 +1,6 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { InvariantError } from "../../errors.ts";
 import { METER, meterModule } from "./meter-module.ts";
-
-/** Where the compiled QuickJS comes from: a file of WebAssembly and nothing else (ADR 35). */
-const MODULE = "@jitl/quickjs-wasmfile-release-sync/wasm";
+import { readQuickJsModule } from "./quickjs-file.ts";
 
 const PAGE_BYTES = 65_536;
 /** What the module asks for at least. */
@@ -100,8 +96,7 @@ export type QuickJsOwner = {
 
 /** Compiles the engine: 120 ms, once per thread that traces with scripts. */
 export function compileQuickJs(): WebAssembly.Module {
-  const file = createRequire(import.meta.url).resolve(MODULE);
-  return new WebAssembly.Module(meterModule(readFileSync(file), "i") as Uint8Array<ArrayBuffer>);
+  return new WebAssembly.Module(meterModule(readQuickJsModule(), "i") as Uint8Array<ArrayBuffer>);
 }
 
 /** @param windowSize bytes of the window; @param memoryBytesMax most memory of engine and script together */

@@ -1,0 +1,7 @@
+import type { BuildResult } from "esbuild";
+
+export function buildBrowser(
+  root: string,
+  outdir: string,
+  plugins?: readonly object[],
+): Promise<BuildResult<{ metafile: true }>>;

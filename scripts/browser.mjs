@@ -1,0 +1,119 @@
+/** Builds `dist/browser/`: the node as modules for browsers, from `src/browser/` and what it takes from the node. See ADR 91. */
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+
+const BROWSER = "src/browser";
+const REPLACEMENTS = `${BROWSER}/replacements`;
+const PLATFORM = `${BROWSER}/platform`;
+
+/** Modules of the node that need a process, a port, native code or a file of a package. Each has a replacement of the same name. */
+const REPLACED = [
+  "src/config/version.ts",
+  "src/crypto/kzg/trusted-setup-file.ts",
+  "src/crypto/secp256k1-native.ts",
+  "src/crypto/wasm-files.ts",
+  "src/node/adapters/execution-workers.ts",
+  "src/node/adapters/remote-thread.ts",
+  "src/node/adapters/rpc-processes.ts",
+  "src/node/adapters/runtime/runtime-port.ts",
+  "src/node/adapters/solidity-compiler.ts",
+  "src/node/chain-files/chain-file-io.ts",
+  "src/node/compose/compose-engine.ts",
+  "src/node/observe/metrics-listener.ts",
+  "src/node/observe/other-requests.ts",
+  "src/node/workers/serve-tasks.ts",
+  "src/node/workers/task-thread.ts",
+  "src/rpc/server/server.ts",
+  "src/shh/peers/libp2p-transport.ts",
+  "src/storage/lmdb-kv.ts",
+  "src/storage/lock.ts",
+  "src/telemetry/source-positions.ts",
+  "src/tracing/js/quickjs-file.ts",
+];
+
+const require = createRequire(import.meta.url);
+
+/** WebAssembly of packages, where a module imports `wasm:NAME`. */
+const WASM = {
+  mcl() {
+    const source = readFileSync(require.resolve("mcl-wasm/dist/mcl_c.js"), "latin1");
+    return Buffer.from(/wasmBase64 = '([A-Za-z0-9+/=]+)'/.exec(source)[1], "base64");
+  },
+  quickjs: () => readFileSync(require.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")),
+  secp256k1() {
+    const folder = dirname(require.resolve("@bitauth/libauth/package.json"));
+    return readFileSync(join(folder, "build/lib/bin/secp256k1/secp256k1.wasm"));
+  },
+};
+
+/**
+ * @param root the package
+ * @param outdir `dist/browser`
+ * @param plugins of `bundle.mjs`
+ */
+export async function buildBrowser(root, outdir, plugins = []) {
+  const { build } = await import("esbuild");
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return build({
+    absWorkingDir: root,
+    entryPoints: { index: `${BROWSER}/index.ts`, worker: `${BROWSER}/worker/worker.ts` },
+    outdir,
+    chunkNames: "[name]-[hash]",
+    ...{ bundle: true, splitting: true, format: "esm", platform: "browser", target: "es2022" },
+    ...{ minify: true, legalComments: "none", charset: "utf8" },
+    inject: [`${PLATFORM}/globals.ts`],
+    plugins: [replaceModules(root), builtModules(version), keepErrorNames, ...plugins],
+    ...{ metafile: true, logLevel: "warning" },
+  });
+}
+
+function replaceModules(root) {
+  return {
+    name: "replace-modules",
+    setup({ onResolve }) {
+      onResolve({ filter: /^node:/ }, ({ path }) => {
+        const file = join(root, PLATFORM, `${path.slice(5).replace("/", "-")}.ts`);
+        return existsSync(file) ? { path: file } : undefined;
+      });
+      onResolve({ filter: /\.ts$/ }, ({ path, resolveDir }) => {
+        const name = relative(root, join(resolveDir, path)).replaceAll("\\", "/");
+        return REPLACED.includes(name)
+          ? { path: join(root, REPLACEMENTS, basename(name)) }
+          : undefined;
+      });
+    },
+  };
+}
+
+/** Names of errors are shown to people. esbuild's `keepNames` keeps all others too, at the price of a call for each closure that is made. */
+const keepErrorNames = {
+  name: "keep-error-names",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[/\\]src[/\\].*\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(
+        /^(?:export )?class (\w+Error) extends [^{]+\{/gm,
+        '$& static { Object.defineProperty(this, "name", { value: "$1" }); }',
+      ),
+      loader: "ts",
+    })),
+};
+
+/** Modules whose content is made now: see `src/browser/built-modules.d.ts`. */
+function builtModules(version) {
+  return {
+    name: "built-modules",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^(wasm|evmint):/ }, ({ path }) => ({ path, namespace: "built" }));
+      onLoad({ filter: /^wasm:/, namespace: "built" }, ({ path }) => ({
+        // Base64 would be a quarter longer under gzip.
+        contents: WASM[path.slice(5)]().toString("latin1"),
+        loader: "text",
+      }));
+      onLoad({ filter: /^evmint:version$/, namespace: "built" }, () => ({
+        contents: version,
+        loader: "text",
+      }));
+    },
+  };
+}

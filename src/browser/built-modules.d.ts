@@ -1,0 +1,13 @@
+/** Modules that `scripts/browser.mjs` makes. */
+
+/** WebAssembly of a package as Latin-1, a byte a character. */
+declare module "wasm:*" {
+  const bytes: string;
+  export default bytes;
+}
+
+/** Version of this package. */
+declare module "evmint:version" {
+  const version: string;
+  export default version;
+}

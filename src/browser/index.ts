@@ -1,0 +1,11 @@
+/** `evmint/browser`: the node for pages and workers. See ADR 91. */
+export type { DevAccount } from "../keystore/dev-accounts.ts";
+export type { DevControl } from "../node/dev/dev-control.ts";
+export { type ProviderRequest, ProviderRpcError } from "../node/provider.ts";
+export type * from "../rpc/method-types.ts";
+export type { BrowserNode } from "./browser-node.ts";
+export { type BrowserNodeOptions, createNode } from "./create-node.ts";
+export type { HomeFiles } from "./files/home-files.ts";
+export { removeChain } from "./opfs/opfs-pool.ts";
+export type { BrowserProvider } from "./provider.ts";
+export { UnsupportedInBrowserError } from "./unsupported.ts";

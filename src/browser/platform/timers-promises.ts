@@ -1,0 +1,11 @@
+import { setImmediate as defer } from "./next-turn.ts";
+import { setTimeout as start } from "./timers.ts";
+
+/** `node:timers/promises`. */
+export function setImmediate(): Promise<void> {
+  return new Promise((resolve) => void defer(resolve));
+}
+
+export function setTimeout(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => void start(resolve, milliseconds));
+}

@@ -1,0 +1,6 @@
+import type * as Replaced from "../../node/observe/metrics-listener.ts";
+import { UnsupportedInBrowserError } from "../unsupported.ts";
+
+export const listenMetrics: typeof Replaced.listenMetrics = async () => {
+  throw new UnsupportedInBrowserError("a listener for metrics");
+};

@@ -1,0 +1,2 @@
+/** Tasks run on this thread: see `task-thread.ts`. */
+export function serveTasks(): void {}

@@ -1,0 +1,53 @@
+import { createReadStream, statSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+
+const READ_BYTES = 1 << 20;
+
+/** The content of a chain file, unpacked. */
+export type ChainFileContent = {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Bytes of the file read so far, as stored. */
+  readonly bytesRead: () => number;
+  readonly close: () => void;
+};
+
+export async function openChainFile(path: string): Promise<ChainFileContent> {
+  const file = createReadStream(path, { highWaterMark: READ_BYTES });
+  const source = (await isGzipped(path)) ? file.pipe(createGunzip()) : file;
+  file.on("error", (error) => source.destroy(error));
+  return {
+    chunks: source,
+    bytesRead: () => file.bytesRead,
+    // A stream that is piped into another stays open when that one is left.
+    close: () => void file.destroy(),
+  };
+}
+
+/** Bytes of the file at `path`. */
+export function chainFileSize(path: string): number {
+  return statSync(path).size;
+}
+
+/** Writes encoded blocks to the file at `path`, which must not exist; it is removed when writing fails. */
+export async function writeChainFile(
+  path: string,
+  blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  const file = (await open(path, "wx", 0o644)).createWriteStream();
+  try {
+    if (path.endsWith(".gz")) await pipeline(blocks, createGzip(), file);
+    else await pipeline(blocks, file);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function isGzipped(path: string): Promise<boolean> {
+  for await (const chunk of createReadStream(path, { start: 0, end: 1 })) {
+    return chunk[0] === 0x1f && chunk[1] === 0x8b;
+  }
+  return false;
+}

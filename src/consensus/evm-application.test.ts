@@ -111,7 +111,7 @@ test("what was packed ahead is not used where the block is another one by now", 
     "a transaction left the pool": ({ node }) =>
       node.mempool.remove(transferOf(0, 0).hash, "dropped"),
     "the fee recipient is another one": ({ recipient }) => {
-      recipient.value = `0x${"bb".repeat(20)}`;
+      recipient.value = `0x${"bb".repeat(20)}` as Address;
     },
   };
   for (const [name, change] of Object.entries(changes)) {

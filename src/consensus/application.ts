@@ -130,6 +130,11 @@ export interface Application {
    * node rejects that one.
    */
   prepareProposal(proposal: Proposal & { readonly maxTxBytes: number }): Uint8Array[];
+  /**
+   * Begins the block of a proposal that is expected, for at most `timeMs`; true where there is more to do. What it did is used where
+   * `prepareProposal` gets the same proposal. Never throws.
+   */
+  prepareAhead?(proposal: Proposal & { readonly maxTxBytes: number }, timeMs: number): boolean;
   /** True when header fields and every element are valid in this order. Depends only on `input` and the committed state. */
   processProposal(input: BlockInput): boolean;
   /**

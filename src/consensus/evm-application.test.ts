@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NodeError } from "../errors.ts";
 import { BLOCK_RLP_SIZE_MAX } from "../params/gas.ts";
+import type { Address } from "../primitives/address.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { createSoloEngine } from "./solo/solo-engine.ts";
 import { assertingApplication, testApplicationContract } from "./testing/application-contract.ts";
@@ -64,6 +65,87 @@ test("the solo engine drives the application by the rules, also over a failure",
     assert.equal(node.chain.head().block.header.timestamp, GENESIS_TIME + number);
     assert.equal(node.chain.head().block.transactions.length, 1);
   }
+});
+
+/** A node whose next block is packed ahead, with how often it has executed a transaction. */
+function nodeAhead() {
+  const executed = { count: 0 };
+  const recipient: { value: Address } = { value: PROPOSER };
+  const node = openTestApplication({
+    executorFault: () => {
+      executed.count++;
+    },
+    feeRecipient: () => recipient.value,
+  });
+  const proposal = { ...proposalOf(1), maxTxBytes: 1_000_000 };
+  const packAhead = () => node.application.prepareAhead!(proposal, Number.POSITIVE_INFINITY);
+  return { node, executed, recipient, proposal, packAhead };
+}
+
+const tippedTransfer = (from: number, nonce: number, tip: bigint) =>
+  transferOf(from, nonce, { maxPriorityFeePerGas: tip });
+
+test("a block packed ahead is the block that would be packed when it is due, and nothing is executed twice", () => {
+  const { node, executed, proposal, packAhead } = nodeAhead();
+  const all = [transferOf(0, 0), transferOf(1, 0), transferOf(0, 1), tippedTransfer(2, 0, 1n)];
+  for (const tx of all) {
+    node.mempool.add({ tx });
+    assert.equal(packAhead(), false);
+  }
+  assert.equal(executed.count, all.length);
+  const txs = node.application.prepareProposal(proposal);
+  assert.equal(executed.count, all.length);
+  const direct = openTestApplication();
+  for (const tx of all) direct.mempool.add({ tx });
+  assert.deepEqual(direct.application.prepareProposal(proposal), txs);
+  assert.equal(
+    node.application.finalizeBlock(inputOf(proposal, txs)).appHash,
+    direct.application.finalizeBlock(inputOf(proposal, txs)).appHash,
+  );
+});
+
+test("what was packed ahead is not used where the block is another one by now", () => {
+  const later = transferOf(1, 0, { maxPriorityFeePerGas: 5n * 10n ** 9n });
+  const changes: Record<string, (ahead: ReturnType<typeof nodeAhead>) => void> = {
+    "a higher tip came later": ({ node }) => node.mempool.add({ tx: later }),
+    "a transaction left the pool": ({ node }) =>
+      node.mempool.remove(transferOf(0, 0).hash, "dropped"),
+    "the fee recipient is another one": ({ recipient }) => {
+      recipient.value = `0x${"bb".repeat(20)}` as Address;
+    },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    const ahead = nodeAhead();
+    const { node, proposal, recipient } = ahead;
+    node.mempool.add({ tx: transferOf(0, 0) });
+    node.mempool.add({ tx: transferOf(2, 0) });
+    ahead.packAhead();
+    change(ahead);
+    const txs = node.application.prepareProposal(proposal);
+    const direct = openTestApplication({ feeRecipient: () => recipient.value });
+    for (const { tx } of node.mempool.all()) direct.mempool.add({ tx });
+    assert.deepEqual(txs, direct.application.prepareProposal(proposal), name);
+    const input = inputOf(proposal, txs);
+    assert.equal(node.application.processProposal(input), true, name);
+    const { appHash } = node.application.finalizeBlock(input);
+    assert.equal(appHash, direct.application.finalizeBlock(input).appHash, name);
+    assert.deepEqual(node.failures, [], name);
+  }
+});
+
+test("a transaction that crashes the executor ahead is set aside when the block is due", () => {
+  const poison = transferOf(1, 0);
+  const node = openTestApplication({
+    executorFault({ hash }) {
+      if (hash === poison.hash) throw new TypeError("injected");
+    },
+  });
+  for (const tx of [transferOf(0, 0), poison]) node.mempool.add({ tx });
+  const proposal = { ...proposalOf(1), maxTxBytes: 1_000_000 };
+  assert.equal(node.application.prepareAhead!(proposal, 1_000), false);
+  assert.deepEqual([node.setAside, node.failures], [[], []]);
+  assert.deepEqual(node.application.prepareProposal(proposal).slice(1), [transferOf(0, 0).raw]);
+  assert.equal(node.setAside.length, 1);
 });
 
 test("a transaction that crashes the executor is set aside, and the rest of the pool makes the block", () => {

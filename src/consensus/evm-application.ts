@@ -11,6 +11,7 @@ import type { Submission } from "../mempool/pool.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
+import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import {
@@ -28,7 +29,7 @@ import {
   type TxResult,
   type Validator,
 } from "./application.ts";
-import { assembleBlock } from "./assemble-block.ts";
+import { assembleBlock, beginPacking } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
 import { type Candidate, createCandidates } from "./candidates.ts";
 import { APP_VERSION, assertSameChain } from "./chain-start.ts";
@@ -40,13 +41,14 @@ import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
 import { createGossipList, type GossipList } from "./gossip-list.ts";
 import { insertCodeOf } from "./insert-result.ts";
 import { PACKING_LIMITS, TX_FRAME_BYTES } from "./pack-transactions.ts";
+import { PackingAhead } from "./packing-ahead.ts";
 import {
   decodeProposerData,
   encodeProposerData,
   InvalidProposerDataError,
   type ProposerData,
 } from "./proposer-data.ts";
-import type { SetAside } from "./set-aside.ts";
+import { ExecutorFailure, type SetAside } from "./set-aside.ts";
 import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";
 
 /** ABCI counts bytes and gas of proposer data as nothing. */
@@ -101,6 +103,7 @@ export function createEvmApplication(
 ): Application {
   const { chain, mempool, beginBlock, startingSet, log } = modules;
   const candidates = createCandidates();
+  const ahead = new PackingAhead();
   let gossipList: GossipList | undefined;
   /** Made for the first peer: an engine without any never pays for it. It begins with all that is pooled. */
   const gossip = () => (gossipList ??= createGossipList(mempool, modules));
@@ -143,6 +146,33 @@ export function createEvmApplication(
     const state = chain.stateAt(chain.head().block.header.number);
     const vote = proposals.next(snapshotIn(state, startingSet(), height), proposer, height);
     return vote ? { vote } : {};
+  }
+
+  function proposerData(): ProposerData {
+    return {
+      feeRecipient: options.feeRecipient(),
+      extraData: options.extraData,
+      gasLimit: nextGasLimit(chain.head().block.header.gasLimit, options.gasLimitTarget),
+    };
+  }
+
+  /** The block of a proposal before its transactions. `key` has all that it depends on. @throws as `open` */
+  function plan(
+    proposal: Parameters<Application["prepareProposal"]>[0],
+    withoutVote: ProposerData,
+  ) {
+    const proposer = { ...withoutVote, ...nextVote(proposal) };
+    const first = encodeProposerData(proposer);
+    const limits = {
+      bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
+      minimumTip: options.minimumTip(),
+    };
+    const { height, time } = proposal;
+    const key = [
+      ...[chain.head().block.hash, height, time.seconds, time.nanos, proposal.proposer],
+      ...[bytesToHex(first), limits.bytesMax, limits.minimumTip],
+    ].join(" ");
+    return { first, limits, key, ...open(proposal, proposer) };
   }
 
   /**
@@ -217,25 +247,18 @@ export function createEvmApplication(
     prepareProposal(proposal) {
       let alone: Uint8Array | undefined;
       try {
-        const head = chain.head().block.header;
-        const withoutVote: ProposerData = {
-          feeRecipient: options.feeRecipient(),
-          extraData: options.extraData,
-          gasLimit: nextGasLimit(head.gasLimit, options.gasLimitTarget),
-        };
+        const withoutVote = proposerData();
         alone = encodeProposerData(withoutVote);
-        const proposer = { ...withoutVote, ...nextVote(proposal) };
-        const first = encodeProposerData(proposer);
-        const { begin, validatorUpdates } = open(proposal, proposer);
+        const { first, limits, key, begin, validatorUpdates } = plan(proposal, withoutVote);
+        const begun = ahead.take(key);
         const { sealed, packed } = assembleBlock(
           begin,
-          {
-            bytesMax: proposal.maxTxBytes - first.length - TX_FRAME_BYTES,
-            timeMs: options.packingMs ?? PACKING_LIMITS.timeMs,
-            minimumTip: options.minimumTip(),
-          },
+          { ...limits, timeMs: options.packingMs ?? PACKING_LIMITS.timeMs },
           { mempool, config: chain.config, setAside: modules.setAside },
+          begun,
         );
+        if (begun?.packing.isStale) ahead.miss();
+        else if (begun) ahead.hit();
         const txs = [first, ...packed.map((tx) => tx.raw)];
         const results = packed.map(
           (tx, i): TxResult => ({
@@ -255,6 +278,19 @@ export function createEvmApplication(
       } catch (error) {
         modules.onFailure("prepareProposal", error);
         return alone === undefined ? [] : [alone];
+      }
+    },
+
+    prepareAhead(proposal, timeMs) {
+      try {
+        const { limits, key, begin } = plan(proposal, proposerData());
+        const packing = { mempool, config: chain.config };
+        return ahead.extend(key, () => beginPacking(begin, limits, packing), timeMs);
+      } catch (error) {
+        ahead.miss();
+        // The block itself sets the transaction aside.
+        if (!(error instanceof ExecutorFailure)) modules.onFailure("prepareAhead", error);
+        return false;
       }
     },
 
@@ -293,6 +329,7 @@ export function createEvmApplication(
       });
       chain.commit({ ...executed, changes, consensusData }, nodes);
       candidates.clear();
+      ahead.forget();
       finalized = undefined;
       return { retainHeight: 0 };
     },
@@ -307,6 +344,7 @@ export function createEvmApplication(
 
     engineLost() {
       candidates.clear();
+      ahead.forget();
       finalized = undefined;
     },
   };

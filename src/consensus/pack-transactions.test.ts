@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "../../test/support/fast-check.ts";
 import type { BlockBuilder } from "../execution/block/build-block.ts";
 import { InvalidTransactionError } from "../execution/errors.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import { packTransactions, TX_FRAME_BYTES } from "./pack-transactions.ts";
+import { Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
 import { ExecutorFailure } from "./set-aside.ts";
 import {
   CHAIN_ID,
@@ -39,14 +40,16 @@ function fakeBuilder(gas: bigint, fault: (tx: Transaction) => void = () => {}) {
 
 function pack(
   transactions: readonly Transaction[],
-  options: Parameters<typeof packTransactions>[1] = UNLIMITED,
+  options: PackingLimits = UNLIMITED,
   builder = fakeBuilder(30_000_000n),
   isExcluded = (_: string) => false,
 ) {
   const { mempool } = openTestApplication();
   for (const tx of transactions) mempool.add({ tx });
   const config = allForksAtGenesis(CHAIN_ID);
-  return packTransactions(builder, options, { mempool, config, isExcluded });
+  const packing = new Packing(builder, options, { mempool, config, isExcluded });
+  packing.run(options.timeMs);
+  return packing.packed;
 }
 
 /** A transfer with this tip in gwei. */
@@ -56,19 +59,19 @@ const tipped = (from: number, nonce: number, tip: bigint) =>
 const rejection = (code: "TX_NONCE_MISMATCH_TOO_LOW" | "TX_GAS_ALLOWANCE_EXCEEDED") =>
   new InvalidTransactionError(code, code, {});
 
-test("packTransactions takes the best tip first and each account in nonce order", () => {
+test("a packing takes the best tip first and each account in nonce order", () => {
   const [a, b, c] = [tipped(0, 0, 1n), tipped(0, 1, 9n), tipped(1, 0, 5n)];
   assert.deepEqual(pack([a, b, c]), [c, a, b]);
   assert.deepEqual(pack([a, c], { ...UNLIMITED, minimumTip: 2n * GWEI }), [c]);
 });
 
-test("packTransactions stops at the gas of the cheapest transaction, and when the time is over", () => {
+test("a packing stops at the gas of the cheapest transaction, and when the time is over", () => {
   const all = [tipped(0, 0, 1n), tipped(1, 0, 2n), tipped(2, 0, 3n)];
   assert.equal(pack(all, UNLIMITED, fakeBuilder(2n * 21_000n + 20_999n)).length, 2);
   assert.deepEqual(pack(all, { ...UNLIMITED, timeMs: -1 }), []);
 });
 
-test("packTransactions leaves out what exceeds the bytes, frames counted, and goes on with other accounts", () => {
+test("a packing leaves out what exceeds the bytes, frames counted, and goes on with other accounts", () => {
   const large = transferOf(0, 0, {
     data: new Uint8Array(1_000),
     gasLimit: 100_000n,
@@ -80,7 +83,7 @@ test("packTransactions leaves out what exceeds the bytes, frames counted, and go
   assert.deepEqual(pack([large, after, small], { ...UNLIMITED, bytesMax }), [large]);
 });
 
-test("packTransactions closes an account after an exclusion or a rejection, and skips a used nonce alone", () => {
+test("a packing closes an account after an exclusion or a rejection, and skips a used nonce alone", () => {
   const [first, second, other] = [tipped(0, 0, 3n), tipped(0, 1, 3n), tipped(1, 0, 1n)];
   const all = [first, second, other];
   assert.deepEqual(
@@ -98,7 +101,48 @@ test("packTransactions closes an account after an exclusion or a rejection, and 
   }
 });
 
-test("packTransactions names the transaction on which the executor failed", () => {
+test("a packing that is resumed takes what a new one would, or is stale where others come first", () => {
+  const tip = fc.bigInt({ min: 1n, max: 3n });
+  const rejected = rejection("TX_GAS_ALLOWANCE_EXCEEDED");
+  const config = allForksAtGenesis(CHAIN_ID);
+  let resumed = 0;
+  let stale = 0;
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ account: fc.nat(3), tip, isRejected: fc.boolean() }), { maxLength: 12 }),
+      fc.nat(12),
+      (arrivals, early) => {
+        const { mempool } = openTestApplication();
+        const nonces = [0, 0, 0, 0];
+        const faults = new Set<string>();
+        const fault = ({ hash }: Transaction) => {
+          if (faults.has(hash)) throw rejected;
+        };
+        const begin = () =>
+          new Packing(fakeBuilder(10n * 21_000n, fault), UNLIMITED, { mempool, config });
+        const packing = begin();
+        for (const [i, { account, tip, isRejected }] of arrivals.entries()) {
+          if (i === early) packing.run(Number.POSITIVE_INFINITY);
+          const tx = tipped(account, nonces[account]!++, tip);
+          if (isRejected) faults.add(tx.hash);
+          mempool.add({ tx });
+        }
+        packing.run(Number.POSITIVE_INFINITY);
+        const fresh = begin();
+        fresh.run(Number.POSITIVE_INFINITY);
+        if (packing.isStale) stale++;
+        else {
+          resumed++;
+          assert.deepEqual(packing.packed, fresh.packed);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+  assert.ok(resumed > 20 && stale > 5, `${resumed} resumed, ${stale} stale`);
+});
+
+test("a packing names the transaction on which the executor failed", () => {
   const tx = tipped(0, 0, 1n);
   const bug = new RangeError("injected");
   const builder = fakeBuilder(30_000_000n, () => {

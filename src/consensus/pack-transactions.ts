@@ -1,6 +1,7 @@
 import { isTransactionRejection } from "../execution/block/block-execution.ts";
 import type { BlockBuilder } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
+import type { BlockOrder, PooledTransaction } from "../mempool/pool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";
@@ -33,51 +34,109 @@ export type PackingModules = {
 };
 
 /**
- * Puts the pool's best transactions into `builder`, in the order of geth's miner, until gas, bytes or time end.
+ * Puts the pool's best transactions into a block, in the order of geth's miner, until gas, bytes or time end.
  *
- * A transaction that does not fit closes its account for this block; one whose nonce was used meanwhile is skipped.
- *
- * @returns the transactions of the block, in order
- * @throws ExecutorFailure when executing one fails in any other way than by a rejection; `builder` is then unusable
+ * A transaction that does not fit closes its account for this block; one whose nonce was used meanwhile is skipped. The packing can be
+ * resumed when the pool has more, as long as what was packed would come first again.
  */
-export function packTransactions(
-  builder: BlockBuilder,
-  limits: PackingLimits,
-  { mempool, config, isExcluded = () => false }: PackingModules,
-): readonly Transaction[] {
-  const packed: Transaction[] = [];
-  const deadline = performance.now() + limits.timeMs;
-  const { header } = builder;
-  const blobParams = blobParamsAt(config, header.timestamp);
-  const isOsaka = isAtLeast(hardforkAt(config, header), "osaka");
-  const candidates = mempool.pendingForBlock({
-    baseFee: header.baseFeePerGas ?? 0n,
-    minimumTip: limits.minimumTip,
-    txGasLimitMax: isOsaka ? TX_GAS_LIMIT_MAX : undefined,
-    blobBaseFee:
-      blobParams && header.excessBlobGas !== undefined
-        ? blobBaseFee(header.excessBlobGas, blobParams)
-        : undefined,
-  });
-  let bytes = 0;
-  for (let best = candidates.peek(); best; best = candidates.peek()) {
-    if (builder.gasLeft() < TX_BASE_GAS || performance.now() > deadline) break;
-    const size = best.tx.raw.length + TX_FRAME_BYTES;
-    if (bytes + size > limits.bytesMax || isExcluded(best.tx.hash)) {
-      candidates.skipAccount();
-      continue;
-    }
-    try {
-      builder.add(best.tx, best.sender);
-    } catch (error) {
-      if (!isTransactionRejection(error)) throw new ExecutorFailure(best.tx, error);
-      if (error.code === "TX_NONCE_MISMATCH_TOO_LOW") candidates.next();
-      else candidates.skipAccount();
-      continue;
-    }
-    packed.push(best.tx);
-    bytes += size;
-    candidates.next();
+export class Packing {
+  readonly #builder: BlockBuilder;
+  readonly #limits: Omit<PackingLimits, "timeMs">;
+  readonly #modules: PackingModules;
+  /** Every transaction of the pool's order so far. */
+  readonly #tried: Transaction[] = [];
+  /** For each of them, whether the account goes on after it. */
+  readonly #goesOn: boolean[] = [];
+  readonly #packed: Transaction[] = [];
+  #bytes = 0;
+  #isStale = false;
+
+  constructor(
+    builder: BlockBuilder,
+    limits: Omit<PackingLimits, "timeMs">,
+    modules: PackingModules,
+  ) {
+    this.#builder = builder;
+    this.#limits = limits;
+    this.#modules = modules;
   }
-  return packed;
+
+  /** The transactions of the block, in order. */
+  get packed(): readonly Transaction[] {
+    return this.#packed;
+  }
+
+  /** Others would come first by now: the block must be begun again. */
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
+  /**
+   * Packs for `timeMs`. Does nothing where it becomes stale.
+   * @returns true where only the time has ended
+   * @throws ExecutorFailure when executing one fails in any other way than by a rejection; the builder is then unusable
+   */
+  run(timeMs: number): boolean {
+    const deadline = performance.now() + timeMs;
+    const builder = this.#builder;
+    const { isExcluded = () => false } = this.#modules;
+    const candidates = this.#candidates();
+    if (!this.#repeat(candidates)) return false;
+    for (let best = candidates.peek(); best; best = candidates.peek()) {
+      if (builder.gasLeft() < TX_BASE_GAS) return false;
+      if (performance.now() > deadline) return true;
+      const size = best.tx.raw.length + TX_FRAME_BYTES;
+      let goesOn = false;
+      if (this.#bytes + size <= this.#limits.bytesMax && !isExcluded(best.tx.hash)) {
+        goesOn = this.#add(best, size);
+      }
+      this.#tried.push(best.tx);
+      this.#goesOn.push(goesOn);
+      if (goesOn) candidates.next();
+      else candidates.skipAccount();
+    }
+    return false;
+  }
+
+  /** False where the account ends with it. */
+  #add({ tx, sender }: PooledTransaction, size: number): boolean {
+    try {
+      this.#builder.add(tx, sender);
+    } catch (error) {
+      if (!isTransactionRejection(error)) throw new ExecutorFailure(tx, error);
+      return error.code === "TX_NONCE_MISMATCH_TOO_LOW";
+    }
+    this.#packed.push(tx);
+    this.#bytes += size;
+    return true;
+  }
+
+  /** Goes to where the packing was; false where the pool's order has changed before. */
+  #repeat(candidates: BlockOrder): boolean {
+    for (const [i, tx] of this.#tried.entries()) {
+      if (candidates.peek()?.tx !== tx) {
+        this.#isStale = true;
+        return false;
+      }
+      if (this.#goesOn[i]) candidates.next();
+      else candidates.skipAccount();
+    }
+    return true;
+  }
+
+  #candidates(): BlockOrder {
+    const { header } = this.#builder;
+    const { mempool, config } = this.#modules;
+    const blobParams = blobParamsAt(config, header.timestamp);
+    const isOsaka = isAtLeast(hardforkAt(config, header), "osaka");
+    return mempool.pendingForBlock({
+      baseFee: header.baseFeePerGas ?? 0n,
+      minimumTip: this.#limits.minimumTip,
+      txGasLimitMax: isOsaka ? TX_GAS_LIMIT_MAX : undefined,
+      blobBaseFee:
+        blobParams && header.excessBlobGas !== undefined
+          ? blobBaseFee(header.excessBlobGas, blobParams)
+          : undefined,
+    });
+  }
 }

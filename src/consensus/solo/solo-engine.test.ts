@@ -10,7 +10,8 @@ import { createSoloEngine, OwnProposalRejectedError } from "./solo-engine.ts";
 const PROPOSER_DATA = Uint8Array.of(0xbf);
 
 /** An engine over an application that takes every waiting transaction into a block. */
-function engineOf(blockTime: BlockTime) {
+function engineOf(blockTime: BlockTime, packsAhead = false) {
+  const ahead: Time[] = [];
   const times: Time[] = [];
   const errors: unknown[] = [];
   const listeners = new Set<() => void>();
@@ -35,6 +36,10 @@ function engineOf(blockTime: BlockTime) {
     reapTxs: () => [],
     prepareProposal() {
       return waiting > 0 ? [PROPOSER_DATA, Uint8Array.of(2)] : [PROPOSER_DATA];
+    },
+    prepareAhead({ time }) {
+      ahead.push(time);
+      return false;
     },
     processProposal: () => isAccepted,
     finalizeBlock({ time }) {
@@ -65,11 +70,13 @@ function engineOf(blockTime: BlockTime) {
       hasExecutable: () => waiting > 0,
       now: () => clock.now,
       headTimestamp: () => times.at(-1)?.seconds ?? clock.headTimestamp,
+      packsAhead,
     },
   );
   return {
     engine,
     times,
+    ahead,
     errors,
     stalls,
     listeners,
@@ -126,6 +133,33 @@ test("an engine with an interval makes a block at each, empty or not, until it i
   engine.stop();
   t.mock.timers.tick(3_000);
   assert.equal(times.length, 3);
+});
+
+test("a block of an interval is packed ahead for the time at which it is due", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
+  const { engine, times, ahead, clock, submit } = engineOf({ intervalMs: 2_000 }, true);
+  t.after(() => engine.stop());
+  engine.start();
+  submit();
+  t.mock.timers.tick(1_000);
+  assert.deepEqual(ahead, [], "the time of the first block is not known");
+  clock.now = { seconds: 1_002, nanos: 600_000_000 };
+  t.mock.timers.tick(1_000);
+  submit();
+  t.mock.timers.tick(500);
+  assert.deepEqual(ahead, [{ seconds: 1_004, nanos: 600_000_000 }]);
+  clock.now = { seconds: 1_004, nanos: 603_000_000 };
+  t.mock.timers.tick(1_500);
+  submit();
+  t.mock.timers.tick(500);
+  clock.now = { seconds: 1_009, nanos: 1 };
+  t.mock.timers.tick(1_500);
+  assert.deepEqual(times, [
+    { seconds: 1_002, nanos: 600_000_000 },
+    { seconds: 1_004, nanos: 600_000_000 },
+    // The clock was set meanwhile.
+    { seconds: 1_009, nanos: 1 },
+  ]);
 });
 
 test("a block that cannot be made stops the engine and is reported once", async () => {

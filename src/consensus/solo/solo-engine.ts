@@ -32,6 +32,10 @@ export type SoloEngineOptions = {
 
 const RETRY_MS = 1000;
 
+/** Shares of the interval: how often a block is packed ahead while transactions come, and for how long at a time. */
+const AHEAD_PAUSE_SHARE = 1 / 32;
+const AHEAD_SLICE_SHARE = 1 / 64;
+
 export type SoloEngineModules = {
   readonly application: Application;
   /** Calls `listener` when the pool has new pending transactions. */
@@ -42,6 +46,8 @@ export type SoloEngineModules = {
   readonly now: () => Time;
   /** Unix seconds of the head; a block's time is never before it. */
   readonly headTimestamp: () => number;
+  /** Blocks at intervals are begun before they are due; not where the state can change between two blocks. */
+  readonly packsAhead?: boolean;
 };
 
 /** The application rejected a proposal of its own: no valid block follows the head. Its log says why. */
@@ -70,12 +76,17 @@ export function createSoloEngine(
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let unsubscribe: (() => void) | undefined;
+  let unsubscribeAhead: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
   let running = false;
   let isStalled = false;
   const timestampStep = timestampStepOf(options.blockTime);
   const configuredMode = modeOf(options.blockTime);
   let mode = configuredMode;
+  /** The next block of the interval, with the time at which it is due. */
+  let expected: Proposal | undefined;
+  let ahead: NodeJS.Timeout | undefined;
+  let proposedAt: Time = { seconds: 0, nanos: 0 };
 
   /** Makes a block; undefined when it would be empty and must not be. */
   function produce(allowEmpty: boolean): Hash | undefined {
@@ -91,13 +102,23 @@ export function createSoloEngine(
       throw new OwnProposalRejectedError({ height: proposal.height });
     const { appHash } = application.finalizeBlock(input);
     application.commit();
+    expected = undefined;
     return appHash;
   }
 
+  /** What is begun of the expected block is used where that has the same timestamp. */
   function nextProposal(): Proposal {
+    proposedAt = modules.now();
+    const proposal = proposalAt(proposedAt);
+    const isExpected =
+      expected?.height === proposal.height && expected.time.seconds === proposal.time.seconds;
+    return isExpected ? expected! : proposal;
+  }
+
+  function proposalAt(now: Time): Proposal {
     return {
       height: application.info().height + 1,
-      time: nextBlockTime(modules.now(), modules.headTimestamp(), timestampStep),
+      time: nextBlockTime(now, modules.headTimestamp(), timestampStep),
       proposer: options.proposer,
       lastCommit: { round: 0, votes: [{ address: options.proposer, power: 1, flag: "commit" }] },
       misbehavior: [],
@@ -125,6 +146,26 @@ export function createSoloEngine(
     isStalled = false;
   }
 
+  function produceAtInterval(): void {
+    produce(true);
+    if (!modules.packsAhead) return;
+    expected = proposalAt(later(proposedAt, mode.intervalMs));
+    if (modules.hasExecutable()) scheduleAhead();
+  }
+
+  /** Packs a part of the expected block soon. */
+  function scheduleAhead(): void {
+    if (!running || ahead !== undefined || expected === undefined) return;
+    ahead = setTimeout(() => {
+      ahead = undefined;
+      // Another block can have been committed by hand.
+      if (expected?.height !== application.info().height + 1) return;
+      const proposal = { ...expected, maxTxBytes: PACKING_LIMITS.bytesMax };
+      const timeMs = mode.intervalMs * AHEAD_SLICE_SHARE;
+      if (application.prepareAhead?.(proposal, timeMs)) scheduleAhead();
+    }, mode.intervalMs * AHEAD_PAUSE_SHARE);
+  }
+
   /** One block per turn of the event loop, so that requests are served between two blocks. */
   function scheduleInstant(): void {
     if (!running || immediate) return;
@@ -139,8 +180,12 @@ export function createSoloEngine(
   function stop(): void {
     running = false;
     unsubscribe?.();
+    unsubscribeAhead?.();
     clearInterval(timer);
     clearTimeout(retry);
+    clearTimeout(ahead);
+    ahead = undefined;
+    expected = undefined;
     clearImmediate(immediate);
     immediate = undefined;
   }
@@ -153,7 +198,8 @@ export function createSoloEngine(
       scheduleInstant();
     }
     if (mode.intervalMs > 0) {
-      timer = setInterval(() => guarded(() => produce(true)), mode.intervalMs);
+      timer = setInterval(() => guarded(produceAtInterval), mode.intervalMs);
+      if (modules.packsAhead) unsubscribeAhead = modules.onExecutable(scheduleAhead);
     }
   }
 
@@ -174,6 +220,12 @@ export function createSoloEngine(
     },
     network: undefined,
   };
+}
+
+function later({ seconds, nanos }: Time, milliseconds: number): Time {
+  const total = nanos + (milliseconds % 1000) * 1e6;
+  const carry = Math.floor(total / 1e9);
+  return { seconds: seconds + Math.floor(milliseconds / 1000) + carry, nanos: total % 1e9 };
 }
 
 /**

@@ -236,6 +236,7 @@ export function composeChain(
         hasExecutable: () => mempool.counts().pending > 0,
         now: () => timeOf(clock.now() + (devChain?.clockOffsetMs ?? 0)),
         headTimestamp,
+        packsAhead: opened.patches === undefined,
       },
     );
   const network = networkEngine?.createNetworkEngine(config, {

@@ -84,3 +84,13 @@ function countingCompiler(): { readonly compiler: ContractCompiler; asked(): num
   };
   return { compiler, asked: () => count };
 }
+
+test("code too large to be compiled runs in the interpreter also where tiers are to be changed", () => {
+  const evm = createEvm({ tier: compileAtOnce({ alternates: true }) });
+  // 20,000 blocks, and a revert at the end.
+  const code = new Uint8Array(20_005).fill(0x5b);
+  code.set([0x5f, 0x5f, 0xfd], 20_000);
+  const state = createWorldState(createMemoryState());
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
+  assert.equal(evm.execute(testMessage({ to: contract }), testBlock(), state).outcome, "revert");
+});

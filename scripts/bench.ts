@@ -21,6 +21,7 @@ const BENCHES: Readonly<
   network: () => import("../bench/network/network.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
   retention: () => import("../bench/store/retention.ts"),
+  revert: () => import("../bench/dev/revert.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),
   rpc: () => import("../bench/rpc/rpc.ts"),
   start: () => import("../bench/rpc/start.ts"),

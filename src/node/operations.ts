@@ -68,14 +68,14 @@ export const nodeOperations: NodeOperations = {
         onBlock: ({ bytesRead }) => onProgress({ done: bytesRead, total, unit: "bytes" }),
       };
     };
-    let opened = openChain(config, log);
+    let opened = openChain(config, log, { isBulk: true });
     try {
       const filled = await fillBeforeBase(opened, { config, file, steps: stepsOf }, log);
       if (filled && !filled.isComplete) return filled.counts;
       if (filled) {
         opened.store.close();
         adoptBackfilledLog(dataPath(config.home));
-        opened = openChain(config, log);
+        opened = openChain(config, log, { isBulk: true });
       }
       const { chain } = opened;
       const { imported, skipped } = await importChainFile(file, { chain, log }, stepsOf(chain));
@@ -206,7 +206,7 @@ export const nodeOperations: NodeOperations = {
   },
 
   async reindex(config: Config, log) {
-    const { chain, store } = openChain(config, log, { reindex: true });
+    const { chain, store } = openChain(config, log, { reindex: true, isBulk: true });
     const head = chain.head().block.header.number;
     store.close();
     return { head };

@@ -229,6 +229,11 @@ export class ByteReader {
     return BigInt(`0x${this.#buffer.toString("hex", start, start + length)}`);
   }
 
+  /** Passes over what `bigint` reads. */
+  skipBigint(): void {
+    this.#take(this.byte());
+  }
+
   #take(count: number): number {
     const start = this.offset;
     if (start + count > this.#buffer.length) {

@@ -33,8 +33,20 @@ export interface KvWriter extends KvReader {
   remove(key: Uint8Array): void;
 }
 
+/** Goes back to earlier states, in a time that depends on the number of rows written since alone. */
+export interface KvUndo {
+  /** Names the state after the last transaction. */
+  mark(): number;
+  /** False where too much was written since. */
+  canUndoTo(mark: number): boolean;
+  /** Undoes every transaction since `mark`, which `canUndoTo` accepts. Later marks are void. */
+  undoTo(mark: number): void;
+}
+
 /** A synchronous, ordered key-value store with one writer. */
 export interface Kv extends KvReader {
+  /** Undefined where the store cannot go back. */
+  readonly undo?: KvUndo | undefined;
   /** Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. */
   transaction<T>(work: (writer: KvWriter) => T): T;
   /** Returns when everything written is on disk to stay. */

@@ -1,5 +1,6 @@
 import { invariant } from "../errors.ts";
-import type { Kv, KvRange, KvRow, KvWriter } from "./kv.ts";
+import type { Kv, KvRange, KvRow, KvUndo, KvWriter } from "./kv.ts";
+import { UndoLog } from "./undo-log.ts";
 
 /**
  * Keys in sorted runs of at most this many: an insert moves half a run, and finding the run is a
@@ -7,9 +8,12 @@ import type { Kv, KvRange, KvRow, KvWriter } from "./kv.ts";
  */
 const RUN_LENGTH_MAX = 512;
 
+/** Removed keys stay in their runs until there are this many, and more than other keys. */
+const REMOVED_MIN = 1_024;
+
 /**
- * An ordered store in memory. Keys are kept as latin-1 strings, one character a byte: they compare
- * as their bytes do and are hashed by the engine.
+ * An ordered store in memory. Keys are stored as latin-1 strings, one character a byte: they compare
+ * as their bytes do and are hashed by the engine. What the newest transactions replaced is stored too, so that they can be undone.
  */
 export function createMemoryKv(): Kv {
   return new MemoryKv();
@@ -17,10 +21,22 @@ export function createMemoryKv(): Kv {
 
 class MemoryKv implements Kv, KvWriter {
   readonly #values = new Map<string, Uint8Array>();
+  /** All keys that have a value, and some that had one. */
   #runs: string[][] = [];
+  #keysInRuns = 0;
   /** What each key touched in this transaction held before; undefined outside of one. */
   #undo: Map<string, Uint8Array | undefined> | undefined;
+  readonly #undoLog = new UndoLog();
   #closed = false;
+
+  readonly undo: KvUndo = {
+    mark: () => this.#undoLog.end,
+    canUndoTo: (mark) => this.#undoLog.has(mark),
+    undoTo: (mark) => {
+      invariant(this.#undo === undefined, "a transaction must not be undone while it runs");
+      this.#undoLog.undoTo(mark, (key, value) => this.#set(key, value));
+    },
+  };
 
   get(key: Uint8Array): Uint8Array | undefined {
     return this.view(key)?.slice();
@@ -37,19 +53,25 @@ class MemoryKv implements Kv, KvWriter {
     const high = to === undefined ? undefined : toText(to);
     let left = limit;
     for (const key of reverse ? this.#downFrom(high) : this.#upFrom(low)) {
-      if (left-- <= 0) return;
+      if (left <= 0) return;
       if (reverse ? key < low : high !== undefined && key >= high) return;
-      yield [Buffer.from(key, "latin1"), this.#values.get(key)!.slice()];
+      const value = this.#values.get(key);
+      if (value === undefined) continue;
+      left--;
+      yield [Buffer.from(key, "latin1"), value.slice()];
     }
   }
 
   transaction<T>(work: (writer: KvWriter) => T): T {
     invariant(!this.#closed, "the store must be open");
     invariant(this.#undo === undefined, "transactions must not be nested");
+    this.#dropRemovedKeys();
     const undo = new Map<string, Uint8Array | undefined>();
     this.#undo = undo;
     try {
-      return work(this);
+      const result = work(this);
+      this.#undoLog.add(undo);
+      return result;
     } catch (error) {
       for (const [key, value] of undo) this.#set(key, value);
       throw error;
@@ -80,22 +102,34 @@ class MemoryKv implements Kv, KvWriter {
   }
 
   #set(key: string, value: Uint8Array | undefined): void {
+    if (value === undefined) {
+      this.#values.delete(key);
+      return;
+    }
     const known = this.#values.has(key);
-    if (value !== undefined) this.#values.set(key, value);
-    else this.#values.delete(key);
-    if (known === (value !== undefined)) return;
+    this.#values.set(key, value);
+    if (!known) this.#insert(key);
+  }
 
+  #insert(key: string): void {
     const at = this.#runOf(key);
     const run = this.#runs[at] ?? [];
     if (at === this.#runs.length) this.#runs.push(run);
     const index = lowerBound(run, key);
-    if (value === undefined) {
-      run.splice(index, 1);
-      if (run.length === 0) this.#runs.splice(at, 1);
-      return;
-    }
+    if (run[index] === key) return;
     run.splice(index, 0, key);
+    this.#keysInRuns++;
     if (run.length > RUN_LENGTH_MAX) this.#runs.splice(at + 1, 0, run.splice(run.length >> 1));
+  }
+
+  /** Removes keys without a value from the runs once they are most of them: one at a time each would move half a run. */
+  #dropRemovedKeys(): void {
+    const removed = this.#keysInRuns - this.#values.size;
+    if (removed < REMOVED_MIN || removed < this.#values.size) return;
+    this.#runs = this.#runs
+      .map((run) => run.filter((key) => this.#values.has(key)))
+      .filter((run) => run.length > 0);
+    this.#keysInRuns = this.#values.size;
   }
 
   /** Index of the run that holds `key` or would: the last one that begins at or below it. */

@@ -77,6 +77,9 @@ export class VersionedTable {
   #mergeQueue: readonly string[] | undefined;
   #merged = 0;
   #recentVersions = 0;
+  /** Keys of `#recent` in the order in which their versions came, and for each block with versions where those begin. */
+  #noted: string[] = [];
+  #notedBlocks: { readonly number: number; readonly start: number }[] = [];
   /** The oldest block whose values can be read; set by the owner before it prunes. 0: nothing is pruned. */
   base = 0;
 
@@ -239,10 +242,39 @@ export class VersionedTable {
     if (list === undefined) this.#recent.set(text, [number, position]);
     else list.push(number, position);
     this.#recentVersions++;
+    if (this.#notedBlocks.at(-1)?.number !== number) {
+      this.#notedBlocks.push({ number, start: this.#noted.length });
+    }
+    this.#noted.push(text);
+  }
+
+  /** Drops what was remembered of blocks after `number`, with which no merge has begun. */
+  forgetAfter(number: number): void {
+    for (const text of this.#notedAfter(number)) {
+      const list = this.#recent.get(text)!;
+      list.length -= 2;
+      if (list.length === 0) this.#recent.delete(text);
+      this.#recentVersions--;
+    }
+  }
+
+  /** Takes the keys of blocks after `number` out of `#noted`. */
+  #notedAfter(number: number): readonly string[] {
+    let start = this.#noted.length;
+    for (let last = this.#notedBlocks.at(-1); last !== undefined; last = this.#notedBlocks.at(-1)) {
+      if (last.number <= number) break;
+      start = last.start;
+      this.#notedBlocks.pop();
+    }
+    return this.#noted.splice(start);
   }
 
   /** Drops what was remembered of blocks before `number`: the rows are complete up to there. */
   forgetBefore(number: number): void {
+    const blocks = this.#notedBlocks.filter((block) => block.number >= number);
+    const dropped = blocks[0]?.start ?? this.#noted.length;
+    this.#noted.splice(0, dropped);
+    this.#notedBlocks = blocks.map((block) => ({ ...block, start: block.start - dropped }));
     for (const [text, list] of this.#recent) {
       const kept = versionsFrom(list, number);
       if (kept.length === list.length) continue;
@@ -260,6 +292,8 @@ export class VersionedTable {
     this.#merged = 0;
     this.#recent = new Map();
     this.#recentVersions = 0;
+    this.#noted = [];
+    this.#notedBlocks = [];
   }
 
   /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
@@ -288,6 +322,7 @@ export class VersionedTable {
    * After an exception the table is of no more use.
    */
   rollback(writer: KvWriter, number: number, keys: Iterable<Uint8Array>): void {
+    this.#notedAfter(number);
     for (const key of keys) {
       const text = keyText(key);
       this.#recentVersions -= trim(this.#recent, text, number);

@@ -95,8 +95,13 @@ export class AddressIndex {
     this.#kv = kv;
     this.#source = source;
     this.#limits = limits;
-    const progress = kv.get(PROGRESS_KEY);
-    this.#indexedBlocks = progress === undefined ? 0 : new ByteReader(progress).varint();
+    this.#indexedBlocks = readProgress(kv);
+  }
+
+  /** After the store went back to an earlier state. */
+  reload(): void {
+    this.#indexedBlocks = readProgress(this.#kv);
+    this.#rest = undefined;
   }
 
   /** Blocks from genesis whose rows are all there. */
@@ -259,6 +264,11 @@ function rowOf(number: number, { address, index, roles }: AddressEntry): Row {
 type RangeOfAddress = Pick<AddressQuery, "address" | "from" | "to">;
 
 const PROGRESS_KEY = tableKey(TABLE.meta, Buffer.from(META.addressIndexedBlocks, "latin1"));
+
+function readProgress(kv: Kv): number {
+  const progress = kv.get(PROGRESS_KEY);
+  return progress === undefined ? 0 : new ByteReader(progress).varint();
+}
 
 function writeProgress(writer: KvWriter, blocks: number): void {
   const row = new ByteWriter(8);

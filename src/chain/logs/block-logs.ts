@@ -1,5 +1,5 @@
 import { ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
+import type { IndexedParts } from "../records/indexed-block.ts";
 
 const ADDRESS_BYTES = 20;
 const TOPIC_BYTES = 32;
@@ -16,9 +16,7 @@ const HASH_BYTES = 32;
  * Numbers are varints. Finding a log in a record of the block log would mean to decode all its
  * transactions; this takes a microsecond a block.
  */
-export function encodeBlockLogs(
-  executed: Pick<ExecutedBlock, "block" | "receipts">,
-): Uint8Array | undefined {
+export function encodeBlockLogs(executed: IndexedParts): Uint8Array | undefined {
   const { block, receipts } = executed;
   let writer: ByteWriter | undefined;
   for (const [index, { logs }] of receipts.entries()) {

@@ -11,7 +11,7 @@ import {
   withOffsets,
 } from "../../storage/offset-set.ts";
 import { META, numberFromKey, TABLE, tableKey } from "../../storage/schema.ts";
-import type { ExecutedBlock } from "../../types/block.ts";
+import type { IndexedParts } from "../records/indexed-block.ts";
 import { BlockLogs, encodeBlockLogs } from "./block-logs.ts";
 import type { LogFilter } from "./log-filter.ts";
 import { LOG_CHUNK_BLOCKS, type LogSource } from "./log-source.ts";
@@ -37,7 +37,7 @@ export type LogMergeLimits = {
 };
 
 /** 50,000 postings take about 8 MB. A hot term's row is 8 KiB, written again by each merge: 512 blocks share that. */
-const MERGE_LIMITS: LogMergeLimits = {
+export const LOG_MERGE_LIMITS: LogMergeLimits = {
   blocksMin: 512,
   postingsMin: 50_000,
   logBytesMin: 8 << 20,
@@ -77,7 +77,11 @@ export class LogIndex implements LogSource {
   #merging: (Waiting & { blocks: number; readonly terms: LogTerm[] }) | undefined;
 
   /** @param missingRow given: `logsOf` throws where a posting names a block whose row is missing */
-  constructor(kv: Kv, limits: LogMergeLimits = MERGE_LIMITS, missingRow?: MissingRow | undefined) {
+  constructor(
+    kv: Kv,
+    limits: LogMergeLimits = LOG_MERGE_LIMITS,
+    missingRow?: MissingRow | undefined,
+  ) {
     this.#kv = kv;
     this.#missingRow = missingRow;
     this.#limits = limits;
@@ -116,7 +120,7 @@ export class LogIndex implements LogSource {
   }
 
   /** Takes the next block; one that is known already is passed over. */
-  remember(executed: Pick<ExecutedBlock, "block" | "receipts">): void {
+  remember(executed: IndexedParts): void {
     const { number } = executed.block.header;
     if (number < this.#knownBlocks) return;
     this.#knownBlocks = number + 1;
@@ -224,15 +228,25 @@ export class LogIndex implements LogSource {
     }
   }
 
+  /** As `rollback`, where no merge has begun with a block after `last`: nothing of them is in rows. */
+  forgetAfter(last: number): void {
+    for (let number = last + 1; number < this.#knownBlocks; number++) {
+      const row = this.#recent.logs.get(number);
+      if (row === undefined) continue;
+      for (const term of termsOfBlock(new BlockLogs(number, row))) {
+        this.#recentPostings -= trim(this.#recent.postings, term, last);
+      }
+      this.#recent.logs.delete(number);
+      this.#recentLogBytes -= row.length;
+    }
+    this.#knownBlocks = Math.min(this.#knownBlocks, last + 1);
+  }
+
   /**
    * Makes block `last` the newest; `removed` are all blocks after it. In memory it holds at once, so
    * after an exception the index must be opened again.
    */
-  rollback(
-    writer: KvWriter,
-    last: number,
-    removed: Iterable<Pick<ExecutedBlock, "block" | "receipts">>,
-  ): void {
+  rollback(writer: KvWriter, last: number, removed: Iterable<IndexedParts>): void {
     const terms = new Set<LogTerm>();
     let newest = last;
     for (const executed of removed) {
@@ -261,10 +275,7 @@ export class LogIndex implements LogSource {
   }
 
   /** The steps that remove the logs of a block, and of its terms all postings before block `base`, which must be in rows. */
-  *pruneSteps(
-    executed: Pick<ExecutedBlock, "block" | "receipts">,
-    base: number,
-  ): Generator<(writer: KvWriter) => void> {
+  *pruneSteps(executed: IndexedParts, base: number): Generator<(writer: KvWriter) => void> {
     const row = encodeBlockLogs(executed);
     if (row === undefined) return;
     const logs = new BlockLogs(executed.block.header.number, row);

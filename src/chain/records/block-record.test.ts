@@ -34,6 +34,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "./changes-record.ts";
+import { decodeIndexedParts } from "./indexed-block.ts";
 
 const NONE: ReadonlySet<Address> = new Set();
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
@@ -189,6 +190,23 @@ describe("block record", () => {
       fc.property(record, (record) => {
         const payload = encodeBlockRecord(record, NONE);
         assert.deepEqual(plain(decodeBlockRecord(payload)), plain(record));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("gives the index the same as the decoded block", () => {
+    fc.assert(
+      fc.property(record, (record) => {
+        const { block, receipts, changes } = decodeBlockRecord(encodeBlockRecord(record, NONE));
+        assert.deepEqual(plain(decodeIndexedParts(encodeBlockRecord(record, NONE))), {
+          block: plain({
+            ...{ hash: block.hash, header: block.header },
+            transactions: block.transactions.map(({ hash }) => ({ hash })),
+          }),
+          receipts: plain(receipts.map(({ logs }) => ({ logs }))),
+          changes: plain(changes),
+        });
       }),
       { numRuns: 300 },
     );

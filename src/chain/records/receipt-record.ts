@@ -10,6 +10,8 @@ const POST_STATE = 4;
 const CONTRACT = 8;
 const BLOB_GAS_USED = 16;
 const BLOB_GAS_PRICE = 32;
+/** Numbers between the flags and the bloom. */
+const GAS_FIELDS = 3;
 
 /**
  * A receipt in the block log, without its type, which is its transaction's.
@@ -50,13 +52,7 @@ export function readReceipt(reader: ByteReader, type: Receipt["type"]): Receipt 
   const gasUsed = reader.bigint();
   const effectiveGasPrice = reader.bigint();
   const logsBloom = readBloom(reader);
-  const logs: Log[] = [];
-  for (let left = reader.varint(); left > 0; left--) {
-    const address = reader.hex(20) as Address;
-    const topics: Hash[] = [];
-    for (let topic = reader.byte(); topic > 0; topic--) topics.push(reader.hex(32) as Hash);
-    logs.push({ address, topics, data: reader.block() });
-  }
+  const logs = readLogs(reader);
   return {
     type,
     ...(flags & STATUS && { status: flags & SUCCESS ? (1 as const) : (0 as const) }),
@@ -70,4 +66,23 @@ export function readReceipt(reader: ByteReader, type: Receipt["type"]): Receipt 
     ...(flags & BLOB_GAS_USED && { blobGasUsed: reader.bigint() }),
     ...(flags & BLOB_GAS_PRICE && { blobGasPrice: reader.bigint() }),
   };
+}
+
+/** The logs of the receipt that begins here; what is after them is not read. @throws MalformedBytesError */
+export function readReceiptLogs(reader: ByteReader): Log[] {
+  reader.byte();
+  for (let field = 0; field < GAS_FIELDS; field++) reader.skipBigint();
+  readBloom(reader);
+  return readLogs(reader);
+}
+
+function readLogs(reader: ByteReader): Log[] {
+  const logs: Log[] = [];
+  for (let left = reader.varint(); left > 0; left--) {
+    const address = reader.hex(20) as Address;
+    const topics: Hash[] = [];
+    for (let topic = reader.byte(); topic > 0; topic--) topics.push(reader.hex(32) as Hash);
+    logs.push({ address, topics, data: reader.block() });
+  }
+  return logs;
 }

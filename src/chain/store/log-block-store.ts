@@ -162,6 +162,7 @@ export class LogBlockStore implements BlockStore {
         limits: options.mergeLimits,
         missingRow,
         codeBytesMax: caches.codes,
+        canUndo: options.retention === undefined,
       });
       const positionOf = (number: number) => this.#position(number);
       this.#blocks = new BlockReader(this.#log, positionOf, caches.blocks);
@@ -195,6 +196,7 @@ export class LogBlockStore implements BlockStore {
           stateAt: (number) => this.stateAt(number),
           onMoved: () => this.#baseMoved(),
         });
+      if (this.#head !== undefined) this.#index.markState(this.#head.number);
       this.#baseMoved();
       this.#scheduleAddresses();
       this.#schedulePruning();
@@ -288,6 +290,7 @@ export class LogBlockStore implements BlockStore {
     }
     this.#failPoint("append:committed");
     this.#index.remember(block, nodes);
+    this.#index.markState(number);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#base ??= number;
     this.#headState.apply(record.changes);
@@ -313,6 +316,7 @@ export class LogBlockStore implements BlockStore {
         this.#failPoint("genesis:rows"),
       ),
     );
+    this.#index.markState(0);
     this.#head = { number: 0, hash: block.hash, end };
     this.#base = 0;
     this.#publish();
@@ -393,9 +397,9 @@ export class LogBlockStore implements BlockStore {
     const head = this.head();
     if (head === undefined) return false;
     if (this.#index.mergedBlocks <= head) this.#orPoison(() => this.#index.mergeSome(head));
-    else if (this.#index.logs.mergedBlocks <= head)
-      this.#orPoison(() => this.#index.logs.mergeSome());
-    else return false;
+    else if (this.#index.logs.mergedBlocks <= head) {
+      this.#orPoison(() => this.#index.mergeLogs());
+    } else return false;
     return true;
   }
 
@@ -446,22 +450,12 @@ export class LogBlockStore implements BlockStore {
     this.#assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
     const kept = this.#log.record(this.#position(number));
-    const removed: IndexedBlock[] = [];
-    const records: BlockRecord[] = [];
-    for (const logRecord of this.#log.records(kept.end)) {
-      // Mostly decoded already: the newest blocks are.
-      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
-      records.push(record);
-      removed.push(indexedBlock(record, logRecord));
-    }
     const last = appliedOf(kept);
-    const head = this.#head!.number;
-    const nodesBack = () => this.#computed.nodesBack(this.trieNodes, head, number);
     this.#headState.forget();
     this.#historic.forget();
     this.#orPoison(() => {
-      this.addressIndex.rollback(number, records);
-      this.#index.rollback(last, removed, nodesBack);
+      if (this.#index.undoTo(number)) this.addressIndex.reload();
+      else this.#removeRowsAfter(last);
       this.#failPoint("rollback:log");
       this.#log.truncateTo(kept.end);
     });
@@ -469,6 +463,25 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
+    this.#scheduleAddresses();
+  }
+
+  /** Makes `last` the last block of the index. */
+  #removeRowsAfter(last: Applied): void {
+    const removed: IndexedBlock[] = [];
+    const records: BlockRecord[] = [];
+    for (const logRecord of this.#log.records(last.end)) {
+      // Mostly decoded already: the newest blocks are.
+      const record = this.#blocks.block(decodePrefix(logRecord.payload).number);
+      records.push(record);
+      removed.push(indexedBlock(record, logRecord));
+    }
+    const { number } = last;
+    const head = this.#head!.number;
+    this.addressIndex.rollback(number, records);
+    this.#index.rollback(last, removed, () =>
+      this.#computed.nodesBack(this.trieNodes, head, number),
+    );
   }
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
@@ -485,7 +498,7 @@ export class LogBlockStore implements BlockStore {
       const head = this.head();
       const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
       if (canMerge) this.#index.mergeAll(head);
-      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.logs.mergeSome();
+      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.mergeLogs();
     } finally {
       this.#closeHeadFile();
       this.#retention?.close();

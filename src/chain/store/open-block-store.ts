@@ -7,9 +7,10 @@ import { openLogDirectory } from "../../storage/log-file.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
+import { LOG_MERGE_LIMITS } from "../logs/log-index.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import { readApplied } from "./index/index-rows.ts";
-import { MERGE_LIMITS } from "./index/merge-limits.ts";
+import { MERGE_LIMITS, type MergeLimits } from "./index/merge-limits.ts";
 import { BACKFILL } from "./log/backfilled-log.ts";
 import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
 import { finishReplacement, LOG_FOLDER } from "./log/replace-log.ts";
@@ -44,10 +45,20 @@ const REPAIRED_BY_REINDEX: ReadonlySet<string> = new Set([
   "STORE_MALFORMED_BYTES",
 ]);
 
-/** A store that lives and dies with the process. However many of its blocks wait for a merge, no start has to read them again. */
+/**
+ * Merges by what waits, not by the number of blocks: no start has to read those of a store in memory again, and blocks that no merge
+ * has written are undone in a fraction of the time.
+ */
+const IN_MEMORY_LIMITS: MergeLimits = {
+  ...MERGE_LIMITS,
+  blocksMin: Infinity,
+  logs: { ...LOG_MERGE_LIMITS, blocksMin: Infinity },
+};
+
+/** A store that lives and dies with the process. */
 export function createMemoryBlockStore(options: StoreOptions): LogBlockStore {
   return openLogBlockStore({
-    mergeLimits: { ...MERGE_LIMITS, blocksMin: Infinity },
+    mergeLimits: IN_MEMORY_LIMITS,
     ...options,
     log: createMemoryLogDirectory(),
     index: createMemoryKv(),

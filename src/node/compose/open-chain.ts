@@ -4,6 +4,7 @@ import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import { StatePatches } from "../../chain/state-patches.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
+import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
@@ -46,6 +47,8 @@ export type OpenChain = {
 export type OpenChainOptions = {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
+  /** Many blocks come one after the other, and no request waits for any of them. */
+  readonly isBulk?: boolean;
   /** Old blocks are removed as soon as there is one, not some at a time. */
   readonly pruneAtOnce?: boolean;
   /** For tests that die at a named step. */
@@ -81,7 +84,7 @@ export class HomeNotInitialisedError extends NodeError {
 export function openChain(
   config: Config,
   log: Logger,
-  { fork, ...options }: OpenChainOptions = {},
+  { fork, isBulk, ...options }: OpenChainOptions = {},
 ): OpenChain {
   if (fork === undefined && holdsFork(config)) {
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
@@ -95,6 +98,7 @@ export function openChain(
     createTrie: (nodes: TrieNodeReader) => alias(createStateTrie(nodes)),
     addressIndex: config.index.addresses,
     retention: retentionOf(config, options),
+    ...(isBulk && { mergeLimits: BULK_MERGE_LIMITS }),
     ...options,
   };
   const store = isInMemory(config)

@@ -19,7 +19,6 @@ import {
 import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import type { ExecutedBlock } from "../../../types/block.ts";
 import { LogIndex } from "../../logs/log-index.ts";
 import { decodePrefix } from "../../records/block-record.ts";
 import {
@@ -30,6 +29,7 @@ import {
   SLOT_ENTRY_BYTES_MAX,
   slotEntryValue,
 } from "../../records/changes-record.ts";
+import type { IndexedParts } from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import {
   addressesFrom,
@@ -60,10 +60,11 @@ import {
 import { loadGenesisState } from "./load-genesis.ts";
 import { MERGE_LIMITS, type MergeLimits } from "./merge-limits.ts";
 import { RecentCodes } from "./recent-codes.ts";
+import { UndoMarks } from "./undo-marks.ts";
 
 /** One block as the index takes it. */
 export type IndexedBlock = {
-  readonly executed: Pick<ExecutedBlock, "block" | "receipts">;
+  readonly executed: IndexedParts;
   readonly rows: ChangeRows;
   /** of its record in the log */
   readonly position: number;
@@ -79,6 +80,8 @@ export type BlockIndexOptions = {
   readonly missingRow?: MissingRow;
   /** Memory for the codes read last. */
   readonly codeBytesMax: number;
+  /** Nobody but this index, and the index of addresses, writes rows: the store can undo blocks. */
+  readonly canUndo?: boolean;
 };
 
 /** Half of the longest pause a node may have: the commit of the transaction comes on top. */
@@ -104,6 +107,7 @@ export class BlockIndex {
   #mergingBlocks: number | undefined;
   /** Merges that ended since the index was made. */
   #lastMerge: number;
+  readonly #undoMarks: UndoMarks;
   /** Keys of the merge under way, and how many of them are written. */
   #mergeKeys = 0;
   #mergedKeys = 0;
@@ -115,10 +119,11 @@ export class BlockIndex {
   constructor(
     kv: Kv,
     log: LogReader,
-    { limits = MERGE_LIMITS, missingRow, codeBytesMax }: BlockIndexOptions,
+    { limits = MERGE_LIMITS, missingRow, codeBytesMax, canUndo = false }: BlockIndexOptions,
   ) {
     this.#kv = kv;
     this.#codes = new RecentCodes(codeBytesMax);
+    this.#undoMarks = new UndoMarks(canUndo ? kv.undo : undefined);
     this.#limits = limits;
     this.#missingRow = missingRow ?? ((key) => new KvMissingRowError({ key: bytesToHex(key) }));
     const format = readVarint(kv.get(metaKey(META.format)));
@@ -408,12 +413,29 @@ export class BlockIndex {
     this.#mergedBlocks = number;
   }
 
+  /** All rows of blocks up to `number`, the last one, are written and committed. */
+  markState(number: number): void {
+    this.#undoMarks.add(number);
+  }
+
+  /** Makes block `number` the last one if all after it can be undone as they were written: in memory, before any merge. */
+  undoTo(number: number): boolean {
+    if (!this.#undoMarks.undoTo(number)) return false;
+    this.accounts.forgetAfter(number);
+    this.slots.forgetAfter(number);
+    this.nodeHistory.forgetAfter(number);
+    this.trieNodes.forgetAfter(number);
+    this.logs.forgetAfter(number);
+    return true;
+  }
+
   /**
    * Makes `last` the last block; `removed` are all after it. After an exception the index must be opened again.
    * @param nodesBack nodes that lead from the state of the last block to that after `last`; asked for where rows or a merge under way
    * have nodes of the removed blocks
    */
   rollback(last: Applied, removed: readonly IndexedBlock[], nodesBack: () => NodeBatch): void {
+    this.#undoMarks.clear();
     const head = last.number + removed.length;
     if (last.number + 1 < (this.#mergingBlocks ?? 0)) this.mergeAll(head);
     // What no merge has written goes from memory alone.
@@ -494,8 +516,9 @@ export class BlockIndex {
 
   /** Moves a part of what waits, up to block `number`, into rows; true while there is more to do. */
   mergeSome(number: number): boolean {
+    this.#undoMarks.clear();
     if (this.logs.needsMerge()) {
-      this.logs.mergeSome();
+      this.mergeLogs();
       return true;
     }
     if (this.#mergingBlocks === undefined) {
@@ -514,6 +537,12 @@ export class BlockIndex {
     this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks));
     this.#checkpointWritten(blocks);
     return false;
+  }
+
+  /** Moves a part of the logs that wait into rows. */
+  mergeLogs(): void {
+    this.#undoMarks.clear();
+    this.logs.mergeSome();
   }
 
   /** Merges everything up to block `number`, the last one. */

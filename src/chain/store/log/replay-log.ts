@@ -1,9 +1,9 @@
 import type { StateTrie } from "../../../state/state-trie.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { LogCorruptionError, type LogReader, type LogRecord } from "../../../storage/log-reader.ts";
-import type { Block } from "../../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { decodeBlockRecord, decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
+import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
+import { decodeIndexedParts, type IndexedParts } from "../../records/indexed-block.ts";
 import type { BlockIndex, IndexedBlock } from "../index/block-index.ts";
 import type { Applied } from "../index/index-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
@@ -92,13 +92,13 @@ function replay(
   let root =
     before === undefined
       ? EMPTY_TRIE_ROOT
-      : decodeBlockRecord(before.payload).block.header.stateRoot;
+      : decodeIndexedParts(before.payload).block.header.stateRoot;
   for (let next = records.next(); !next.done; ) {
     kv.transaction((writer) => {
       for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
         if (head !== undefined && head.number + 1 === interrupted) break;
         const { position, payload } = next.value;
-        const record = decodeBlockRecord(payload);
+        const record = decodeIndexedParts(payload);
         const { number, stateRoot } = record.block.header;
         assertFollows(record.block, head, base, position);
         trie ??= createTrie(index.trieNodes);
@@ -129,7 +129,7 @@ function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex
   const first = Math.max(base, logs.mergedBlocks);
   if (first >= end) return;
   for (const { payload } of log.records(index.knownPosition(first))) {
-    const record = decodeBlockRecord(payload);
+    const record = decodeIndexedParts(payload);
     if (record.block.header.number >= end) break;
     logs.remember(record);
     while (logs.needsMerge()) logs.mergeSome();
@@ -148,7 +148,7 @@ function assertIndexIsOfLog(
 }
 
 function assertFollows(
-  { header }: Block,
+  { header }: IndexedParts["block"],
   head: Applied | undefined,
   base: number,
   position: number,

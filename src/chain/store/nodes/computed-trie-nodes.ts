@@ -1,12 +1,13 @@
 import { invariant } from "../../../errors.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import type { StateTrieOptions } from "../../../state/merkle-state-trie.ts";
-import type { StateReader } from "../../../state/reader.ts";
+import type { StateChanges, StateReader } from "../../../state/reader.ts";
 import { reverseChanges } from "../../../state/reverse-changes.ts";
 import type { StateTrie } from "../../../state/state-trie.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import { NODE_CACHE_BYTES_MIN } from "../../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
+import type { Block } from "../../../types/block.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import type { BlockRecord } from "../block-store.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
@@ -102,7 +103,7 @@ export class ComputedTrieNodes {
  * @throws StateRootMismatchError
  */
 export function trieNodesOf(
-  { block, changes }: Pick<BlockRecord, "block" | "changes">,
+  { block, changes }: { readonly block: Pick<Block, "header">; readonly changes: StateChanges },
   trie: Pick<StateTrie, "update">,
   parentRoot: Hash,
 ): NodeBatch {

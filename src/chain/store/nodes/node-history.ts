@@ -49,6 +49,8 @@ export class NodeHistory {
   readonly #kv: Kv;
   /** Versions that no merge has begun with by owner and path, so that those of one place are written together. */
   #recent = new Map<string, Version[]>();
+  /** The list that each of them is in, in the order in which they came. */
+  #noted: Version[][] = [];
   #merging: Version[] = [];
   #written = 0;
   #recentBytes = 0;
@@ -109,19 +111,18 @@ export class NodeHistory {
 
   /** Forgets what waits in memory of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
-    for (const [place, versions] of this.#recent) {
-      for (let last = versions.at(-1); last !== undefined; last = versions.at(-1)) {
-        if (last.number <= number) break;
-        this.#recentBytes -= VERSION_BYTES;
-        versions.pop();
-      }
-      if (versions.length === 0) this.#recent.delete(place);
+    for (let last = this.#noted.at(-1); last !== undefined; last = this.#noted.at(-1)) {
+      if (last.at(-1)!.number <= number) return;
+      last.pop();
+      this.#noted.pop();
+      this.#recentBytes -= VERSION_BYTES;
     }
   }
 
   /** Forgets what waits in memory. */
   reset(): void {
     this.#recent.clear();
+    this.#noted = [];
     this.#merging = [];
     this.#written = 0;
     this.#recentBytes = 0;
@@ -131,6 +132,7 @@ export class NodeHistory {
     this.#merging = Array.from(this.#recent.values()).flat();
     this.#written = 0;
     this.#recent = new Map();
+    this.#noted = [];
     this.#recentBytes = 0;
   }
 
@@ -213,6 +215,7 @@ export class NodeHistory {
 
   #note(versions: Version[], version: Version): void {
     versions.push(version);
+    this.#noted.push(versions);
     this.#recentBytes += VERSION_BYTES;
   }
 

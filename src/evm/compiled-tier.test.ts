@@ -45,7 +45,7 @@ test("the compiler is asked for code once the interpreter has used much gas in i
   assert.equal(asked(), 0);
   for (let i = 0; i < 2; i++) call(evm, LOOP);
   assert.equal(asked(), 1);
-  // Asked again only after as much gas as a refusal postpones it.
+  // Asked again only after another million gas.
   call(evm, LOOP);
   assert.equal(asked(), 1);
   for (let i = 0; i < 4; i++) call(evm, LOOP);

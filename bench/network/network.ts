@@ -26,6 +26,8 @@ import {
 import { finalityTimes } from "./finality.ts";
 
 const VALIDATORS = 4;
+/** As `start.sh` of `evmintd testnet` starts its nodes. */
+const NODE_ARGS = ["--max-semi-space-size=64"];
 const SENDERS = 1_000;
 const CONNECTIONS_EACH = 4;
 /** Transactions whose time to a block is measured, and how many of them are sent in a second. */
@@ -99,7 +101,7 @@ async function withNetwork<T>(
   use: (network: Network) => Promise<T>,
 ): Promise<T> {
   const network = await Network.create({
-    ...{ validators: VALIDATORS, ...options },
+    ...{ validators: VALIDATORS, nodeArgs: NODE_ARGS, ...options },
     flags: ["--mempool.account-slots", "100000", ...flags],
   });
   try {

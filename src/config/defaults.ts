@@ -92,6 +92,8 @@ export const DEFAULTS = {
 
   /** A snapshot reads all of the state: only nodes that serve new ones need them. */
   snapshotInterval: 0,
+  /** A million slots or two million accounts, for which restoring takes the 2 GB that Node.js gives a process. */
+  snapshotRestoreBytesMax: 64 * 2 ** 20,
 
   /** Blocks on a clock, so that contracts which wait for time see it pass. */
   blockTimeMs: 1000,

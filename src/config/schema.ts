@@ -506,6 +506,15 @@ export const SCHEMA = {
       description:
         "Blocks between two snapshots of the state for new nodes (state sync); 0: none is taken. The newest two are stored: a new node has to find and fetch one in the time of two intervals.",
     }),
+    restoreBytesMax: option(
+      "snapshot.restore-size-limit",
+      byteSize,
+      DEFAULTS.snapshotRestoreBytesMax,
+      {
+        description:
+          "Bytes, before compression, of a snapshot that a new node restores; a larger one is rejected. Restoring takes some thirty times as much memory.",
+      },
+    ),
   },
   /** Block 0 of a dev chain: these shape the chain at its first start; later they have to agree with it or be left out. */
   devChain: {

@@ -98,7 +98,7 @@ async function restoreSnapshot(): Promise<void> {
   await snapshots.take();
   const [snapshot] = files.list();
   const restore = createRestore(
-    { directory: dataPath(restored), config: chain.config },
+    { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
     SILENT_LOGGER,
   );
   restore.offerSnapshot(snapshot!, chain.hashAt(BASE)!);

@@ -89,10 +89,10 @@ after(async () => {
 });
 
 let copies = 0;
-function openRestore() {
+function openRestore(bytesMax = 1 << 20) {
   const directory = join(folder, `copy-${copies++}`, "data");
   const { config } = running.node.core.chain;
-  return { directory, restore: createRestore({ directory, config }, SILENT_LOGGER) };
+  return { directory, restore: createRestore({ directory, config, bytesMax }, SILENT_LOGGER) };
 }
 
 const appHash = () => running.node.core.chain.hashAt(30)!;
@@ -202,6 +202,23 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, running.node.core.chain.hashAt(29)!);
   assert.equal(restore.applySnapshotChunk(0, chunks[0]!, "peer").result, "rejectSnapshot");
+});
+
+test("snapshot.restore-size-limit: a snapshot with one byte more is rejected, and the next offer accepted", () => {
+  const bytes = chunks.reduce((sum, chunk) => sum + unpackChunk(chunk).length, 0);
+  const { restore } = openRestore(bytes - 1);
+  const restoreAll = () => {
+    assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
+    return chunks.map((chunk, index) => restore.applySnapshotChunk(index, chunk, "peer").result);
+  };
+  for (let offer = 0; offer < 2; offer++) {
+    assert.equal(restoreAll().at(-1), "rejectSnapshot");
+    assert.equal(restore.restored(), undefined);
+  }
+  const exact = openRestore(bytes).restore;
+  exact.offerSnapshot(snapshot, appHash());
+  for (const [index, chunk] of chunks.entries()) exact.applySnapshotChunk(index, chunk, "peer");
+  assert.equal(exact.restored()?.height, 30);
 });
 
 test("snapshot.interval: a node takes snapshots in the background and stores the newest two", async () => {

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,6 +40,8 @@ export type NetworkOptions = {
   readonly blockTime?: string;
   /** Accounts that own something. */
   readonly funded?: readonly string[];
+  /** Arguments of Node.js for every node. */
+  readonly nodeArgs?: readonly string[];
   /** A genesis file in place of the built-in one with `CHAIN_ID`. */
   readonly genesis?: string;
 };
@@ -55,13 +58,14 @@ export class Network {
   /** Every hash that a node answered. */
   readonly hashes: `0x${string}`[] = [];
 
-  private constructor(validators: number, followers: number, flags: readonly string[]) {
+  private constructor({ validators, followers = 0, flags = [], nodeArgs = [] }: NetworkOptions) {
     this.nodes = Array.from({ length: validators + followers }, (_, index) =>
       createNode(
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
         ENGINE_RPC_PORT + PORT_STEP * index,
         [...flags],
+        nodeArgs,
       ),
     );
   }
@@ -101,8 +105,8 @@ export class Network {
 
   /** Homes of nodes that are not started. */
   static async create(options: NetworkOptions): Promise<Network> {
-    const { validators, followers = 0, flags = [], blockTime = "500ms" } = options;
-    const network = new Network(validators, followers, flags);
+    const { validators, followers = 0, blockTime = "500ms" } = options;
+    const network = new Network(options);
     const { code, stderr } = await runEvmintd([
       ...["testnet", "--output", join(network.folder, "net")],
       ...["--validators", String(validators), "--full-nodes", String(followers)],
@@ -174,7 +178,13 @@ type CommitAnswer = {
 /** Block id flag of a signature for the block. */
 const SIGNED = 2;
 
-function createNode(home: string, port: number, rpcPort: number, flags: string[]) {
+function createNode(
+  home: string,
+  port: number,
+  rpcPort: number,
+  flags: string[],
+  nodeArgs: readonly string[] = [],
+) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -197,6 +207,13 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
       const { result } = (await response.json()) as { result: { block_id: { hash: string } } };
       return { height, hash: result.block_id.hash };
     },
+    /** Why it is not ready; undefined where it is. */
+    async problem(): Promise<string | undefined> {
+      const response = await fetch(`${url}/readyz`);
+      return ((await response.json()) as { readonly reason?: string }).reason;
+    },
+    /** Its newest block. */
+    height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
     /** CometBFT's time of a block, in Unix milliseconds. */
     async engineTime(height: number): Promise<number> {
       const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
@@ -216,7 +233,7 @@ function createNode(home: string, port: number, rpcPort: number, flags: string[]
       );
     },
     start() {
-      running = spawnEvmintd(["start", "--home", home, ...flags]);
+      running = spawnEvmintd(["start", "--home", home, ...flags], nodeArgs);
     },
     async kill() {
       running?.child.kill("SIGKILL");
@@ -263,6 +280,19 @@ export async function eventually(what: string, condition: () => Promise<boolean>
     await setTimeout(100);
   }
   throw new Error(`not within ${WAIT_MS / 1000} s: ${what}`);
+}
+
+/** Asserts that `nodes` have the same blocks, up to the newest that all have. */
+export async function assertSameChain(nodes: readonly NetworkNode[]): Promise<void> {
+  const last = Math.min(...(await Promise.all(nodes.map((node) => node.height()))));
+  for (let number = 0; number <= last; number++) {
+    const hashes = await Promise.all(
+      nodes.map(
+        async ({ client }) => (await client.getBlock({ blockNumber: BigInt(number) })).hash,
+      ),
+    );
+    assert.equal(new Set(hashes).size, 1, `block ${number}`);
+  }
 }
 
 /** True where CometBFT can be started, and these tests were asked for. */

@@ -17,7 +17,7 @@ const NODES = 5;
 /** A node that was disturbed has the others' newest block again after at most so long. */
 const RECOVERY_MS = 30_000;
 const CLOCK_SECONDS = 90;
-/** Space of the home whose disk fills up. */
+/** Space of the home, and of the store of CometBFT, whose disk fills up. */
 const DISK_MEGABYTES = 400;
 
 type Disturb = (node: NetworkNode, index: number) => Promise<void>;
@@ -34,11 +34,15 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
   const { nodes } = network;
   const full = nodes[random(NODES)]!;
   const unmount = mountSmallDisk(full.home);
+  const engineFull = nodes.filter((node) => node !== full)[random(NODES - 1)]!;
+  const engineData = join(engineFull.home, "cometbft/data");
+  const unmountEngine = mountSmallDisk(engineData);
   const traffic = new Traffic(nodes);
   t.after(async () => {
     await traffic.stop();
     await network.stop().catch(() => {});
     unmount();
+    unmountEngine();
     rmSync(network.folder, { recursive: true, force: true });
   });
   await network.linkNodes();
@@ -128,6 +132,14 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
     free();
     full.start();
     await recovers("disk full", full);
+
+    const logged = engineFull.log().length;
+    const freeEngine = fillDisk(engineData);
+    await eventually("CometBFT ends", async () => {
+      return engineFull.log().slice(logged).includes("the engine ended");
+    });
+    freeEngine();
+    await recovers("disk of CometBFT full", engineFull);
   }
 
   const joined = await stateSync(network, t);
@@ -148,7 +160,7 @@ test(`${NODES} nodes under traffic agree on every block, whatever happens to one
   }
   const seconds = Math.round((performance.now() - began) / 1000);
   t.diagnostic(
-    `${traffic.answered.length} transactions and ${last} blocks in ${seconds} s, equal on ${everywhere.length} nodes`,
+    `${traffic.answered.length} transactions answered, none lost; ${last} blocks in ${seconds} s, with equal hashes on ${everywhere.length} nodes`,
   );
 });
 
@@ -202,20 +214,20 @@ function whyNoMount(): string | false {
   return process.platform === "linux" && process.getuid?.() === 0 ? false : "needs root on Linux";
 }
 
-/** Puts a file system of `DISK_MEGABYTES` under a home. @returns unmounts it */
-function mountSmallDisk(home: string): () => void {
+/** Puts a file system of `DISK_MEGABYTES` under a folder. @returns unmounts it */
+function mountSmallDisk(folder: string): () => void {
   if (whyNoMount()) return () => {};
   const copy = mkdtempSync(join(tmpdir(), "evmint-home-"));
-  cpSync(home, copy, { recursive: true });
-  run("mount", "-t", "tmpfs", "-o", `size=${DISK_MEGABYTES}m`, "tmpfs", home);
-  cpSync(copy, home, { recursive: true });
+  cpSync(folder, copy, { recursive: true });
+  run("mount", "-t", "tmpfs", "-o", `size=${DISK_MEGABYTES}m`, "tmpfs", folder);
+  cpSync(copy, folder, { recursive: true });
   rmSync(copy, { recursive: true });
-  return () => void spawnSync("umount", ["-l", home]);
+  return () => void spawnSync("umount", ["-l", folder]);
 }
 
-/** Leaves nothing free where `home` is. @returns frees it again */
-function fillDisk(home: string): () => void {
-  const filler = join(home, "filler");
+/** Leaves nothing free where `folder` is. @returns frees it again */
+function fillDisk(folder: string): () => void {
+  const filler = join(folder, "filler");
   const file = openSync(filler, "w");
   try {
     for (const chunk = Buffer.alloc(1 << 20); ; ) writeSync(file, chunk);

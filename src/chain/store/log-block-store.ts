@@ -6,7 +6,6 @@ import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
-import type { LogDirectory } from "../../storage/log-file.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
@@ -19,16 +18,17 @@ import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
 import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
+import { DeferredTask, type DeferredTaskOptions } from "./deferred-task.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
+import { HeadPublisher } from "./head-publisher.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoricStates } from "./historic-states.ts";
 import { BlockIndex, type IndexedBlock } from "./index/block-index.ts";
 import { type Applied, readApplied } from "./index/index-rows.ts";
-import type { MergeLimits } from "./index/merge-limits.ts";
 import { appliedOf, indexedBlock, replayLog } from "./log/replay-log.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
-import { type FollowedStore, HeadFile, PublishedHead } from "./published-head.ts";
-import { type PrunePlan, type RetentionOptions, RetentionWork } from "./retention/retention.ts";
+import type { FollowedStore } from "./published-head.ts";
+import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
 import {
   BlockPrunedError,
@@ -36,6 +36,7 @@ import {
   StatePrunedError,
   StorePoisonedError,
 } from "./store-errors.ts";
+import type { LogBlockStoreOptions } from "./store-options.ts";
 import { createStoredState } from "./stored-state.ts";
 
 /**
@@ -45,43 +46,6 @@ import { createStoredState } from "./stored-state.ts";
 export const FREE_BYTES_MIN = 64 << 20;
 
 const NO_ADDRESSES: ReadonlySet<Address> = new Set();
-
-export type LogBlockStoreOptions = {
-  /** holds the block log */
-  readonly log: LogDirectory;
-  /** holds the index; an empty one is filled from the log */
-  readonly index: Kv;
-  /** Makes the trie that computes nodes again for blocks that the log has and the index has not. */
-  readonly createTrie: CreateTrie;
-  /** Called by name before and after every step of `append`, for tests that die there. */
-  readonly failPoint?: (name: string) => void;
-  /** Runs work once nothing else is to be done; setImmediate if not given. */
-  readonly defer?: (work: () => void) => void;
-  readonly segmentBytesMax?: number;
-  /** A replay commits its rows whenever it has read this much of the log; 8 MiB if not given. */
-  readonly replayBytesMax?: number;
-  readonly mergeLimits?: MergeLimits;
-  /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
-  readonly caches?: Omit<CacheSizes, "trieNodes">;
-  /** Builds the index of addresses; off if not given. */
-  readonly addressIndex?: boolean;
-  /** Called when building the index of addresses fails; the chain goes on without it. */
-  readonly onAddressIndexFailure?: (error: unknown) => void;
-  /** What is removed in the background; nothing if not given. */
-  readonly retention?: RetentionOptions | undefined;
-  /** Called when removing old blocks fails; the chain goes on without it. */
-  readonly onPruningFailure?: (error: unknown) => void;
-  /** Space left where the store is; without limit if not given. */
-  readonly freeBytes?: () => number;
-  /** Called with bytes of the log, once in 8 MiB, while opening reads it into the index. */
-  readonly onReplay?: (progress: { readonly done: number; readonly total: number }) => void;
-  /** The directory where threads of this process can open log and index too. */
-  readonly followableIn?: string;
-  /** Called with each error that says the index is damaged, before it is thrown. */
-  readonly onDamage?: (error: Error) => void;
-  /** Called once everything is closed. */
-  readonly onClosed?: () => void;
-};
 
 /**
  * Opens the store and brings its index up to the end of the log.
@@ -97,7 +61,6 @@ export class LogBlockStore implements BlockStore {
   readonly #log: BlockLog;
   readonly #index: BlockIndex;
   readonly #failPoint: (name: string) => void;
-  readonly #defer: (work: () => void) => void;
   readonly #onClosed: () => void;
   readonly #freeBytes: () => number;
   readonly #createTrie: CreateTrie;
@@ -107,20 +70,15 @@ export class LogBlockStore implements BlockStore {
   readonly #historic: HistoricStates;
   #base: number | undefined;
   #head: Applied | undefined;
-  #mergeIsDeferred = false;
-  readonly #onAddressIndexFailure: (error: unknown) => void;
-  #addressesAreDeferred = false;
   readonly #retention: RetentionWork | undefined;
-  readonly #onPruningFailure: (error: unknown) => void;
-  #pruningIsDeferred = false;
-  #pruningFailed = false;
+  readonly #merge: DeferredTask;
+  readonly #pruning: DeferredTask;
+  readonly #addresses: DeferredTask;
   readonly addressIndex: AddressIndex;
   #poison: unknown;
   #closed = false;
   #epoch = 0;
-  readonly #published = new PublishedHead();
-  #headFile: HeadFile | undefined;
-  #onHeadFileFailure: (error: unknown) => void = () => {};
+  readonly #published = new HeadPublisher();
   /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
   readonly followable: FollowedStore | undefined;
   /** Blocks that opening had to put into the index. */
@@ -131,7 +89,6 @@ export class LogBlockStore implements BlockStore {
     const { caches = divideCacheSize(CACHE_BYTES) } = options;
     this.#kv = options.index;
     this.#failPoint = failPoint;
-    this.#defer = defer;
     this.#createTrie = options.createTrie;
     this.#computed = new ComputedTrieNodes(
       options.createTrie,
@@ -143,8 +100,10 @@ export class LogBlockStore implements BlockStore {
     const { followableIn: directory } = options;
     this.followable =
       directory === undefined ? undefined : { directory, head: this.#published.buffer };
-    this.#onAddressIndexFailure = options.onAddressIndexFailure ?? (() => {});
-    this.#onPruningFailure = options.onPruningFailure ?? (() => {});
+    const { merge, pruning, addresses } = this.#createTasks(defer, options);
+    this.#merge = merge;
+    this.#pruning = pruning;
+    this.#addresses = addresses;
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -198,8 +157,8 @@ export class LogBlockStore implements BlockStore {
         });
       if (this.#head !== undefined) this.#index.markState(this.#head.number);
       this.#baseMoved();
-      this.#scheduleAddresses();
-      this.#schedulePruning();
+      this.#addresses.schedule();
+      this.#pruning.schedule();
       this.#publish();
     } catch (error) {
       this.#log.close();
@@ -297,8 +256,8 @@ export class LogBlockStore implements BlockStore {
     this.#blocks.addHead(record, payload.length);
     this.#publish();
     this.#scheduleMerge();
-    this.#scheduleAddresses();
-    this.#schedulePruning();
+    this.#addresses.schedule();
+    this.#pruning.schedule();
     this.#failPoint("append:end");
   }
 
@@ -320,7 +279,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = { number: 0, hash: block.hash, end };
     this.#base = 0;
     this.#publish();
-    this.#scheduleAddresses();
+    this.#addresses.schedule();
   }
 
   block(number: number): ExecutedBlock | undefined {
@@ -463,7 +422,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
-    this.#scheduleAddresses();
+    this.#addresses.schedule();
   }
 
   /** Makes `last` the last block of the index. */
@@ -500,7 +459,7 @@ export class LogBlockStore implements BlockStore {
       if (canMerge) this.#index.mergeAll(head);
       while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.mergeLogs();
     } finally {
-      this.#closeHeadFile();
+      this.#published.close();
       this.#retention?.close();
       this.#log.close();
       this.#kv.close();
@@ -551,32 +510,19 @@ export class LogBlockStore implements BlockStore {
    * @param onFailure called once when the file cannot be written any more: those that read it see an old head from then on
    */
   publishToFile(path: string, onFailure: (error: unknown) => void): void {
-    this.#headFile = HeadFile.create(path);
-    this.#onHeadFileFailure = onFailure;
+    this.#published.toFile(path, onFailure);
     this.#publish();
   }
 
   #publish(): void {
-    const position = {
+    this.#published.publish({
       epoch: this.#epoch,
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
       mergedBlocks: this.#index.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),
-    };
-    this.#published.publish(position);
-    try {
-      this.#headFile?.publish(position);
-    } catch (error) {
-      this.#closeHeadFile();
-      this.#onHeadFileFailure(error);
-    }
-  }
-
-  #closeHeadFile(): void {
-    this.#headFile?.close();
-    this.#headFile = undefined;
+    });
   }
 
   #assertUsable(): void {
@@ -603,29 +549,6 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
-  #scheduleMerge(): void {
-    const head = this.head()!;
-    while (this.#index.isMergeLate()) this.#orPoison(() => this.#index.mergeSome(head));
-    if (this.#mergeIsDeferred || !this.#index.needsMerge(head)) return;
-    this.#mergeIsDeferred = true;
-    this.#defer(() => {
-      this.#mergeIsDeferred = false;
-      // Without space the merge waits: the next append that finds some begins it again.
-      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
-      try {
-        this.#failPoint("merge:begin");
-        const isMoreLeft = this.#index.mergeSome(this.head()!);
-        this.#failPoint("merge:end");
-        if (isMoreLeft) this.#scheduleMerge();
-        else this.#schedulePruning();
-      } catch (error) {
-        // There is no caller to throw to: the next append throws.
-        this.#poison = error;
-      }
-    });
-  }
-
   /** The oldest block or state that is served has moved. */
   #baseMoved(): void {
     if (this.#base === undefined) return;
@@ -633,44 +556,63 @@ export class LogBlockStore implements BlockStore {
     this.#publish();
   }
 
-  /** Old blocks are removed when nothing else is to be done. */
-  #schedulePruning(): void {
-    const head = this.head();
-    if (this.#pruningIsDeferred || this.#pruningFailed || head === undefined) return;
-    if (!this.#retention?.needsWork(head)) return;
-    this.#pruningIsDeferred = true;
-    this.#defer(() => {
-      this.#pruningIsDeferred = false;
-      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
-      try {
-        this.#failPoint("prune:begin");
-        this.#retention?.workSome(this.head()!);
-        this.#failPoint("prune:end");
-      } catch (error) {
-        this.#pruningFailed = true;
-        this.#onPruningFailure(error);
-      }
-      this.#schedulePruning();
-    });
+  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
+  #scheduleMerge(): void {
+    const head = this.head()!;
+    while (this.#index.isMergeLate()) this.#orPoison(() => this.#index.mergeSome(head));
+    this.#merge.schedule();
   }
 
-  /** The index of addresses grows when nothing else is to be done. Nothing depends on it, so its failure stops nothing else. */
-  #scheduleAddresses(): void {
-    if (this.#addressesAreDeferred || !this.addressIndex.needsWork()) return;
-    this.#addressesAreDeferred = true;
-    this.#defer(() => {
-      this.#addressesAreDeferred = false;
-      if (this.#closed || this.#poison !== undefined || !this.#hasSpace()) return;
-      try {
-        this.#failPoint("addresses:begin");
-        this.addressIndex.indexSome();
-        this.#failPoint("addresses:end");
-      } catch (error) {
-        this.addressIndex.fail(error);
-        this.#onAddressIndexFailure(error);
-      }
-      this.#scheduleAddresses();
+  #createTasks(defer: (work: () => void) => void, options: LogBlockStoreOptions) {
+    const { onPruningFailure = () => {}, onAddressIndexFailure = () => {} } = options;
+    /** Without space it waits: the next append that finds some schedules it again. */
+    const canRun = () => !this.#closed && this.#poison === undefined && this.#hasSpace();
+    const task = (
+      name: string,
+      parts: Pick<DeferredTaskOptions, "isNeeded" | "work" | "onFailure">,
+    ) =>
+      new DeferredTask({
+        ...parts,
+        defer,
+        canRun,
+        work: () => {
+          this.#failPoint(`${name}:begin`);
+          parts.work();
+          this.#failPoint(`${name}:end`);
+        },
+      });
+    let pruningFailed = false;
+    const pruning = task("prune", {
+      isNeeded: () =>
+        !pruningFailed &&
+        this.#head !== undefined &&
+        !!this.#retention?.needsWork(this.#head.number),
+      work: () => this.#retention?.workSome(this.head()!),
+      onFailure(error) {
+        pruningFailed = true;
+        onPruningFailure(error);
+      },
     });
+    const merge = task("merge", {
+      isNeeded: () => this.#head !== undefined && this.#index.needsMerge(this.#head.number),
+      work: () => {
+        if (!this.#index.mergeSome(this.head()!)) pruning.schedule();
+      },
+      onFailure: (error) => {
+        // The next append throws.
+        this.#poison = error;
+      },
+    });
+    /** Nothing depends on the index of addresses, so its failure stops nothing else. */
+    const addresses = task("addresses", {
+      isNeeded: () => this.addressIndex.needsWork(),
+      work: () => void this.addressIndex.indexSome(),
+      onFailure: (error) => {
+        this.addressIndex.fail(error);
+        onAddressIndexFailure(error);
+      },
+    });
+    return { merge, pruning, addresses };
   }
 }
 

@@ -14,12 +14,8 @@ import { MERGE_LIMITS, type MergeLimits } from "./index/merge-limits.ts";
 import { BACKFILL } from "./log/backfilled-log.ts";
 import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
 import { finishReplacement, LOG_FOLDER } from "./log/replace-log.ts";
-import {
-  FREE_BYTES_MIN,
-  type LogBlockStore,
-  type LogBlockStoreOptions,
-  openLogBlockStore,
-} from "./log-block-store.ts";
+import { FREE_BYTES_MIN, type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
+import type { LogBlockStoreOptions } from "./store-options.ts";
 
 type StoreOptions = Omit<
   LogBlockStoreOptions,

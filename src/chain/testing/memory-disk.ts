@@ -2,7 +2,8 @@ import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
-import { type LogBlockStoreOptions, openLogBlockStore } from "../store/log-block-store.ts";
+import { openLogBlockStore } from "../store/log-block-store.ts";
+import type { LogBlockStoreOptions } from "../store/store-options.ts";
 
 export const createTrie = (nodes: TrieNodeReader) =>
   createStateTrie(nodes, { cacheBytes: 200_000 });

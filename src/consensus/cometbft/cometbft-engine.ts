@@ -15,6 +15,7 @@ import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
 import { startEngineProcess } from "./engine-process.ts";
 import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
+import { reportMisbehavior } from "./misbehavior.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
 import type { SyncedEngine } from "./state-sync-session.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
@@ -51,7 +52,7 @@ export type CometBftModules = {
   /** A block could not be made durable: the node must stop. */
   readonly onFatal: (error: unknown) => void;
   readonly failures: Failures;
-  readonly metrics: Pick<Metrics, "gaugeOf">;
+  readonly metrics: Pick<Metrics, "counter" | "gaugeOf">;
   readonly log: Logger;
 };
 
@@ -61,7 +62,9 @@ const POLL_MS = 2_000;
 /** CometBFT in a process of its own, over the ABCI socket of the same application that the solo engine drives. */
 export function createCometBftEngine(options: CometBftOptions, modules: CometBftModules): Engine {
   const { failures, log, metrics } = modules;
-  const application = watchClock(modules.application, { wallClock: Date.now, log, metrics });
+  const application = watchClock(reportMisbehavior(modules.application, { metrics, log }), {
+    ...{ wallClock: Date.now, log, metrics },
+  });
   const rpc = createEngineRpc(options.rpcAddress);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;

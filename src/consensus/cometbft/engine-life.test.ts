@@ -224,6 +224,29 @@ test("a chain that is ahead of CometBFT's store is rolled back to it", async () 
   assert.deepEqual(node.hashes(), expected);
 });
 
+test("a chain that needs blocks which CometBFT has pruned is named as that; one block before its first is enough", async () => {
+  const node = await startNode(BLOCKS);
+  const expected = node.hashes();
+  const failureOfStart = () =>
+    node.startEngine().then(
+      () => undefined,
+      (error: Error) => faultOf(error.message),
+    );
+  await node.killNode();
+  node.engineDisk.base = BEFORE + 2;
+  await node.startNode();
+  for (const [height, fault] of [
+    [BEFORE + 1, undefined],
+    [BEFORE, { kind: "applicationBehind", height: BEFORE, engineBase: BEFORE + 2 }],
+    [0, { kind: "applicationBehind", height: 0, engineBase: BEFORE + 2 }],
+  ] as const) {
+    node.application.chain.rollbackTo(height);
+    assert.deepEqual(await failureOfStart(), fault, `from block ${height}`);
+    if (fault === undefined) assert.deepEqual(node.hashes(), expected);
+    await node.engine.kill();
+  }
+});
+
 test("CometBFT does not start where the app hashes differ", async () => {
   const node = await startNode(BEFORE);
   await node.killNode();

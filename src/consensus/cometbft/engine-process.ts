@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createInterface } from "node:readline";
 import type { Logger } from "../../telemetry/logger.ts";
+import { readLines } from "./log-lines.ts";
 
 /** What ended a run of the engine, as far as its log tells. */
 export type EngineExit = {
@@ -13,8 +13,17 @@ export type EngineExit = {
 export type EngineFault =
   /** The application is ahead of CometBFT's store, whose height is given: roll back to it. */
   | { readonly kind: "applicationAhead"; readonly engineHeight: number }
-  /** Consensus stopped for good while the process goes on. */
+  /** CometBFT has pruned blocks that the application has yet to execute. */
+  | {
+      readonly kind: "applicationBehind";
+      readonly height: number;
+      /** The first block that CometBFT has. */
+      readonly engineBase: number;
+    }
+  /** Consensus stopped for good; at first the process goes on, and after a restart it ends with the same panic. */
   | { readonly kind: "consensusFailure"; readonly text: string }
+  /** CometBFT could not write: it is well again with space. */
+  | { readonly kind: "diskFull"; readonly text: string }
   /** No snapshot of a peer could be restored; the process goes on and does nothing. */
   | { readonly kind: "stateSyncFailed"; readonly text: string }
   /** Blocks are rejected because this machine's clock is behind. */
@@ -52,9 +61,7 @@ export function startEngineProcess(
     fault = found;
     options.onFault(found);
   };
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream! }).on("line", read);
-  }
+  for (const stream of [child.stdout, child.stderr]) readLines(stream, read);
   const exited = new Promise<EngineExit>((resolve) => {
     child.once("error", (error) => {
       log.error("CometBFT cannot be started", { binary: options.binary, error });
@@ -82,12 +89,23 @@ async function stopChild(
   clearTimeout(timer);
 }
 
+/** The text of ENOSPC in Go. */
+const NO_SPACE = "no space left on device";
+
 /** What a line of the log says, where it says something the supervisor has to act on. */
 export function faultOf(line: string): EngineFault | undefined {
   const ahead = /app block height \((\d+)\) is higher than core \((\d+)\)/.exec(line);
   if (ahead) return { kind: "applicationAhead", engineHeight: Number(ahead[2]) };
-  if (line.includes("CONSENSUS FAILURE")) {
-    return { kind: "consensusFailure", text: textOf(line) };
+  const behind = /app block height \((\d+)\) is too far below block store base \((\d+)\)/.exec(
+    line,
+  );
+  if (behind) {
+    const [, height, engineBase] = behind.map(Number) as [number, number, number];
+    return { kind: "applicationBehind", height, engineBase };
+  }
+  if (line.startsWith("panic: ") || line.includes("CONSENSUS FAILURE")) {
+    const text = textOf(line);
+    return { kind: text.includes(NO_SPACE) ? "diskFull" : "consensusFailure", text };
   }
   if (line.includes("State sync failed")) return { kind: "stateSyncFailed", text: textOf(line) };
   if (/block time.*(?:ahead|future|tolerance)|(?:ahead|future).*block time/i.test(line)) {

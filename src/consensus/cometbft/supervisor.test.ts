@@ -85,6 +85,7 @@ function createTestSupervisor() {
 }
 
 const AHEAD: EngineFault = { kind: "applicationAhead", engineHeight: 9 };
+const BEHIND: EngineFault = { kind: "applicationBehind", height: 3, engineBase: 9 };
 const FAILURE: EngineFault = { kind: "consensusFailure", text: "wrong Block.Header.AppHash" };
 
 test("every exit is answered by a restart, also status 0, with pauses that double up to the longest", async () => {
@@ -123,6 +124,17 @@ test("a rollback that fails leaves the engine down with the reason", async () =>
   assert.equal(supervisor.state.kind, "failed");
 });
 
+test("an application that needs blocks which the engine has pruned leaves it down at once", async () => {
+  const { supervisor, runs, timers } = createTestSupervisor();
+  supervisor.start();
+  runs[0]!.fault(BEHIND);
+  await runs[0]!.end({ code: 1 });
+  const { state } = supervisor;
+  assert.equal(state.kind, "failed");
+  assert.match(state.kind === "failed" ? state.reason : "", /block 3, .* is 9:/);
+  assert.equal(timers.size, 0);
+});
+
 test("a consensus failure stops the living process, and three at one height leave it down", async () => {
   const { supervisor, runs, fire } = createTestSupervisor();
   supervisor.start();
@@ -137,6 +149,17 @@ test("a consensus failure stops the living process, and three at one height leav
   const { state } = supervisor;
   assert.equal(state.kind, "failed");
   assert.match(state.kind === "failed" ? state.reason : "", /AppHash/);
+});
+
+test("an engine whose disk is full is tried for ever", async () => {
+  const { supervisor, runs, fire } = createTestSupervisor();
+  supervisor.start();
+  for (const pause of [1_000, 2_000, 4_000, 8_000, 8_000]) {
+    runs.at(-1)!.fault({ kind: "diskFull", text: "no space left on device" });
+    await runs.at(-1)!.end();
+    assert.equal(supervisor.state.kind, "restarting");
+    fire(pause);
+  }
 });
 
 test("equal failures at different heights do not add up", async () => {
@@ -180,11 +203,24 @@ test("the lines of CometBFT v0.40 that matter are recognised", () => {
     AHEAD,
   );
   assert.deepEqual(
+    faultOf("error on replay: app block height (3) is too far below block store base (9)"),
+    BEHIND,
+  );
+  assert.deepEqual(
     faultOf(line({ _msg: "CONSENSUS FAILURE!!!", err: "wrong Block.Header.AppHash" })),
     {
       kind: "consensusFailure",
       text: "CONSENSUS FAILURE!!!: wrong Block.Header.AppHash",
     },
   );
+  const reason = "+2/3 prevoted for an invalid block: wrong Block.Header.AppHash";
+  const panic = { kind: "consensusFailure", text: `panic: ${reason}` };
+  assert.deepEqual(faultOf(`panic: ${reason}`), panic);
+  assert.equal(faultOf(line({ _msg: "prevoting nil", err: reason })), undefined);
+  const full = { _msg: "CONSENSUS FAILURE!!!", err: "write cs.wal: no space left on device" };
+  assert.deepEqual(faultOf(line(full)), {
+    kind: "diskFull",
+    text: "CONSENSUS FAILURE!!!: write cs.wal: no space left on device",
+  });
   assert.equal(faultOf(line({ _msg: "Stopping peer for error" })), undefined);
 });

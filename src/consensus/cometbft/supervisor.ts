@@ -111,7 +111,7 @@ export class Supervisor {
       log.error("the engine rejects blocks because this machine's clock is behind", { ...fault });
       return;
     }
-    if (fault.kind === "consensusFailure") {
+    if (fault.kind === "consensusFailure" || fault.kind === "diskFull") {
       log.error("consensus failed, the engine is restarted", { ...fault });
       void run.stop(this.#options.stopGraceMs);
     }
@@ -135,8 +135,14 @@ export class Supervisor {
         return;
       }
     }
+    if (fault?.kind === "applicationBehind") {
+      this.#fail(
+        `the chain ends at block ${fault.height}, and the first block of CometBFT is ${fault.engineBase}: restore data/log from a copy, or remove data/ and cometbft/data/ except priv_validator_state.json`,
+      );
+      return;
+    }
     const text = fault === undefined ? `exit ${signal ?? code}` : JSON.stringify(fault);
-    if (this.#isRepeated(text)) {
+    if (fault !== undefined && fault.kind !== "diskFull" && this.#isRepeated(text)) {
       this.#fail(`the engine failed repeatedly: ${text}`);
       return;
     }
@@ -155,13 +161,13 @@ export class Supervisor {
     this.#modules.log.error("the engine stays down", { reason, height, error });
   }
 
-  /** True for a fault of the log that came so many times at one height. A plain exit is tried for ever. */
+  /** True for a fault of the log that came so many times at one height. A plain exit and a full disk are tried for ever. */
   #isRepeated(text: string): boolean {
     const height = this.#modules.height();
     const last = this.#lastFault;
     const count = last?.text === text && last.height === height ? last.count + 1 : 1;
     this.#lastFault = { text, height, count };
-    return count >= this.#options.equalFaultsMax && text.startsWith("{");
+    return count >= this.#options.equalFaultsMax;
   }
 
   /** Restarts the engine when no block comes although the others could make them. */

@@ -23,6 +23,8 @@ type RestoreOptions = {
   /** Where the store of the chain is to be; must not exist. */
   readonly directory: string;
   readonly config: ChainConfig;
+  /** Bytes that a snapshot may have before compression: its state is in memory until it is whole. */
+  readonly bytesMax: number;
 };
 
 /** The calls of an application whose state comes from peers. */
@@ -35,6 +37,8 @@ type Attempt = {
   readonly snapshot: Snapshot;
   readonly appHash: Hash;
   next: number;
+  /** Of the chunks so far, before compression. */
+  bytes: number;
   block: Omit<BlockRecord, "changes"> | undefined;
   readonly accounts: Map<Address, AccountChange & { readonly storage: Map<Hash, bigint> }>;
   readonly codes: Map<Hash, Uint8Array>;
@@ -44,13 +48,18 @@ type Attempt = {
  * Restores a snapshot. The app hash, which CometBFT has verified, is the hash of the block: its header vouches for body, receipts and state,
  * and a snapshot that differs anywhere is rejected. The store appears in `directory` whole or not at all; the state is held in memory until then.
  */
-export function createRestore({ directory, config }: RestoreOptions, log: Logger): Restore {
+export function createRestore(
+  { directory, config, bytesMax }: RestoreOptions,
+  log: Logger,
+): Restore {
   const unfinished = `${directory}.restoring`;
   let attempt: Attempt | undefined;
   let restored: { readonly height: number; readonly appHash: Hash } | undefined;
 
   function apply(current: Attempt, index: number, chunk: Uint8Array): void {
     const content = unpackChunk(chunk);
+    current.bytes += content.length;
+    if (current.bytes > bytesMax) throw new SnapshotTooLargeError(bytesMax);
     if (index === 0) current.block = receivedBlock(content, current, config);
     else addPart(content, current);
     current.next++;
@@ -94,7 +103,7 @@ export function createRestore({ directory, config }: RestoreOptions, log: Logger
       if (!isConsistent(snapshot)) return "reject";
       log.info("restoring a snapshot", { height: snapshot.height, chunks: snapshot.chunks });
       attempt = {
-        ...{ snapshot, appHash, next: 0, block: undefined },
+        ...{ snapshot, appHash, next: 0, bytes: 0, block: undefined },
         ...{ accounts: new Map(), codes: new Map() },
       };
       return "accept";
@@ -127,6 +136,13 @@ function result(kind: ApplyResult["result"]): ApplyResult {
 function isSystemError(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return code !== undefined && syscall !== undefined;
+}
+
+/** A peer may offer anything: its app hash vouches for the state only once that is whole. */
+class SnapshotTooLargeError extends Error {
+  constructor(bytesMax: number) {
+    super(`the snapshot has more than ${bytesMax} bytes: raise snapshot.restore-size-limit`);
+  }
 }
 
 /** A snapshot is not what its app hash says. */

@@ -59,9 +59,20 @@ export function validateBody(block: Block, config: ChainConfig, ancestor: Ancest
  */
 export function validateBlockSize(block: Block, config: ChainConfig): void {
   const isLimited = isAtLeast(hardforkAt(config, block.header), "osaka");
-  if (isLimited && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
+  if (isLimited && !isSmall(block) && blockSize(block) > BLOCK_RLP_SIZE_MAX) {
     reject("BLOCK_RLP_BLOCK_LIMIT_EXCEEDED", "block RLP-encoded size exceeds maximum");
   }
+}
+
+/** Length of a header without its extra data, of a withdrawal, and of the prefix of a list: no less than any of them has. */
+const [HEADER_BYTES, WITHDRAWAL_BYTES, PREFIX_BYTES] = [1_024, 64, 9];
+
+/** True where a sum of upper bounds is within the limit: for nearly all blocks their exact size need not be computed. */
+function isSmall({ header, transactions, uncles, withdrawals = [] }: Block): boolean {
+  let bytes = 4 * PREFIX_BYTES + withdrawals.length * WITHDRAWAL_BYTES;
+  for (const { extraData } of [header, ...uncles]) bytes += HEADER_BYTES + extraData.length;
+  for (const { raw } of transactions) bytes += raw.length + PREFIX_BYTES;
+  return bytes <= BLOCK_RLP_SIZE_MAX;
 }
 
 function checkBlobGasUsed({ header, transactions }: Block): void {

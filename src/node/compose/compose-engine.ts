@@ -146,7 +146,10 @@ export async function syncFromPeers(
   return syncState(
     { abciSocket: parts.abciSocket, version: clientVersion() },
     {
-      restore: createRestore({ directory: data, config: genesis.config }, log),
+      restore: createRestore(
+        { directory: data, config: genesis.config, bytesMax: config.snapshot.restoreBytesMax },
+        log,
+      ),
       start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, log),
       log,
     },

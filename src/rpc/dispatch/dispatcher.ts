@@ -17,7 +17,7 @@ import {
 } from "./errors.ts";
 import { jsonSyntaxError } from "./json-error.ts";
 import { scanJson, skipBlanks } from "./json-scan.ts";
-import { type Message, readMessage } from "./message.ts";
+import { type Message, type RawParams, readMessage } from "./message.ts";
 import { type Method, namespaceOf, type Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
 import { SharedSlices } from "./shared-slices.ts";
@@ -38,6 +38,9 @@ export type Dispatcher = {
    */
   dispatch(body: Buffer, context: RequestContext): Reply | undefined | Promise<Reply | undefined>;
 };
+
+/** A message that runs a method. */
+type Runnable = Extract<Message, { readonly method: string }>;
 
 /** The answer to one call, and how much of it counts against the batch limit. */
 type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
@@ -135,13 +138,16 @@ export function createDispatcher<Modules>(
     let isTooLarge = false;
     await batchSlices.enter();
     for (const message of messages) {
-      if (batchSlices.isOver()) await batchSlices.next();
-      const now = performance.now();
+      let now = performance.now();
+      if (batchSlices.isOver(now)) {
+        await batchSlices.next();
+        now = performance.now();
+      }
       const answer = isTooLarge
         ? unrun(message, new ResponseTooLargeError())
         : now > deadline || context.isAborted
           ? unrun(message, new RequestTimeoutError())
-          : answerTo(message, context, deadline - now);
+          : answerTo(message, context, deadline - now, now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
       if (done === undefined) continue;
@@ -170,38 +176,50 @@ export function createDispatcher<Modules>(
     message: Message,
     context: RequestContext,
     timeoutMs: number,
+    startMs = performance.now(),
   ): Answer | undefined | Promise<Answer | undefined> {
     if (message.kind === "response") return undefined;
     if (message.kind === "invalid") {
       observer.rejected(context.transport, "request");
       return errorAnswer(message.id, new InvalidRequestError());
     }
-    const startMs = performance.now();
-    const { method: name, params } = message;
-    const id = message.kind === "call" ? message.id : undefined;
-    const succeed = (result: JsonText): Answer | undefined => {
-      observer.callEnded(name, 0, performance.now() - startMs);
-      return id === undefined ? undefined : resultAnswer(id, result);
-    };
-    const fail = (error: unknown): Answer | undefined => {
-      const label = registry.has(name) ? name : "unknown";
-      const fault = errorClassOf(error);
-      if (fault !== "caller") observer.failed(label, fault, error);
-      observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
-      return id === undefined ? undefined : errorAnswer(id, error);
-    };
     try {
-      const method = available(name, context);
-      const result = admission
-        ? admission.run(context, (meter) =>
-            start(method, context, () => meter(() => method.run(modules, params, context))),
-          )
-        : start(method, context, () => method.run(modules, params, context));
-      if (!(result instanceof Promise)) return succeed(result);
-      return withTimeout(result, timeoutMs, context).then(succeed, fail);
+      const result = runMethod(available(message.method, context), message.params, context);
+      if (!(result instanceof Promise)) return succeeded(message, startMs, result);
+      return withTimeout(result, timeoutMs, context).then(
+        (done) => succeeded(message, startMs, done),
+        (error) => failed(message, startMs, error),
+      );
     } catch (error) {
-      return fail(error);
+      return failed(message, startMs, error);
     }
+  }
+
+  function succeeded(message: Runnable, startMs: number, result: JsonText): Answer | undefined {
+    observer.callEnded(message.method, 0, performance.now() - startMs);
+    return message.kind === "call" ? resultAnswer(message.id, result) : undefined;
+  }
+
+  function failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
+    const label = registry.has(message.method) ? message.method : "unknown";
+    const fault = errorClassOf(error);
+    if (fault !== "caller") observer.failed(label, fault, error);
+    observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
+    return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
+  }
+
+  function runMethod(
+    method: Method<Modules>,
+    params: RawParams,
+    context: RequestContext,
+  ): JsonText | Promise<JsonText> {
+    if (admission) {
+      return admission.run(context, (meter) =>
+        start(method, context, () => meter(() => method.run(modules, params, context))),
+      );
+    }
+    if (!method.isHeavy) return method.run(modules, params, context);
+    return start(method, context, () => method.run(modules, params, context));
   }
 
   /** Runs `work` at once, or when it is its turn. */

@@ -23,6 +23,8 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
+/** Bytes in which a loop finds the end of a string before the native search has begun: names of members and methods, quantities. */
+const SHORT_STRING = 32;
 
 /**
  * Bounds depth and number of items of the first JSON value in `body` and finds the ids in it. Whether the text is JSON at all
@@ -105,6 +107,11 @@ export function scanJson(
 
 /** Position of the quote that ends the string which begins at `start`; the last position when none does. */
 export function endOfString(body: Buffer, start: number): number {
+  const near = Math.min(start + SHORT_STRING, body.length);
+  for (let at = start + 1; at < near; at++) {
+    if (body[at] === QUOTE) return at;
+    if (body[at] === BACKSLASH) break;
+  }
   let at = start;
   while (true) {
     at = body.indexOf(QUOTE, at + 1);

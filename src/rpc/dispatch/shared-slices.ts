@@ -35,9 +35,8 @@ export class SharedSlices {
     return this.#waiting.length > 0 || this.isOver() ? this.next() : undefined;
   }
 
-  /** Whether the time of this turn is used up. */
-  isOver(): boolean {
-    const now = this.#now();
+  /** Whether the time of this turn is used up. @param now the clock, if the caller has just read it */
+  isOver(now = this.#now()): boolean {
     if (this.#endMs === undefined) {
       this.#endMs = now + SLICE_MS;
       this.#defer(() => this.#beginTurn());

@@ -5,7 +5,7 @@ import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
 import type { JsonPart } from "../params/codec.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import type { RpcLimits } from "./limits.ts";
-import { recognisePlainCall } from "./plain-call.ts";
+import { PlainCallReader } from "./plain-call.ts";
 
 export type FastHttpOptions = {
   /** Without a credential: a call that has one is handed over. */
@@ -103,6 +103,7 @@ class FastConnection {
   readonly #caller: Caller;
   readonly #modules: FastHttpModules;
   readonly #writing: Writing;
+  readonly #calls: PlainCallReader;
   /** The call that runs; what arrives after it waits. */
   #running: RequestContext | undefined;
   /** Not yet written; what arrives after its call waits. */
@@ -128,6 +129,7 @@ class FastConnection {
     this.#caller = { ...options.caller, source: { remoteAddress, apiKey: undefined } };
     this.#modules = modules;
     this.#writing = writing;
+    this.#calls = new PlainCallReader(options.limits.bodyBytesMax);
     socket.on("data", this.#received);
     socket.on("end", this.#clientEnded);
     socket.on("timeout", this.#timedOut);
@@ -179,7 +181,7 @@ class FastConnection {
     const { dispatcher, admits } = this.#modules;
     let at = 0;
     while (at < bytes.length) {
-      const call = recognisePlainCall(bytes, at, limits.bodyBytesMax);
+      const call = this.#calls.read(bytes, at);
       if (call === undefined || !admits(call)) {
         this.#handOver(bytes.subarray(at));
         return;

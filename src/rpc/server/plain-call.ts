@@ -97,6 +97,44 @@ export function recognisePlainCall(
   return { host, contentType, bodyStart, end };
 }
 
+/** Heads that a connection remembers, and the bytes of the longest: a client that polls sends two in turn. */
+const REMEMBERED_MAX = 2;
+const REMEMBERED_BYTES_MAX = 512;
+
+type RememberedHead = { readonly bytes: Buffer; readonly call: PlainCall };
+
+/**
+ * `recognisePlainCall` for the calls of one connection, whose heads are the same but for the length of the body: a head that was
+ * recognised before is compared as a whole, and not read again.
+ */
+export class PlainCallReader {
+  readonly #bodyBytesMax: number;
+  readonly #heads: RememberedHead[] = [];
+  #next = 0;
+
+  constructor(bodyBytesMax: number) {
+    this.#bodyBytesMax = bodyBytesMax;
+  }
+
+  /** As `recognisePlainCall`. */
+  read(bytes: Buffer, start: number): PlainCall | undefined {
+    for (const { bytes: head, call } of this.#heads) {
+      const bodyStart = start + head.length;
+      const end = bodyStart + (call.end - call.bodyStart);
+      if (end > bytes.length || head.compare(bytes, start, bodyStart) !== 0) continue;
+      return { host: call.host, contentType: call.contentType, bodyStart, end };
+    }
+    const call = recognisePlainCall(bytes, start, this.#bodyBytesMax);
+    if (call !== undefined && call.bodyStart - start <= REMEMBERED_BYTES_MAX) {
+      // A copy: a view would retain all that was received with it.
+      const head = Buffer.from(bytes.subarray(start, call.bodyStart));
+      this.#heads[this.#next] = { bytes: head, call };
+      this.#next = (this.#next + 1) % REMEMBERED_MAX;
+    }
+    return call;
+  }
+}
+
 /** The one of `HEADERS` that stands there, whatever the case of its letters. */
 function headerAt(bytes: Buffer, start: number, end: number): Buffer | undefined {
   const name = HEADER_OF_KEY.get(headerKey(bytes, start, end));

@@ -3,13 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Address } from "../../../primitives/address.ts";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
-import { openBlockLog } from "../../../storage/block-log.ts";
-import { openLogDirectory } from "../../../storage/log-file.ts";
-import { encodeBlockRecordV1 } from "../../testing/encode-record-v1.ts";
+import { writeOldLog } from "../../testing/old-log.ts";
 import { plain } from "../../testing/plain.ts";
-import { type RandomBlock, RandomChain } from "../../testing/random-chain.ts";
+import type { RandomBlock } from "../../testing/random-chain.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 
 const BLOCKS = 30;
@@ -22,17 +19,7 @@ function withOldHome(
 ): void {
   const directory = mkdtempSync(join(tmpdir(), "evmint-migrate-"));
   try {
-    const chain = new RandomChain(31, { transactionsMax: 6 });
-    const blocks = Array.from({ length: blockCount }, () => chain.next());
-    const log = openBlockLog({
-      directory: openLogDirectory(join(directory, "log")),
-      format: 1,
-      segmentBytesMax: 10_000,
-    });
-    const none: ReadonlySet<Address> = new Set();
-    for (const { record } of blocks) log.appendUnsynced(encodeBlockRecordV1(record, none));
-    log.sync();
-    log.close();
+    const blocks = writeOldLog(directory, blockCount);
     use(directory, blocks);
   } finally {
     rmSync(directory, { recursive: true });

@@ -78,7 +78,8 @@ export class NodeHistory {
     const places = new PlaceTexts();
     const replaced = new Map<string, number>();
     const added = new Map<string, number>();
-    for (let i = 0; i < batch.size; i++) {
+    const { size } = batch;
+    for (let i = 0; i < size; i++) {
       if (batch.pathLength(i) > HISTORY_DEPTH) continue;
       const place = places.of(batch.owner(i), batch.path(i));
       if (!batch.isReplaced(i)) added.set(place, i);

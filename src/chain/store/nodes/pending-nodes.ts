@@ -34,7 +34,8 @@ export class PendingNodes {
     const first = this.nodes.size;
     this.#blocks.push({ number, size: first, bytes: this.nodes.bytes });
     this.nodes.append(batch);
-    for (let entry = first; entry < this.nodes.size; entry++) {
+    const end = this.nodes.size;
+    for (let entry = first; entry < end; entry++) {
       const place = this.#knownPlace(entry);
       this.#placeOf.push(place);
       this.#replacedOf.push(this.#newestOf[place]!);

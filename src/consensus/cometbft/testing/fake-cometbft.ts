@@ -14,6 +14,8 @@ import { blockOf, proposalOf, resultOf, startOf } from "./abci-requests.ts";
 export class EngineDisk {
   /** Its block store: decided blocks, the first of height 1. */
   readonly blocks: BlockInput[] = [];
+  /** Blocks before it are pruned. */
+  base = 1;
   /** Its state: height and app hash of the last block whose result it stored. */
   height = 0;
   appHash: string | undefined;
@@ -153,6 +155,11 @@ export class FakeCometBft {
     if (height === 0) {
       const { appHash } = await this.#call("initChain", startOf(this.#start));
       disk.appHash ??= hashFromBytes(appHash);
+    }
+    if (height < disk.base - 1) {
+      throw new FakeFailure(
+        `app block height (${height}) is too far below block store base (${disk.base})`,
+      );
     }
     if (height > stored) {
       throw new FakeFailure(`app block height (${height}) is higher than core (${stored})`);

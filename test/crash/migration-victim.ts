@@ -1,0 +1,19 @@
+/**
+ * Opens a store whose log has an old format, and kills itself when it comes to a fail-point for the given time.
+ *
+ *     migration-victim.ts DIRECTORY [FAIL_POINT HITS]
+ */
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+
+const [directory, deadlyPoint, hits] = process.argv.slice(2);
+let hitsLeft = Number(hits);
+
+const store = openDiskBlockStore({
+  directory: directory!,
+  createTrie: createStateTrie,
+  failPoint(name) {
+    if (name === deadlyPoint && --hitsLeft === 0) process.kill(process.pid, "SIGKILL");
+  },
+});
+store.close();

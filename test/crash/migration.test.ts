@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
+import { writeOldLog } from "../../src/chain/testing/old-log.ts";
+import { plain } from "../../src/chain/testing/plain.ts";
+import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+
+const VICTIM = fileURLToPath(new URL("migration-victim.ts", import.meta.url));
+const BLOCKS = 40;
+/** Where each start of one home is killed; the start after them is not. */
+const DEATHS: readonly (readonly [point: string, hits: number])[] = [
+  ["migrate:record", 1],
+  ["migrate:record", BLOCKS],
+  ["migrate:record", BLOCKS / 2],
+  ["migrate:written", 1],
+  ["replace:backup", 1],
+  ["migrate:end", 1],
+];
+
+const filesOf = (folder: string) =>
+  readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]);
+
+test("an old home whose migration is killed again and again migrates, and has every block and state", () => {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-migration-"));
+  try {
+    const blocks = writeOldLog(directory, BLOCKS);
+    const oldLog = filesOf(join(directory, "log"));
+    for (const [point, hits] of DEATHS) {
+      const args = ["--import", "tsx", VICTIM, directory, point, String(hits)];
+      const { signal, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+      // Once the log is replaced there is nothing left to migrate.
+      const isReplaced = existsSync(join(directory, "log.v1.backup"));
+      assert.ok(signal === "SIGKILL" || (isReplaced && stderr === ""), `${point}: ${stderr}`);
+    }
+    const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
+    assert.equal(store.head(), BLOCKS - 1);
+    for (const [number, { record }] of blocks.entries()) {
+      assert.deepEqual(plain(store.block(number)), plain(record));
+      for (const { address, account } of record.changes.accounts) {
+        assert.deepEqual(store.stateAt(number).account(address), account ?? undefined);
+      }
+    }
+    assert.deepEqual(store.check().faults, []);
+    store.close();
+    assert.deepEqual(filesOf(join(directory, "log.v1.backup")), oldLog);
+    assert.ok(!existsSync(join(directory, "log.new")));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

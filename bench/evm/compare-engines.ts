@@ -1,6 +1,7 @@
 /** Programs on our engine, on anvil's and geth's through eth_call, and on @ethereumjs/evm, in turns in one run. */
 import { createEvm } from "../../src/evm/engine.ts";
 import type { Evm } from "../../src/evm/evm.ts";
+import { compileAtOnce } from "../../src/evm/testing/compile-at-once.ts";
 import { createEthereumjsEvm } from "../../test/oracle/ethereumjs/evm.ts";
 import { geometricMean, median } from "../support/load.ts";
 import { type Peer, startAnvil, startGeth } from "../support/peers.ts";
@@ -18,6 +19,8 @@ const STOP_CALLS = 300;
 
 type Engines = {
   readonly ours: Evm;
+  /** Ours with every contract compiled */
+  readonly compiled: Evm;
   readonly library: Evm;
   readonly anvil: Peer | undefined;
   readonly geth: Peer | undefined;
@@ -29,7 +32,13 @@ export async function run(): Promise<void> {
   });
   const geth = await startGeth();
   try {
-    const engines = { ours: createEvm(), library: createEthereumjsEvm(), anvil, geth };
+    const engines = {
+      ours: createEvm(),
+      compiled: createEvm({ tier: compileAtOnce({ isOptimised: true }) }),
+      library: createEthereumjsEvm(),
+      anvil,
+      geth,
+    };
     const rows = [];
     for (const program of PROGRAMS) rows.push(await compare(program, engines));
     console.log(
@@ -40,6 +49,10 @@ export async function run(): Promise<void> {
       "anvil / ours": summaryOf(rows.map((row) => row["anvil / ours"])),
       "anvil / ours, CPU": summaryOf(rows.map((row) => row["anvil / ours, CPU"])),
       "geth / ours": summaryOf(rows.map((row) => row["geth / ours"])),
+      "ours / compiled, CPU": summaryOf(rows.map((row) => row["ours / compiled, CPU"])),
+      "anvil / compiled": summaryOf(rows.map((row) => row["anvil / compiled"])),
+      "anvil / compiled, CPU": summaryOf(rows.map((row) => row["anvil / compiled, CPU"])),
+      "geth / compiled": summaryOf(rows.map((row) => row["geth / compiled"])),
       "ethereumjs / ours": summaryOf(rows.map((row) => row["ethereumjs / ours"])),
     };
     console.log();
@@ -54,15 +67,18 @@ export async function run(): Promise<void> {
 /** Milliseconds of a call, by the clock and by the CPU time of the process. */
 type Cost = { readonly ms: number; readonly cpuMs: number };
 
-async function compare(program: Program, { ours, library, anvil, geth }: Engines) {
+async function compare(program: Program, { ours, compiled, library, anvil, geth }: Engines) {
   const { gas, ms: firstMs } = timeOnEngine(ours, program);
   const turns = Math.max(TURNS, Math.min(TURNS_MAX, Math.ceil(PEER_MS / firstMs)));
   const lighter = program.light ?? program;
   const mine: Cost[] = [];
+  const compiledCosts: Cost[] = [];
+  if (timeOnEngine(compiled, program).gas !== gas) throw new Error(`${program.name}: gas differs`);
   const libraryNsPerGas: number[] = [];
   const peers = [anvil, geth].map((peer) => peer && startMeasuring(peer));
   for (let turn = 0; turn < turns; turn++) {
     mine.push(timeOnEngine(ours, program));
+    compiledCosts.push(timeOnEngine(compiled, program));
     for (const measured of peers) await measured?.call(program);
     if (turn >= LIBRARY_TURNS) continue;
     const other = timeOnEngine(library, lighter);
@@ -75,6 +91,8 @@ async function compare(program: Program, { ours, library, anvil, geth }: Engines
   }
   const ms = median(mine.map((cost) => cost.ms));
   const cpuMs = median(mine.map((cost) => cost.cpuMs));
+  const compiledMs = median(compiledCosts.map((cost) => cost.ms));
+  const compiledCpuMs = median(compiledCosts.map((cost) => cost.cpuMs));
   return {
     program: program.name,
     gas: gas.toString(),
@@ -84,6 +102,11 @@ async function compare(program: Program, { ours, library, anvil, geth }: Engines
     "anvil / ours": theirs ? theirs.ms / ms : "-",
     "anvil / ours, CPU": theirs ? theirs.cpuMs / cpuMs : "-",
     "geth / ours": geths ? geths.ms / ms : "-",
+    "compiled ms": compiledMs,
+    "ours / compiled, CPU": cpuMs / compiledCpuMs,
+    "anvil / compiled": theirs ? theirs.ms / compiledMs : "-",
+    "anvil / compiled, CPU": theirs ? theirs.cpuMs / compiledCpuMs : "-",
+    "geth / compiled": geths ? geths.ms / compiledMs : "-",
     "ethereumjs gas": libraryGas.toString(),
     "ethereumjs ns/gas": median(libraryNsPerGas),
     "ethereumjs / ours": median(libraryNsPerGas) / ((ms * 1e6) / Number(gas)),

@@ -45,7 +45,7 @@ test("the compiler is asked for code once the interpreter has used much gas in i
   assert.equal(asked(), 0);
   for (let i = 0; i < 2; i++) call(evm, LOOP);
   assert.equal(asked(), 1);
-  // Asked again only after as much gas as a refusal postpones it.
+  // Asked again only after another million gas.
   call(evm, LOOP);
   assert.equal(asked(), 1);
   for (let i = 0; i < 4; i++) call(evm, LOOP);
@@ -84,3 +84,13 @@ function countingCompiler(): { readonly compiler: ContractCompiler; asked(): num
   };
   return { compiler, asked: () => count };
 }
+
+test("code too large to be compiled runs in the interpreter also where tiers are to be changed", () => {
+  const evm = createEvm({ tier: compileAtOnce({ alternates: true }) });
+  // 20,000 blocks, and a revert at the end.
+  const code = new Uint8Array(20_005).fill(0x5b);
+  code.set([0x5f, 0x5f, 0xfd], 20_000);
+  const state = createWorldState(createMemoryState());
+  state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
+  assert.equal(evm.execute(testMessage({ to: contract }), testBlock(), state).outcome, "revert");
+});

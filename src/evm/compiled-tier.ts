@@ -31,6 +31,8 @@ export class CompiledTier {
   readonly #memory: LinearMemory;
   readonly #codes: CodeCache;
   readonly #interpreter: Interpreter;
+  /** The interpreter that goes on where a compiled contract leaves */
+  readonly #partner: Interpreter;
   readonly #options: TierOptions;
   /** What modules import: the functions of the interpreter and its memory */
   readonly #imports: WebAssembly.Imports;
@@ -48,7 +50,8 @@ export class CompiledTier {
     this.#codes = codes;
     this.#options = options;
     this.#imports = { host: { ...interpreter, memory: memory.memory } };
-    this.#interpreter = options.alternates
+    this.#interpreter = interpreter;
+    this.#partner = options.alternates
       ? createBorderedInterpreter(hardfork, memory.memory, host)
       : interpreter;
   }
@@ -61,7 +64,7 @@ export class CompiledTier {
     for (;;) {
       let status = compiled();
       if (status !== exit.border) return status;
-      status = this.#interpreter.run();
+      status = this.#partner.run();
       if (status !== exit.border) return status;
     }
   }

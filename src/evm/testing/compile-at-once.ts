@@ -1,12 +1,17 @@
 import type { ContractCompiler, TierOptions } from "../compiled-tier.ts";
 import { emitContract } from "../gen/compiled/contract.ts";
+import { compileOptimised } from "../interpreters.ts";
 import { rulesOf } from "../rules.ts";
 
 /** Modules remembered before all are forgotten: tests run a great many programs once. */
 const MODULES_MAX = 200;
 
-/** A compiled tier in which all code is hot at its first call and compiled on the spot. */
-export function compileAtOnce({ alternates = false } = {}): TierOptions {
+/**
+ * A compiled tier in which all code is hot at its first call and compiled on the spot.
+ * @param options.alternates see `TierOptions`
+ * @param options.isOptimised as a node compiles; otherwise V8 optimises what runs often, which is faster to begin with
+ */
+export function compileAtOnce({ alternates = false, isOptimised = false } = {}): TierOptions {
   const modules = new Map<string, WebAssembly.Module>();
   const compiler: ContractCompiler = {
     moduleOf(hash, code, hardfork) {
@@ -15,7 +20,7 @@ export function compileAtOnce({ alternates = false } = {}): TierOptions {
       if (module === undefined) {
         const bytes = emitContract(code, rulesOf(hardfork), { leavesAtBorders: alternates });
         if (bytes === undefined) return undefined;
-        module = new WebAssembly.Module(bytes);
+        module = isOptimised ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
         if (modules.size >= MODULES_MAX) modules.clear();
         modules.set(key, module);
       }

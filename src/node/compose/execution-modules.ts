@@ -9,7 +9,7 @@ let engine: Evm | undefined;
 
 /**
  * Gas for each byte of code that a contract uses before it is compiled. V8 takes some 30 µs a byte to optimise it, in which the
- * interpreter uses some 200,000 gas: a contract that went on like this for ten times as long has earned it.
+ * interpreter uses some 200,000 gas: this is the gas of a tenth of that time.
  */
 const HOT_GAS_PER_BYTE = 20_000;
 

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { foundryBinary, type Peer, startAnvil } from "../../bench/support/peers.ts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const skip = foundryBinary("anvil") === undefined && "anvil is not installed";
 const [ALICE, BOB] = DEV_ADDRESSES;
@@ -90,7 +90,7 @@ let anvil: Peer;
 
 before(async () => {
   if (skip) return;
-  ours = await startTestNode({ dev: true });
+  ours = await startTestNode({ dev: true, settings: ONE_PROCESS });
   const peer = await startAnvil({ extraArguments: ["--gas-limit", "60000000"] });
   assert.ok(peer);
   anvil = peer;

@@ -13,7 +13,7 @@ import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import fc from "../support/fast-check.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-dev-model-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -75,7 +75,7 @@ class Checked {
   readonly #model: Model = { ...newWorld(), snapshots: new Map() };
 
   async start(): Promise<void> {
-    this.#node = await startTestNode({ dev: true, home: this.#home });
+    this.#node = await startTestNode({ dev: true, home: this.#home, settings: ONE_PROCESS });
   }
 
   async stop(): Promise<void> {

@@ -9,7 +9,7 @@ import { createNode } from "../../src/index.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
-import { startTestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode } from "../support/test-node.ts";
 import { WsClient } from "../support/ws-client.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
@@ -60,7 +60,10 @@ for (const inMemory of [false, true]) {
   describe(`a dev chain ${inMemory ? "in memory" : "on disk"}`, () => {
     let node: Awaited<ReturnType<typeof startTestNode>>;
     before(async () => {
-      node = await startTestNode({ dev: true, settings: { "dev.in-memory": String(inMemory) } });
+      node = await startTestNode({
+        dev: true,
+        settings: { ...ONE_PROCESS, "dev.in-memory": String(inMemory) },
+      });
     });
     after(() => node.stop());
     afterEach(() => call(node.url, "hardhat_reset"));

@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 import { viemClients } from "../support/viem-clients.ts";
 
 const token = contract("Token");
@@ -32,7 +32,7 @@ for (const mode of ["anvil", "hardhat"] as const) {
     let client: ReturnType<typeof testClient>;
     let start: Hex;
     before(async () => {
-      node = await startTestNode({ dev: true });
+      node = await startTestNode({ dev: true, settings: ONE_PROCESS });
       client = testClient(mode, node);
       start = await client.snapshot();
     });
@@ -190,7 +190,7 @@ for (const mode of ["anvil", "hardhat"] as const) {
 }
 
 test("viem's test client in mode ganache: the methods that ganache has", async (context) => {
-  const node = await startTestNode({ dev: true });
+  const node = await startTestNode({ dev: true, settings: ONE_PROCESS });
   context.after(() => node.stop());
   const client = testClient("ganache", node);
   const id = await client.snapshot();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-fork-url-"));
 const home = join(folder, "fork");
@@ -32,7 +32,8 @@ const ask = (url: string, method: string, ...params: unknown[]) => overHttp(url,
 const balanceOf = async (account: string | undefined) =>
   Number((await ask(node.url, "eth_getBalance", account, "latest")).result);
 const setUrl = (url: string) => ask(node.url, "anvil_setRpcUrl", url);
-const start = (settings = {}) => startTestNode({ dev: true, home, settings });
+const start = (settings = {}) =>
+  startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
 
 before(async () => {
   first = await startRemote("first");
@@ -66,7 +67,7 @@ test("another node of the same chain takes over, also after a restart", async ()
 });
 
 test("a node of another chain, one that does not answer and text that is no address are rejected, and change nothing", async (context) => {
-  const other = await startTestNode({ dev: true });
+  const other = await startTestNode({ dev: true, settings: ONE_PROCESS });
   context.after(() => other.stop());
   assert.equal((await setUrl(other.url)).error?.code, -32000);
   assert.equal((await setUrl("http://127.0.0.1:1")).error?.code, -32000);

@@ -16,7 +16,7 @@ import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { assemble, deploymentOf } from "../support/assembler.ts";
 import { overHttp } from "../support/clients.ts";
 import { startEvmintd } from "../support/evmintd.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const [ALICE, BOB] = DEV_ADDRESSES;
 const STRANGER = "0x00000000000000000000000000000000000beef1";
@@ -85,7 +85,7 @@ for (const [name, startRemote] of remotes) {
     let stored: Receipt;
 
     const start = (settings: Readonly<Record<string, string>>) =>
-      startTestNode({ dev: true, home, settings });
+      startTestNode({ dev: true, home, settings: { ...ONE_PROCESS, ...settings } });
     const read = (to: string, block: string) =>
       call(node.url, "eth_call", { to, data: "0x" }, block);
 

@@ -34,6 +34,9 @@ export type TestNode = {
   stop(): Promise<void>;
 };
 
+/** A setting of tests that control a dev chain, which only a node without RPC processes allows. */
+export const ONE_PROCESS = { "json-rpc.processes": "0" };
+
 /** A real node in this process, on free ports and in a home of its own. */
 export async function startTestNode(options: TestNodeOptions): Promise<TestNode> {
   const { dev = false, genesis, chainFile, settings = {} } = options;

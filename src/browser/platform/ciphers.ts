@@ -1,76 +1,67 @@
-import { concatBytes } from "../../primitives/bytes.ts";
-import { counterMode, decryptChained, expandKey, firstCounter, galoisTag } from "./aes.ts";
-import { timingSafeEqual } from "./timing-safe-equal.ts";
+import { cbc, ctr, gcm } from "@noble/ciphers/aes.js";
+import { concatBytes, EMPTY_BYTES } from "../../primitives/bytes.ts";
 
-/** `createCipheriv` and `createDecipheriv` of `node:crypto` for the ciphers of key files, wallets and Whisper. */
+/** `createCipheriv` and `createDecipheriv` of `node:crypto` for the ciphers of key files, wallets and Whisper. Web Crypto has them only as promises. */
 type CipherName = "aes-128-cbc" | "aes-128-ctr" | "aes-256-gcm";
 
-/** All that `update` was given comes out of `update` in the stream modes, and of `final` in CBC. */
-abstract class Cipher {
-  protected readonly keys: Uint8Array;
-  protected readonly iv: Uint8Array;
-  protected readonly name: CipherName;
-  protected ciphertext: Uint8Array = new Uint8Array(0);
+const TAG_BYTES = 16;
 
-  constructor(name: CipherName, key: Uint8Array, iv: Uint8Array) {
-    this.name = name;
-    this.keys = expandKey(key);
-    this.iv = iv;
+class Encryption {
+  readonly #encrypt: (plain: Uint8Array) => Uint8Array;
+  readonly #tagBytes: number;
+  #tag: Uint8Array = EMPTY_BYTES;
+
+  constructor(encrypt: (plain: Uint8Array) => Uint8Array, tagBytes: number) {
+    this.#encrypt = encrypt;
+    this.#tagBytes = tagBytes;
   }
 
-  protected stream(data: Uint8Array): Uint8Array {
-    return this.name === "aes-128-ctr"
-      ? counterMode(this.keys, this.iv, data, 16)
-      : counterMode(this.keys, firstCounter(this.iv, 2), data, 4);
-  }
-
-  protected tag(): Uint8Array {
-    return galoisTag(this.keys, this.iv, this.ciphertext);
-  }
-}
-
-class Encryption extends Cipher {
   /** Once a cipher. */
   update(plain: Uint8Array): Uint8Array {
-    this.ciphertext = this.stream(plain);
-    return this.ciphertext;
+    const sealed = this.#encrypt(plain);
+    const end = sealed.length - this.#tagBytes;
+    this.#tag = sealed.subarray(end);
+    return sealed.subarray(0, end);
   }
 
   final(): Uint8Array {
-    return new Uint8Array(0);
+    return EMPTY_BYTES;
   }
 
   getAuthTag(): Uint8Array {
-    return this.tag();
+    return this.#tag;
   }
 }
 
-class Decryption extends Cipher {
-  #tag: Uint8Array | undefined;
+class Decryption {
+  readonly #decrypt: (ciphertext: Uint8Array) => Uint8Array;
+  #tag: Uint8Array = EMPTY_BYTES;
+  #failure: unknown;
 
+  constructor(decrypt: (ciphertext: Uint8Array) => Uint8Array) {
+    this.#decrypt = decrypt;
+  }
+
+  /** Before `update`. */
   setAuthTag(tag: Uint8Array): this {
     this.#tag = tag;
     return this;
   }
 
-  /** Once a cipher. */
+  /** Once a cipher; empty where `final` throws. */
   update(ciphertext: Uint8Array): Uint8Array {
-    this.ciphertext = concatBytes(ciphertext);
-    return this.name === "aes-128-cbc" ? new Uint8Array(0) : this.stream(ciphertext);
+    try {
+      return this.#decrypt(concatBytes(ciphertext, this.#tag));
+    } catch (error) {
+      this.#failure = error;
+      return EMPTY_BYTES;
+    }
   }
 
   /** @throws where the padding is invalid, or the tag is not that of the ciphertext */
   final(): Uint8Array {
-    if (this.name === "aes-128-cbc") {
-      const plain = decryptChained(this.keys, this.iv, this.ciphertext);
-      if (plain === undefined) throw new Error("bad decrypt");
-      return plain;
-    }
-    const isAuthentic =
-      this.name === "aes-128-ctr" ||
-      (this.#tag?.length === 16 && timingSafeEqual(this.tag(), this.#tag));
-    if (!isAuthentic) throw new Error("unable to authenticate data");
-    return new Uint8Array(0);
+    if (this.#failure !== undefined) throw this.#failure;
+    return EMPTY_BYTES;
   }
 }
 
@@ -79,9 +70,13 @@ export function createCipheriv(
   key: Uint8Array,
   iv: Uint8Array,
 ): Encryption {
-  return new Encryption(name, key, iv);
+  const cipher = name === "aes-128-ctr" ? ctr(key, iv) : gcm(key, iv);
+  return new Encryption((plain) => cipher.encrypt(plain), name === "aes-256-gcm" ? TAG_BYTES : 0);
 }
 
+const MODES = { "aes-128-cbc": cbc, "aes-128-ctr": ctr, "aes-256-gcm": gcm } as const;
+
 export function createDecipheriv(name: CipherName, key: Uint8Array, iv: Uint8Array): Decryption {
-  return new Decryption(name, key, iv);
+  const cipher = MODES[name](key, iv);
+  return new Decryption((ciphertext) => cipher.decrypt(ciphertext));
 }

@@ -1,6 +1,6 @@
 /** Writes the files of `dist/pages/`: what browsers get from the node, each compressed once, here. See ADR 86. */
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
@@ -25,25 +25,30 @@ const BROTLI_QUALITY = 9;
  * @param outdir `dist/pages`
  * @param name of the table, and of the setting group that opens it: `explorer`, `docs`
  * @param pages `path` as in the URL (a folder ends with a slash), `content` text or bytes, `isHashed` when the path changes
- *   with the content
- * @returns bytes of all pages, as they are and by encoding
+ *   with the content, `runsWasm` when its scripts make WebAssembly; in place of the content a `file` that is built already, below `outdir`
+ *   or beside it
+ * @returns bytes of all written pages, as they are and by encoding
  */
 export function writePages(outdir, name, pages) {
   const table = {};
   const sizes = { identity: 0, gzip: 0, br: 0 };
-  for (const { path, content, isHashed = false } of pages) {
-    const file = `${path.slice(1)}${path.endsWith("/") ? "index.html" : ""}`;
+  for (const { path, content, file: built, isHashed = false, runsWasm = false } of pages) {
+    const file = built ?? `${path.slice(1)}${path.endsWith("/") ? "index.html" : ""}`;
     const type = TYPES[file.slice(file.lastIndexOf(".") + 1)];
     if (type === undefined) throw new Error(`${path}: no content type for this extension`);
-    const bytes = Buffer.from(content);
+    const bytes = built ? readFileSync(join(outdir, built)) : Buffer.from(content);
+    const etag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
+    if (built) {
+      table[path] = { file, type, etag, isHashed, runsWasm, encodings: [] };
+      continue;
+    }
     const encodings = bytes.length < COMPRESSED_BYTES_MIN ? {} : compressed(bytes);
     mkdirSync(dirname(join(outdir, file)), { recursive: true });
     writeFileSync(join(outdir, file), bytes);
     for (const [encoding, data] of Object.entries(encodings)) {
       writeFileSync(join(outdir, `${file}.${encoding}`), data);
     }
-    const etag = createHash("sha256").update(bytes).digest("base64url").slice(0, 22);
-    table[path] = { file, type, etag, isHashed, encodings: Object.keys(encodings) };
+    table[path] = { file, type, etag, isHashed, runsWasm, encodings: Object.keys(encodings) };
     sizes.identity += bytes.length;
     sizes.gzip += encodings.gzip?.length ?? bytes.length;
     sizes.br += encodings.br?.length ?? bytes.length;

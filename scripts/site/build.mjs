@@ -1,11 +1,11 @@
 /** Builds the documentation site: the Markdown files of the repository as pages that the node serves at /docs. See ADR 88. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, posix } from "node:path";
 import { writePages } from "../pages.mjs";
 import { DECISIONS, filesOf, pathOf } from "./contents.mjs";
 import { renderMarkdown } from "./markdown.mjs";
-import { documentOf } from "./template.mjs";
+import { documentOf, hasPlayground } from "./template.mjs";
 
 /**
  * @param root the package
@@ -13,7 +13,22 @@ import { documentOf } from "./template.mjs";
  * @returns bytes of all pages by encoding
  */
 export async function buildSite(root, outdir) {
-  return writePages(outdir, "docs", await sitePages(root));
+  const modules = browserModules(join(outdir, BROWSER_FOLDER));
+  return writePages(outdir, "docs", [...(await sitePages(root)), ...modules]);
+}
+
+/** `dist/browser/` as seen from `dist/pages/`. */
+const BROWSER_FOLDER = "../browser";
+
+/** The modules of the node for browsers, which the playground imports. Chunks have names that change with their content. */
+function browserModules(folder) {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => ({
+      path: `/docs/browser/${name}`,
+      file: `${BROWSER_FOLDER}/${name}`,
+      isHashed: name.includes("-"),
+    }));
 }
 
 /** Every file of the site: `path`, `content`, `isHashed`. */
@@ -24,12 +39,14 @@ export async function sitePages(root) {
   const files = await assetsOf(root, searchIndexOf(pages));
   const assets = {
     style: files.find(({ path }) => path.endsWith(".css")).path,
-    script: files.find(({ path }) => path.endsWith(".js")).path,
+    script: files.find(({ path }) => path.startsWith("/docs/docs-")).path,
+    playground: files.find(({ path }) => path.startsWith("/docs/playground-")).path,
     index: files.find(({ path }) => path.endsWith(".json")).path,
   };
   const documents = pages.map((page) => ({
     path: pathOf(page.file),
     content: documentOf(page, (file) => titles.get(file), assets),
+    runsWasm: hasPlayground(page),
   }));
   return [...documents, ...files];
 }
@@ -70,12 +87,17 @@ function searchIndexOf(pages) {
   ]);
 }
 
-/** Style, script and search index, by names that change with their content. */
+/** Style, scripts and search index, by names that change with their content. */
 async function assetsOf(root, index) {
   const { build } = await import("esbuild");
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { docs: "scripts/site/browser.mjs", style: "scripts/site/style.css" },
+    entryPoints: {
+      docs: "scripts/site/browser.mjs",
+      playground: "scripts/site/playground.mjs",
+      style: "scripts/site/style.css",
+    },
+    external: ["/docs/browser/*"],
     outdir: "docs",
     entryNames: "[name]-[hash]",
     ...{ bundle: true, format: "esm", target: "es2022", minify: true, legalComments: "none" },

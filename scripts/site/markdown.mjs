@@ -40,6 +40,9 @@ export function renderMarkdown(text, linkOf) {
       code({ text: code, lang }) {
         const file = /\bfile=(\S+)/.exec(lang ?? "")?.[1];
         const caption = file ? `<figcaption>${escapeHtml(file)}</figcaption>` : "";
+        if (lang === "playground") {
+          return `<div id="playground" class="playground"><p>${escapeHtml(code)}</p></div>\n`;
+        }
         add(code);
         return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(code)}</code></pre></figure>\n`;
       },

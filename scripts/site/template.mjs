@@ -9,7 +9,7 @@ const CONTENTS_MAX = 60;
  *
  * @param page of `renderMarkdown`, with its `file`
  * @param titleOf a file's page
- * @param assets paths of `style`, `script` and `index`
+ * @param assets paths of `style`, `script`, `playground` and `index`
  */
 export function documentOf(page, titleOf, assets) {
   const title = page.file === "docs/index.md" ? "Evmint" : `${page.title} – Evmint`;
@@ -23,7 +23,7 @@ export function documentOf(page, titleOf, assets) {
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${assets.style}">
 <script type="module" src="${assets.script}"></script>
-</head>
+${hasPlayground(page) ? `<script type="module" src="${assets.playground}"></script>\n` : ""}</head>
 <body>
 <a class="skip" href="#content">To the text</a>
 <header>
@@ -45,6 +45,11 @@ ${contentsOf(page.headings)}
 </body>
 </html>
 `;
+}
+
+/** Whether a node runs in the page. */
+export function hasPlayground({ html }) {
+  return html.includes('id="playground"');
 }
 
 function menuSection([name, files], current, titleOf) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,7 +13,10 @@ import { readPageTable } from "./page-table.ts";
 type WritePages = (
   outdir: string,
   name: string,
-  pages: readonly { path: string; content: string; isHashed?: boolean }[],
+  pages: readonly (
+    | { path: string; content: string; isHashed?: boolean; runsWasm?: boolean }
+    | { path: string; file: string }
+  )[],
 ) => void;
 const build = new URL("../../scripts/pages.mjs", import.meta.url).href;
 const { writePages }: { writePages: WritePages } = await import(build);
@@ -27,7 +30,12 @@ const answers: AnswerPage[] = [];
 let server: Server;
 
 before(async () => {
-  writePages(folder, "one", [{ path: "/one/", content: DOCUMENT }]);
+  writeFileSync(join(folder, "built.js"), SCRIPT);
+  writePages(folder, "one", [
+    { path: "/one/", content: DOCUMENT },
+    { path: "/wasm/", content: DOCUMENT, runsWasm: true },
+    { path: "/wasm/node.js", file: "built.js" },
+  ]);
   writePages(folder, "two", [{ path: "/two/main-1a.js", content: SCRIPT, isHashed: true }]);
   const table = readPageTable(["one", "two"], folderUrl)!;
   answers.push(createPageServer(table, (error) => readErrors.push(error), folderUrl));
@@ -133,4 +141,15 @@ test("a file that a later build has removed is an error of the operator's, repor
 
 test("a table that is not built is undefined", () => {
   assert.equal(readPageTable(["one", "three"], folderUrl), undefined);
+});
+
+test("only a page that runs WebAssembly may make it, and a file that was built before is served as it is", async () => {
+  const policyOf = ({ headers }: Answer) => String(headers["content-security-policy"]);
+  assert.match(policyOf(await ask("/wasm/")), /script-src 'self' 'wasm-unsafe-eval';/);
+  const built = await ask("/wasm/node.js", { "accept-encoding": "br, gzip" });
+  assert.equal(built.body.toString(), SCRIPT);
+  assert.equal(built.headers["content-encoding"], undefined);
+  for (const answer of [built, await ask("/one/")]) {
+    assert.match(policyOf(answer), /script-src 'self';/);
+  }
 });

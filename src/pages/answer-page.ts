@@ -6,22 +6,29 @@ import { PAGES_FOLDER, type PageTable } from "./page-table.ts";
  * Scripts, styles and requests of this origin alone: a page shows what strangers wrote into a chain, and must not run or load
  * any of it.
  */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy": [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-};
+export const PAGE_HEADERS = headersWith("script-src 'self'");
+
+/** Of a page that runs a node of its own, whose EVM is WebAssembly. Nothing on it comes from a chain that others write to. */
+const WASM_PAGE_HEADERS = headersWith("script-src 'self' 'wasm-unsafe-eval'");
+
+function headersWith(scripts: string): Readonly<Record<string, string>> {
+  return {
+    "content-security-policy": [
+      "default-src 'none'",
+      scripts,
+      "style-src 'self'",
+      "img-src 'self' data:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join("; "),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  };
+}
 
 const REVALIDATED = "no-cache";
 const IMMUTABLE = "public, max-age=31536000, immutable";
@@ -67,7 +74,7 @@ export function createPageServer(
     const etag = `W/"${page.etag}"`;
     response.appendHeader("vary", "accept-encoding");
     const headers = {
-      ...PAGE_HEADERS,
+      ...(page.runsWasm ? WASM_PAGE_HEADERS : PAGE_HEADERS),
       etag,
       "cache-control": page.isHashed ? IMMUTABLE : REVALIDATED,
     };

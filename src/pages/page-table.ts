@@ -9,6 +9,8 @@ export type Page = {
   readonly etag: string;
   /** the path changes with the content, so it may be stored for good */
   readonly isHashed: boolean;
+  /** its scripts make WebAssembly */
+  readonly runsWasm: boolean;
   /** Content-Encodings there are, best first */
   readonly encodings: readonly string[];
 };

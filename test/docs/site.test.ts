@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT } from "../../scripts/reference/page.ts";
 import { sitePages } from "../../scripts/site/build.mjs";
+import { COUNTER_CODE, SELECTORS } from "../../scripts/site/counter.mjs";
 import { PAGE_HEADERS } from "../../src/pages/answer-page.ts";
+
+const solc = createRequire(import.meta.url)("solc") as { compile(input: string): string };
 
 const pages = await sitePages(ROOT);
 const byPath = new Map(pages.map(({ path, content }) => [path, content.toString()]));
@@ -50,6 +56,27 @@ test("pages have nothing that their content security policy forbids", () => {
       path,
     );
   }
+});
+
+test("the contract of the playground is that of the tutorial", () => {
+  const tutorial = readFileSync(join(ROOT, "docs/tutorial.md"), "utf8");
+  const content = /^```solidity file=Counter\.sol\n(.*?)^```$/ms.exec(tutorial)![1]!;
+  const input = {
+    language: "Solidity",
+    sources: { "Counter.sol": { content } },
+    settings: {
+      optimizer: { enabled: true },
+      evmVersion: "osaka",
+      metadata: { appendCBOR: false },
+      outputSelection: { "*": { "*": ["evm.bytecode.object", "evm.methodIdentifiers"] } },
+    },
+  };
+  const { evm } = JSON.parse(solc.compile(JSON.stringify(input))).contracts["Counter.sol"].Counter;
+  assert.equal(COUNTER_CODE, `0x${evm.bytecode.object}`);
+  assert.deepEqual(SELECTORS, {
+    increase: `0x${evm.methodIdentifiers["increase(uint256)"]}`,
+    number: `0x${evm.methodIdentifiers["number()"]}`,
+  });
 });
 
 test("the search index has every page and section, and its links resolve", () => {

@@ -87,6 +87,28 @@ test("the menu of a phone opens and leads to another page", { skip }, async () =
   await close();
 });
 
+test("a visitor deploys and calls a contract on a chain in the tab", { skip }, async () => {
+  const { page, faults, close } = await watchedPage(browser, node.url, { viewport: DESKTOP });
+  await page.goto(`${node.url}/docs/guides/browser/`);
+  const click = (name: string) => page.getByRole("button", { name }).click();
+  const printed = (text: RegExp) => page.locator("#playground li", { hasText: text }).waitFor();
+  await click("Start a chain");
+  await printed(/id 31337/);
+  await click("Deploy");
+  await printed(/^Block 1: \d+ gas, 0 logs, a contract at 0x/);
+  await page.getByLabel("by").fill("41");
+  await click("Increase");
+  await printed(/^Block 2: \d+ gas, 1 logs\./);
+  await page.getByLabel("by").fill("0");
+  await click("Increase");
+  await printed(/step is zero/);
+  await click("Read");
+  await printed(/number\(\) is 41\./);
+  assert.deepEqual(await seriousFindings(page), []);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
 test("without scripts the pages are there all the same", { skip }, async () => {
   const options = { viewport: DESKTOP, javaScriptEnabled: false };
   const { page, close } = await watchedPage(browser, node.url, options);

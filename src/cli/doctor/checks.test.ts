@@ -26,13 +26,25 @@ const HEALTHY: System = {
 
 const NOW = Date.UTC(2026, 0, 1);
 
+/** On no port: a program may listen on the default ones. */
+const NO_PORTS = Object.fromEntries(
+  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address", "cometbft.rpc-address"].map(
+    (key) => [key, "127.0.0.1:0"],
+  ),
+);
+
 function homeWith(settings: Record<string, string> = {}, dev = false) {
   const home = mkdtempSync(join(tmpdir(), "evmint-doctor-"));
   mkdirSync(join(home, "config"));
   mkdirSync(join(home, "data"));
   writeFileSync(join(home, "config", dev ? "dev-genesis.json" : "genesis.json"), "{}");
   createJwtSecret(home);
-  const { config } = loadConfig({ home, dev, flags: settings, environment: {} });
+  const { config } = loadConfig({
+    home,
+    dev,
+    flags: { ...NO_PORTS, ...settings },
+    environment: {},
+  });
   return { config, [Symbol.dispose]: () => rmSync(home, { recursive: true }) };
 }
 

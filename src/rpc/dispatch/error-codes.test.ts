@@ -9,9 +9,9 @@ import { rpcCodeOf, toErrorObject } from "./error-codes.ts";
 
 const src = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Folders whose rejections stop a command or a start: none is thrown while a method runs. */
+/** Rejections that stop a command or a start: none is thrown while a method runs. Errors of files have the codes of operating systems. */
 const NEVER_ON_THE_WIRE =
-  /^(?:cli|config|console|node)\/|^rpc\/server\/ipc\.ts|^params\/genesis|^consensus\/cometbft\/engine-program\.ts/;
+  /^(?:cli|config|console|node)\/|^browser\/files\/file-error\.ts|^rpc\/server\/ipc\.ts|^params\/genesis|^consensus\/cometbft\/engine-program\.ts/;
 
 class SomeError extends NodeError {
   readonly code: string;

@@ -11,6 +11,7 @@ import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { createMemoryState } from "../../state/memory-state.ts";
+import type { StateReader } from "../../state/reader.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { callKnownContract } from "./known-system-contracts.ts";
 import {
@@ -33,7 +34,25 @@ const addresses = SYSTEM_CONTRACTS.map(({ address }) => address as Address);
 /** One byte more, which is never reached: the same contracts with hashes that nobody knows. */
 const UNREACHED = Uint8Array.of(0);
 
-/** Changes and return values of the four system calls. @param suffix follows the code of each contract */
+/** The same state; `reads` has what was read of it. */
+function watched(source: StateReader) {
+  const reads = new Set<string>();
+  const state: StateReader = {
+    account(address) {
+      reads.add(address);
+      return source.account(address);
+    },
+    storage(address, slot) {
+      reads.add(`${address} ${slot}`);
+      return source.storage(address, slot);
+    },
+    code: (hash) => source.code(hash),
+    storageEntries: (address) => source.storageEntries(address),
+  };
+  return { state, reads };
+}
+
+/** Changes, return values and reads of the four system calls. @param suffix follows the code of each contract */
 function systemCalls(suffix: Uint8Array, input: Input) {
   const storage = () =>
     new Map(input.slots.map(([slot, value]) => [hashFromBigint(BigInt(slot)), value] as const));
@@ -46,7 +65,8 @@ function systemCalls(suffix: Uint8Array, input: Input) {
       },
     ]),
   );
-  const state = createWorldState(createMemoryState(alloc));
+  const { state: base, reads } = watched(createMemoryState(alloc));
+  const state = createWorldState(base);
   const block = testBlock({ timestamp: input.timestamp, number: input.number });
   const environment = { evm, block, state };
   const { parentHash, beaconRoot: parentBeaconBlockRoot } = input;
@@ -54,6 +74,7 @@ function systemCalls(suffix: Uint8Array, input: Input) {
   return {
     withdrawals: takeWithdrawalRequests(environment),
     consolidations: takeConsolidationRequests(environment),
+    reads: [...reads].sort(),
     storage: state
       .changes()
       .accounts.map(({ address, storage }) => [
@@ -79,7 +100,7 @@ const anInput: fc.Arbitrary<Input> = fc.record({
   beaconRoot: fc.oneof(fc.constant(0n), word).map(hashFromBigint),
 });
 
-test("a contract with known code is changed as by the EVM, and returns the same", () => {
+test("a contract with known code is changed as by the EVM, reads and returns the same", () => {
   fc.assert(
     fc.property(anInput, (input) => {
       assert.deepEqual(systemCalls(EMPTY_BYTES, input), systemCalls(UNREACHED, input));

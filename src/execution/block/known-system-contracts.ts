@@ -1,4 +1,5 @@
 import type { BlockContext } from "../../evm/evm.ts";
+import { SYSTEM_ADDRESS } from "../../params/gas.ts";
 import type { Address } from "../../primitives/address.ts";
 import { bytesToBigint, EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
@@ -53,6 +54,7 @@ export function callKnownContract(
       return undefined;
   }
   // Read as the EVM does, for those who record what a block reads.
+  state.account(SYSTEM_ADDRESS);
   state.code(codeHash);
   return EMPTY_BYTES;
 }

@@ -4,7 +4,7 @@ import type { BegunBlock } from "./assemble-block.ts";
 const PAUSE_MAX = 64;
 
 /**
- * The next block, packed in part before it is due. Where transactions with higher tips keep coming later, what was packed is of no use:
+ * The next block, packed in part before it is due. Where transactions with higher tips keep coming later, what was packed cannot be used:
  * after each such block twice as many are made without.
  */
 export class PackingAhead {

@@ -126,7 +126,7 @@ test("a stored chain is there when its tab was closed and another is opened", {
   await context.close();
 });
 
-test("a page killed between blocks loses none that it was told of", { skip }, async () => {
+test("a page killed between blocks loses none that was answered", { skip }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "evmint-chromium-"));
   const options = { executablePath: path!, args: ["--no-sandbox"] };
   let context = await chromium.launchPersistentContext(folder, options);
@@ -150,7 +150,7 @@ test("a page killed between blocks loses none that it was told of", { skip }, as
     await startNode(again, { home: "killed" });
     const stored = Number(await nodeOf(again).rpc.eth_blockNumber());
     assert.ok(stored >= acknowledged, `${stored} blocks of ${acknowledged}`);
-    // A block more may have been made than the page was told of.
+    // A block more may have been made than the page got an answer for.
     assert.ok(stored <= acknowledged + 2, `${stored} blocks of ${acknowledged}`);
     await transfer(again, 1);
     assert.equal(Number(await nodeOf(again).rpc.eth_blockNumber()), stored + 1);

@@ -1,5 +1,5 @@
 /**
- * Opens a store whose log has an old format, and kills itself when it comes to a fail-point for the given time.
+ * Opens a store whose log has an old format, and kills itself when it reaches a fail-point for the given time.
  *
  *     migration-victim.ts DIRECTORY [FAIL_POINT HITS]
  */

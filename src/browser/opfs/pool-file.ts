@@ -24,7 +24,7 @@ export class PoolFile implements LogFile {
   readonly #handle: SyncAccessHandle;
   readonly #onFree: (file: PoolFile) => void;
 
-  /** @param onFree called when nobody uses the content any more */
+  /** @param onFree called when the content is no longer used */
   constructor(handle: SyncAccessHandle, onFree: (file: PoolFile) => void) {
     this.#handle = handle;
     this.#onFree = onFree;

@@ -16,7 +16,7 @@ class Encryption {
     this.#tagBytes = tagBytes;
   }
 
-  /** Once a cipher. */
+  /** Called once for each cipher. */
   update(plain: Uint8Array): Uint8Array {
     const sealed = this.#encrypt(plain);
     const end = sealed.length - this.#tagBytes;
@@ -48,7 +48,7 @@ class Decryption {
     return this;
   }
 
-  /** Once a cipher; empty where `final` throws. */
+  /** Called once for each cipher; empty where `final` throws. */
   update(ciphertext: Uint8Array): Uint8Array {
     try {
       return this.#decrypt(concatBytes(ciphertext, this.#tag));

@@ -31,7 +31,7 @@ type Input = {
 
 const evm = createEvm();
 const addresses = SYSTEM_CONTRACTS.map(({ address }) => address as Address);
-/** One byte more, which is never reached: the same contracts with hashes that nobody knows. */
+/** One byte more, which is never reached: the same contracts with unknown hashes. */
 const UNREACHED = Uint8Array.of(0);
 
 /** The same state; `reads` has what was read of it. */

@@ -80,7 +80,7 @@ export type BlockIndexOptions = {
   readonly missingRow?: MissingRow;
   /** Memory for the codes read last. */
   readonly codeBytesMax: number;
-  /** Nobody but this index, and the index of addresses, writes rows: the store can undo blocks. */
+  /** This index and the index of addresses are the only writers of rows, so the store can undo blocks. */
   readonly canUndo?: boolean;
 };
 

@@ -7,7 +7,7 @@ import type { Runtime } from "../runtime/runtime.ts";
 import type { CodeMap } from "./code-map.ts";
 import type { OperandStack } from "./operand-stack.ts";
 
-/** As `Loop`, for opcodes that are emitted one after the other: the next one follows by itself. */
+/** As `Loop`, for opcodes that are emitted one after the other: the next one follows directly. */
 export class StraightLine extends Loop {
   override next(): void {}
   override nextSegment(): void {}

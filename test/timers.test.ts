@@ -64,7 +64,7 @@ test("every timer of the node runs inside Failures.guard, or is listed with the 
     const isSource = entry.endsWith(".ts") && !entry.endsWith(".test.ts");
     if (!isSource || /(?:^|[\\/])testing[\\/]/.test(entry)) continue;
     // Runs in browsers.
-    if (/^explorer[\\/]ui[\\/]/.test(entry)) continue;
+    if (/^(?:browser|explorer[\\/]ui)[\\/]/.test(entry)) continue;
     const text = readFileSync(join(SRC, entry), "utf8");
     // Those of node:timers/promises are awaited: what follows throws to the caller.
     const isAwaited = text.includes('from "node:timers/promises"');

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
 import type { TestNode } from "./test-node.ts";
 
 /** Settings that make a test node show its metrics. */
@@ -28,4 +29,16 @@ export async function assertRejectionCounted(
   const before = await rejections(node, transport, reason);
   await work();
   assert.ok((await rejections(node, transport, reason)) > before, `${reason} is not counted`);
+}
+
+/** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
+export async function awaitRejection(
+  node: TestNode,
+  transport: string,
+  reason: string,
+): Promise<() => Promise<void>> {
+  const before = await rejections(node, transport, reason);
+  return async () => {
+    while ((await rejections(node, transport, reason)) === before) await setTimeout(20);
+  };
 }

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { overIpc, request } from "../../support/clients.ts";
-import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
+import {
+  assertRejectionCounted,
+  awaitRejection,
+  metricOf,
+  WITH_METRICS,
+} from "../../support/metrics.ts";
 import { openRaw } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
@@ -55,9 +60,10 @@ test("a message over the limit ends the connection", () =>
 test("answers that nobody reads end the connection, and no more calls are run for it", () =>
   assertCounted("sendBuffer", async () => {
     const { socket, closed } = await openRaw(node.ipcPath);
+    const untilCounted = await awaitRejection(node, "ipc", "sendBuffer");
     socket.pause();
     for (let i = 0; i < 2; i++) socket.write(`[${Array(10).fill(megabyte).join(",")}]`);
-    await setTimeout(300);
+    await untilCounted();
     socket.resume();
     await closed;
   }));

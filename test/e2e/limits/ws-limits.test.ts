@@ -6,8 +6,8 @@ import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { openWs, request } from "../../support/clients.ts";
 import {
   assertRejectionCounted,
+  awaitRejection,
   metricOf,
-  rejections,
   WITH_METRICS,
 } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
@@ -46,11 +46,6 @@ const assertCounted = (reason: string, work: () => Promise<void>) =>
   assertRejectionCounted(node, "ws", reason, work);
 
 /** Until the next rejection for `reason`. */
-async function untilCounted(reason: string): Promise<void> {
-  const before = await rejections(node, "ws", reason);
-  while ((await rejections(node, "ws", reason)) === before) await setTimeout(20);
-}
-
 async function assertServes(): Promise<void> {
   assert.equal((await callHttp(node.url, "eth_chainId")).result, "0x7a69");
 }
@@ -231,10 +226,11 @@ test("connections beyond the limit are refused with 503, and not kept half open"
 test("a client that asks and does not read: nothing more is read from it, then it is cut", () =>
   assertCounted("slowReader", async () => {
     const { socket, closed } = await openFrames();
+    const untilCounted = await awaitRejection(node, "ws", "slowReader");
     socket.pause();
     // Each answer is 500 KB; the system keeps a few MB for the connection.
     for (let i = 0; i < 100; i++) socket.write(frame(0x81, zeros(250_000)));
-    await untilCounted("slowReader");
+    await untilCounted();
     const answered = await metricOf(
       node,
       "rpc_request_duration_seconds_count",
@@ -248,11 +244,12 @@ test("a client that asks and does not read: nothing more is read from it, then i
 test("answers beyond the send buffer end the connection", () =>
   assertCounted("sendBuffer", async () => {
     const { socket, closed } = await openFrames();
+    const untilCounted = await awaitRejection(node, "ws", "sendBuffer");
     socket.pause();
     const batch = `[${Array.from({ length: 12 }, () => zeros(1_000_000)).join(",")}]`;
     // Any one of them may be as large as its own limit.
     for (let i = 0; i < 2; i++) socket.write(frame(0x81, batch));
-    await untilCounted("sendBuffer");
+    await untilCounted();
     socket.resume();
     await closed;
   }));

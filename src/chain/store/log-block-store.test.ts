@@ -70,12 +70,10 @@ describe("LogBlockStore", () => {
             const number = Math.floor(step.rollback * (model.blocks.length - 1));
             store.rollbackTo(number);
             // The chain branches here: the same blocks up to `number`, then others.
-            const kept = model.blocks.slice(0, number + 1);
-            model = new ArchiveModel();
-            for (const block of kept) model.add(block);
+            model = model.upTo(number);
             chain = RandomChain.from(
               seed + operations.length,
-              kept.map(({ record }) => record),
+              model.blocks.map(({ record }) => record),
             );
           }
         }
@@ -110,9 +108,7 @@ describe("LogBlockStore", () => {
           for (let i = 0; i < 40; i++) step();
           for (let number = 38; number > 20; number--) {
             store.rollbackTo(number);
-            const kept = model.blocks.slice(0, -1);
-            model = new ArchiveModel();
-            for (const block of kept) model.add(block);
+            model = model.upTo(number);
           }
         } catch (error) {
           // A merge has no caller to throw at: the append after it says so.

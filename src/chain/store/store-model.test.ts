@@ -109,12 +109,10 @@ test("on disk, with random blocks, prunings, compactions, rollbacks, kills and r
               const first = home.store.proofBase();
               const number = first + Math.floor(step.rollback * (home.store.head()! - first));
               home.store.rollbackTo(number);
-              const left = model.blocks.slice(0, number + 1);
-              model = new ArchiveModel();
-              for (const block of left) model.add(block);
+              model = model.upTo(number);
               chain = RandomChain.from(
                 seed + operations.length,
-                left.map(({ record }) => record),
+                model.blocks.map(({ record }) => record),
               );
             }
           }

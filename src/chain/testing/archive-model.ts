@@ -27,6 +27,13 @@ export class ArchiveModel {
     }
   }
 
+  /** The model of a chain whose last block is `number`. */
+  upTo(number: number): ArchiveModel {
+    const model = new ArchiveModel();
+    for (const block of this.blocks.slice(0, number + 1)) model.add(block);
+    return model;
+  }
+
   /** What block `number` would change if it came after nothing. */
   baseOf(number: number): RandomBlock {
     const state = createMemoryState();

@@ -123,12 +123,10 @@ describe("Retention", () => {
               const first = store.proofBase();
               const number = first + Math.floor(step.rollback * (store.head()! - first));
               store.rollbackTo(number);
-              const left = model.blocks.slice(0, number + 1);
-              model = new ArchiveModel();
-              for (const block of left) model.add(block);
+              model = model.upTo(number);
               chain = RandomChain.from(
                 seed + operations.length,
-                left.map(({ record }) => record),
+                model.blocks.map(({ record }) => record),
               );
             }
           }

@@ -31,6 +31,9 @@ export async function assertRejectionCounted(
   assert.ok((await rejections(node, transport, reason)) > before, `${reason} is not counted`);
 }
 
+/** Longer than anything a test does before a rejection. */
+const REJECTION_MS = 30_000;
+
 /** Resolves with a function that waits until `transport` has rejected something for `reason` since. */
 export async function awaitRejection(
   node: TestNode,
@@ -39,6 +42,10 @@ export async function awaitRejection(
 ): Promise<() => Promise<void>> {
   const before = await rejections(node, transport, reason);
   return async () => {
-    while ((await rejections(node, transport, reason)) === before) await setTimeout(20);
+    const deadline = Date.now() + REJECTION_MS;
+    while ((await rejections(node, transport, reason)) === before) {
+      assert.ok(Date.now() < deadline, `nothing was rejected over ${transport} for ${reason}`);
+      await setTimeout(20);
+    }
   };
 }

@@ -11,13 +11,7 @@ import {
 import { openRaw } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
-
-const TARGET = `0x${"aa".repeat(20)}`;
-const megabyte = request("eth_call", [
-  { to: TARGET },
-  "latest",
-  { [TARGET]: { code: "0x620ffff05ff3" } },
-]);
+import { slowZerosCall, zerosCall } from "../../support/zeros-call.ts";
 
 let node: TestNode;
 before(async () => {
@@ -62,7 +56,8 @@ test("answers that nobody reads end the connection, and no more calls are run fo
     const { socket, closed } = await openRaw(node.ipcPath);
     const untilCounted = await awaitRejection(node, "ipc", "sendBuffer");
     socket.pause();
-    for (let i = 0; i < 2; i++) socket.write(`[${Array(10).fill(megabyte).join(",")}]`);
+    const batch = `[${Array(10).fill(slowZerosCall(1_000_000)).join(",")}]`;
+    socket.write(batch + batch);
     await untilCounted();
     socket.resume();
     await closed;
@@ -74,7 +69,7 @@ test("a client that asks and does not read holds up nobody but itself", async ()
   const calls = () => metricOf(node, "rpc_request_duration_seconds_count", 'method="eth_call"');
   const before = await calls();
   for (let i = 0; i < 50; i++) {
-    socket.write(megabyte);
+    socket.write(zerosCall(1_000_000));
     await new Promise(setImmediate);
   }
   await setTimeout(300);

@@ -5,6 +5,7 @@ import { request } from "../../support/clients.ts";
 import { assertRejectionCounted, metricOf, WITH_METRICS } from "../../support/metrics.ts";
 import { openRaw, type RawSocket } from "../../support/raw-socket.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
+import { zerosCall } from "../../support/zeros-call.ts";
 
 /** The sums over all connections and transports: of unread input, of unsent output, of subscriptions. */
 
@@ -124,13 +125,7 @@ test("a small honest request that waits survives a crowd of large ones", async (
 
 test("unsent output: the slowest readers are cut when all together are too slow", () =>
   assertRejectionCounted(node, "http", "outputMemory", async () => {
-    const target = `0x${"aa".repeat(20)}`;
-    const megabyte = request("eth_call", [
-      { to: target },
-      "latest",
-      { [target]: { code: "0x620ffff05ff3" } },
-    ]);
-    const batch = `[${Array(6).fill(megabyte).join(",")}]`;
+    const batch = `[${Array(6).fill(zerosCall(1_000_000)).join(",")}]`;
     const readers = [];
     for (let i = 0; i < 4; i++) {
       const raw = await openRaw(node.url);

@@ -11,7 +11,7 @@ import {
 import { openRaw } from "../../support/raw-socket.ts";
 import { NEEDS_SOLO } from "../../support/test-engine.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
-import { slowZerosCall, zerosCall } from "../../support/zeros-call.ts";
+import { slowBatch, zerosCall } from "../../support/zeros-call.ts";
 
 let node: TestNode;
 before(async () => {
@@ -56,8 +56,7 @@ test("answers that nobody reads end the connection, and no more calls are run fo
     const { socket, closed } = await openRaw(node.ipcPath);
     const untilCounted = await awaitRejection(node, "ipc", "sendBuffer");
     socket.pause();
-    const batch = `[${Array(10).fill(slowZerosCall(1_000_000)).join(",")}]`;
-    socket.write(batch + batch);
+    socket.write(slowBatch(10, 1_000_000).repeat(2));
     await untilCounted();
     socket.resume();
     await closed;

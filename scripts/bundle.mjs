@@ -55,11 +55,11 @@ export async function bundle(root, outdir) {
   writeFileSync(join(outdir, "LICENSES.txt"), licensesOf(root, Object.keys(metafile.inputs)));
 }
 
-/** Puts interpreters that are emitted now into `src/evm/stored-interpreters.ts`. */
+/** Puts interpreters that are emitted now into `src/evm/modules/stored-interpreters.ts`. */
 async function storedInterpreters(root, build) {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/evm/emit-stored-interpreters.ts"],
+    entryPoints: ["src/evm/modules/emit-stored-interpreters.ts"],
     ...{ bundle: true, platform: "node", format: "esm", write: false },
   });
   const source = Buffer.from(outputFiles[0].contents).toString("base64");
@@ -68,7 +68,7 @@ async function storedInterpreters(root, build) {
   return {
     name: "stored-interpreters",
     setup: ({ onLoad }) =>
-      onLoad({ filter: /src\/evm\/stored-interpreters\.ts$/ }, () => ({ contents, loader: "js" })),
+      onLoad({ filter: /src\/evm\/modules\/stored-interpreters\.ts$/ }, () => ({ contents, loader: "js" })),
   };
 }
 

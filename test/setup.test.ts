@@ -76,9 +76,9 @@ export function createNode(_options?: CreateNodeOptions): Promise<EvmintNode> {
 export type EvmintNode = AsyncDisposable & { stop(): Promise<void> };
 `,
   );
-  mkdirSync(join(clone, "src/evm"));
+  mkdirSync(join(clone, "src/evm/modules"), { recursive: true });
   writeFileSync(
-    join(clone, "src/evm/emit-stored-interpreters.ts"),
+    join(clone, "src/evm/modules/emit-stored-interpreters.ts"),
     "export const emitStoredInterpreters = () => ({});\n",
   );
   writeFileSync(join(clone, "src/bundle/viem.ts"), "export const viem = 1;\n");

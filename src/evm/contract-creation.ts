@@ -3,9 +3,9 @@ import { keccak256Hash } from "../primitives/keccak.ts";
 import { create2Address, createAddress } from "./create-address.ts";
 import { endWithoutFrame, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import type { Halt } from "./halts.ts";
-import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
+import { traceEnter } from "./hooks/trace-frames.ts";
+import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
 import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
-import { traceEnter } from "./trace-frames.ts";
 
 const NONCE_MAX = (1n << 64n) - 1n;
 

@@ -1,16 +1,15 @@
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { CodeCache } from "./code-cache.ts";
-import { CompiledTier, type TierOptions } from "./compiled-tier.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
-
 import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
+import { notifyStep } from "./hooks/step.ts";
+import { costOfHaltedStep } from "./hooks/step-cost.ts";
 import { createHost, delegateOf } from "./host.ts";
-import { createInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
+import { CodeCache } from "./memory/code-cache.ts";
 import {
   BLOB_HASHES,
   BLOB_HASHES_MAX,
@@ -23,13 +22,15 @@ import {
   request,
   STACK_TOP,
   WORD,
-} from "./layout.ts";
-import type { LinearMemory } from "./linear-memory.ts";
-import { Logs } from "./logs.ts";
+} from "./memory/layout.ts";
+import type { LinearMemory } from "./memory/linear-memory.ts";
+import { Logs } from "./memory/logs.ts";
+import { Records, type WarmSet } from "./memory/records.ts";
 import { enterCall } from "./message-call.ts";
+import { CompiledTier, type TierOptions } from "./modules/compiled-tier.ts";
+import { createInterpreter, type HostFunctions, type Interpreter } from "./modules/interpreters.ts";
 import { opcodesOf } from "./opcodes.ts";
 import { executePlainTransfer } from "./plain-transfer.ts";
-import { Records, type WarmSet } from "./records.ts";
 import { rulesOf } from "./rules.ts";
 import { selfDestruct } from "./self-destruct.ts";
 import {
@@ -46,8 +47,6 @@ import {
   type Session,
 } from "./session.ts";
 import type { State } from "./state.ts";
-import { notifyStep } from "./step.ts";
-import { costOfHaltedStep } from "./step-cost.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */

@@ -1,8 +1,8 @@
 import { invariant } from "../errors.ts";
-import type { TierOptions } from "./compiled-tier.ts";
 import { Driver } from "./driver.ts";
 import type { BlockContext, Evm, ExecuteOptions, ExecutionResult, Message } from "./evm.ts";
-import { LinearMemory } from "./linear-memory.ts";
+import { LinearMemory } from "./memory/linear-memory.ts";
+import type { TierOptions } from "./modules/compiled-tier.ts";
 import { precompilesAt } from "./precompiles/index.ts";
 import type { State } from "./state.ts";
 

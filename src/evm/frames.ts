@@ -1,5 +1,6 @@
-import { placedSize } from "./code-cache.ts";
-import { FRAME_STRIDE, FRAMES, frame, globals, record, request } from "./layout.ts";
+import { traceExit } from "./hooks/trace-frames.ts";
+import { placedSize } from "./memory/code-cache.ts";
+import { FRAME_STRIDE, FRAMES, frame, globals, record, request } from "./memory/layout.ts";
 import {
   align32,
   CREATE,
@@ -10,7 +11,6 @@ import {
   revertFrame,
   type Session,
 } from "./session.ts";
-import { traceExit } from "./trace-frames.ts";
 
 /**
  * Saves the running frame and begins one above it for `request`. Account, caller, value and static are as in the parent

@@ -1,9 +1,9 @@
 import { addressFromBytes } from "../primitives/address.ts";
-import type { HostFunctions } from "./interpreters.ts";
-import { frame, record } from "./layout.ts";
+import { notifyStep } from "./hooks/step.ts";
+import { StepPriced } from "./hooks/step-cost.ts";
+import { frame, record } from "./memory/layout.ts";
+import type { HostFunctions } from "./modules/interpreters.ts";
 import { accountOf, LinearMemoryExhausted, OutOfTime, type Session } from "./session.ts";
-import { notifyStep } from "./step.ts";
-import { StepPriced } from "./step-cost.ts";
 
 /** Steps between two readings of the clock: one costs 40 ns, a traced step a thousand and more, so gas says nothing of its time. */
 const STEPS_PER_CHECK = 16;

@@ -2,7 +2,8 @@ import type { Checkpoint } from "../crypto/checkpoint.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Precompile } from "./evm.ts";
 import { endWithoutFrame, pushFrame, useCachedCode } from "./frames.ts";
-import { DEPTH_MAX, flag, frame, globals, record, request } from "./layout.ts";
+import { traceEnter } from "./hooks/trace-frames.ts";
+import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
 import {
   CALL,
   CALLCODE,
@@ -15,7 +16,6 @@ import {
   type Session,
   STATICCALL,
 } from "./session.ts";
-import { traceEnter } from "./trace-frames.ts";
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 

@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { EMPTY_CODE_HASH } from "./code-cache.ts";
 import type { ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
+import { EMPTY_CODE_HASH } from "./memory/code-cache.ts";
 import type { State } from "./state.ts";
 
 /**

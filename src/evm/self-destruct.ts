@@ -1,6 +1,6 @@
-import { flag, frame, record, request } from "./layout.ts";
+import { traceSelfDestruct } from "./hooks/trace-frames.ts";
+import { flag, frame, record, request } from "./memory/layout.ts";
 import type { Session } from "./session.ts";
-import { traceSelfDestruct } from "./trace-frames.ts";
 
 /**
  * SELFDESTRUCT of the running account in favour of `request.target` (Yellow Paper 9.4, A_s). From Cancun the account goes

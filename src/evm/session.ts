@@ -1,12 +1,12 @@
 import type { Address } from "../primitives/address.ts";
-import type { Code, CodeCache } from "./code-cache.ts";
 import type { BlockContext, Precompile } from "./evm.ts";
 import type { Halt } from "./halts.ts";
-import type { Interpreter } from "./interpreters.ts";
-import { ADDRESS_KEY, frame, globals, WORD } from "./layout.ts";
-import type { LinearMemory } from "./linear-memory.ts";
-import type { Logs } from "./logs.ts";
-import type { Records } from "./records.ts";
+import type { Code, CodeCache } from "./memory/code-cache.ts";
+import { ADDRESS_KEY, frame, globals, WORD } from "./memory/layout.ts";
+import type { LinearMemory } from "./memory/linear-memory.ts";
+import type { Logs } from "./memory/logs.ts";
+import type { Records } from "./memory/records.ts";
+import type { Interpreter } from "./modules/interpreters.ts";
 import type { Rules } from "./rules.ts";
 import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";

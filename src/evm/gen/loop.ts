@@ -1,7 +1,7 @@
 import { i32, i64, type Local, type Operand } from "../../wasm/code.ts";
 import { call, type FunctionBuilder, type Label } from "../../wasm/function.ts";
 import { exit, haltCode } from "../halts.ts";
-import { frame, globals, STACK_WORDS_MAX, WORD } from "../layout.ts";
+import { frame, globals, STACK_WORDS_MAX, WORD } from "../memory/layout.ts";
 import { ACCESS_OPCODES, type Opcode } from "../opcodes.ts";
 import type { Runtime } from "./runtime/runtime.ts";
 import { limb, orAll } from "./words.ts";

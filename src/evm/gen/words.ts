@@ -1,6 +1,6 @@
 import { type Code, i32, i64, type Local, type Operand, v128 } from "../../wasm/code.ts";
 import type { FunctionBuilder } from "../../wasm/function.ts";
-import { REVERSED_LANES, ZEROS } from "../layout.ts";
+import { REVERSED_LANES, ZEROS } from "../memory/layout.ts";
 
 /** The four 64-bit limbs of a word, lowest first. */
 export type Limbs = readonly [Local, Local, Local, Local];

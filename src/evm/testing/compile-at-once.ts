@@ -1,6 +1,6 @@
-import type { ContractCompiler, TierOptions } from "../compiled-tier.ts";
 import { emitContract } from "../gen/compiled/contract.ts";
-import { compileOptimised } from "../interpreters.ts";
+import type { ContractCompiler, TierOptions } from "../modules/compiled-tier.ts";
+import { compileOptimised } from "../modules/interpreters.ts";
 import { rulesOf } from "../rules.ts";
 
 /** Modules remembered before all are forgotten: tests run a great many programs once. */

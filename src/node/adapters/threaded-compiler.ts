@@ -1,4 +1,4 @@
-import type { ContractCompiler } from "../../evm/compiled-tier.ts";
+import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Logger } from "../../telemetry/logger.ts";

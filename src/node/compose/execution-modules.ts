@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
-import type { ContractCompiler } from "../../evm/compiled-tier.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { Evm } from "../../evm/evm.ts";
+import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
 
 /** The engine of this thread: it takes 250 MB of address space, and holds nothing of a chain but code by its hash. */

@@ -1,5 +1,5 @@
 import { emitContract } from "../../evm/gen/compiled/contract.ts";
-import { compileOptimised } from "../../evm/interpreters.ts";
+import { compileOptimised } from "../../evm/modules/interpreters.ts";
 import { rulesOf } from "../../evm/rules.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import { serveTasks } from "./serve-tasks.ts";

@@ -1,5 +1,5 @@
-import { writeSegments } from "../../analyse.ts";
-import { STACK_WORDS_MAX, WORD } from "../../layout.ts";
+import { writeSegments } from "../../memory/analyse.ts";
+import { STACK_WORDS_MAX, WORD } from "../../memory/layout.ts";
 import type { Opcode } from "../../opcodes.ts";
 
 const JUMP = 0x56;
@@ -11,7 +11,7 @@ export const BLOCK_MASK = 0x7fff;
 /** Of one contract: each has a case in a table of jumps, and most contracts have some hundred. */
 export const BLOCKS_MAX = 8192;
 
-/** Gas and stack bounds of the run of opcodes that begins at an offset; see `../../analyse.ts`. */
+/** Gas and stack bounds of the run of opcodes that begins at an offset; see `../../memory/analyse.ts`. */
 export type Segment = {
   readonly gas: bigint;
   /** Words the stack must hold */

@@ -2,7 +2,7 @@ import { i32, i64, type Local } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import { ModuleBuilder } from "../../../wasm/module.ts";
 import { exit, haltCode } from "../../halts.ts";
-import { frame, globals, STACK_WORDS_MAX, WORD } from "../../layout.ts";
+import { frame, globals, STACK_WORDS_MAX, WORD } from "../../memory/layout.ts";
 import { opcodesOf } from "../../opcodes.ts";
 import type { Rules } from "../../rules.ts";
 import { takeSlice } from "../loop.ts";

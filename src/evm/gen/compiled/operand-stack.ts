@@ -1,6 +1,6 @@
 import { i32, i64, type Local, type Operand, v128 } from "../../../wasm/code.ts";
 import type { FunctionBuilder } from "../../../wasm/function.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import { ZERO_HALF } from "../words.ts";
 
 /** A 64-bit part of a word: a variable, or a number known when the code is emitted. */

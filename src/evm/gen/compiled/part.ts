@@ -1,7 +1,7 @@
 import { i32, type Local } from "../../../wasm/code.ts";
 import type { FunctionBuilder, Label } from "../../../wasm/function.ts";
 import { exit } from "../../halts.ts";
-import { frame } from "../../layout.ts";
+import { frame } from "../../memory/layout.ts";
 import { Loop } from "../loop.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { CodeMap } from "./code-map.ts";

@@ -1,7 +1,7 @@
 import { i32, i64, type Operand } from "../../../wasm/code.ts";
 import { call, type Label } from "../../../wasm/function.ts";
 import { exit, haltCode } from "../../halts.ts";
-import { frame, globals, STACK_WORDS_MAX } from "../../layout.ts";
+import { frame, globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
 import type { Opcode } from "../../opcodes.ts";
 import { emitOpcode } from "../opcodes/opcode-emitters.ts";
 import { immediateLength, isLeaving } from "./code-map.ts";

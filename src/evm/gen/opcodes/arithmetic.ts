@@ -1,6 +1,6 @@
 import { i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import type { Loop } from "../loop.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { limb, loadWord, multiplyHigh, orAll, storeSmall, storeWord } from "../words.ts";

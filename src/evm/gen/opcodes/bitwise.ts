@@ -1,6 +1,6 @@
 import { type Code, i32, i64, type Operand, v128 } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { isSmall, limb, storeSmall } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";

@@ -1,5 +1,5 @@
 import { type Code, i32, i64, type Operand } from "../../../wasm/code.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import type { Loop } from "../loop.ts";
 import { equalWords, isZeroWord, limb, storeSmall } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";

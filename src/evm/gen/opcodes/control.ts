@@ -1,6 +1,6 @@
 import { i32, i64 } from "../../../wasm/code.ts";
 import { exit } from "../../halts.ts";
-import { frame, globals, WORD } from "../../layout.ts";
+import { frame, globals, WORD } from "../../memory/layout.ts";
 import { isZeroWord, storeSmall } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 import { jumpToWord } from "./jumps.ts";

@@ -8,7 +8,7 @@ import {
   globals,
   record,
   WORD,
-} from "../../layout.ts";
+} from "../../memory/layout.ts";
 import { copyWord, isSmall, limb, storeSmall, storeZero, wordFromBytes } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 

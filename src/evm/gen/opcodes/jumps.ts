@@ -1,6 +1,6 @@
 import { i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { haltCode } from "../../halts.ts";
-import { frame } from "../../layout.ts";
+import { frame } from "../../memory/layout.ts";
 import type { Loop } from "../loop.ts";
 import { isSmall, limb } from "../words.ts";
 

@@ -2,7 +2,7 @@ import { COPY_WORD_GAS, KECCAK_WORD_GAS } from "../../../params/gas.ts";
 import { i32, i64, memory as linearMemory } from "../../../wasm/code.ts";
 import { call } from "../../../wasm/function.ts";
 import { haltCode } from "../../halts.ts";
-import { frame, WORD } from "../../layout.ts";
+import { frame, WORD } from "../../memory/layout.ts";
 import type { Loop } from "../loop.ts";
 import { bytesFromWord, isSmall, limb, orAll, storeSmall, wordFromBytes } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";

@@ -1,5 +1,5 @@
 import { v128 } from "../../../wasm/code.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import { copyWord, reverseBytes, storeZero, ZERO_HALF } from "../words.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 import { jumpAfterPush2 } from "./jumps.ts";

@@ -2,7 +2,7 @@ import { LOG_BYTE_GAS, SSTORE_SENTRY_GAS } from "../../../params/gas.ts";
 import { i32, i64, type Local } from "../../../wasm/code.ts";
 import { call } from "../../../wasm/function.ts";
 import { haltCode } from "../../halts.ts";
-import { frame, globals, record, TRANSIENT, WORD } from "../../layout.ts";
+import { frame, globals, record, TRANSIENT, WORD } from "../../memory/layout.ts";
 import type { Loop } from "../loop.ts";
 import { slotRecord } from "../runtime/storage.ts";
 import { copyWord, limb, storeSmall, storeZero } from "../words.ts";

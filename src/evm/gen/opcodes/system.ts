@@ -1,7 +1,7 @@
 import { i32 } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
 import { exit } from "../../halts.ts";
-import { globals, request } from "../../layout.ts";
+import { globals, request } from "../../memory/layout.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import type { Emitter, Emitters } from "./emitter.ts";
 

@@ -2,7 +2,7 @@ import { COLD_ACCOUNT_ACCESS_GAS, COLD_SLOAD_GAS, WARM_ACCESS_GAS } from "../../
 import { i32, i64 } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { ADDRESS_KEY, flag, record } from "../../layout.ts";
+import { ADDRESS_KEY, flag, record } from "../../memory/layout.ts";
 import type { Rules } from "../../rules.ts";
 import { limb } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";

@@ -13,7 +13,7 @@ import { i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
 import { haltCode } from "../../halts.ts";
-import { flag, frame, globals, record, request, WORD } from "../../layout.ts";
+import { flag, frame, globals, record, request, WORD } from "../../memory/layout.ts";
 import type { Rules } from "../../rules.ts";
 import { copyWord, isSmall, isZeroWord, limb, storeZero } from "../words.ts";
 import type { AccessFunctions } from "./access.ts";

@@ -2,7 +2,7 @@ import { COPY_WORD_GAS } from "../../../params/gas.ts";
 import { i32, i64, memory, v128 } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { frame, WORD } from "../../layout.ts";
+import { frame, WORD } from "../../memory/layout.ts";
 import { isSmall, limb } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";
 

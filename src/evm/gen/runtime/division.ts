@@ -1,7 +1,7 @@
 import { type Code, i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { NORMALISED_NUMERATOR, QUOTIENT, REMAINDER } from "../../layout.ts";
+import { NORMALISED_NUMERATOR, QUOTIENT, REMAINDER } from "../../memory/layout.ts";
 import { multiplyHigh, storeZero } from "../words.ts";
 
 /** Two limbs of a number of 128 bits. */

@@ -3,7 +3,7 @@ import { i32, i64, memory } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
 import { haltCode } from "../../halts.ts";
-import { frame, globals, PAGE } from "../../layout.ts";
+import { frame, globals, PAGE } from "../../memory/layout.ts";
 import { isSmall, isZeroWord, limb } from "../words.ts";
 
 /** geth's 0x1FFFFFFFE0: more memory would cost more gas than 64 bits hold. */

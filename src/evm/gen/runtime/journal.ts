@@ -11,7 +11,7 @@ import {
   record,
   UNDO_END,
   UNDO_SIZE,
-} from "../../layout.ts";
+} from "../../memory/layout.ts";
 import { copyWord, equalWords, isZeroWord, limb, loadWord, storeZero } from "../words.ts";
 
 export type Journal = {

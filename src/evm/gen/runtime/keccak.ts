@@ -9,7 +9,7 @@ import {
   KECCAK_PARITIES,
   KECCAK_ROUND_CONSTANTS,
   KECCAK_STATE,
-} from "../../layout.ts";
+} from "../../memory/layout.ts";
 import { copyWord, reverseBytes } from "../words.ts";
 
 /** Bytes absorbed by one permutation of Keccak-256: 1600 − 2·256 bits. */

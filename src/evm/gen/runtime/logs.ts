@@ -1,7 +1,7 @@
 import { i32, type Local, memory, v128 } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { frame, globals, LOG_TOPICS, logEntry, record, WORD } from "../../layout.ts";
+import { frame, globals, LOG_TOPICS, logEntry, record, WORD } from "../../memory/layout.ts";
 import { bytesFromWord } from "../words.ts";
 import type { Imports } from "./imports.ts";
 

@@ -1,7 +1,7 @@
 import { i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { BASE, NUMERATOR, POWER, QUOTIENT, REMAINDER, WORD } from "../../layout.ts";
+import { BASE, NUMERATOR, POWER, QUOTIENT, REMAINDER, WORD } from "../../memory/layout.ts";
 import { copyWord, isZeroWord, limb, loadWord, multiplyHigh, orAll, storeWord } from "../words.ts";
 import { defineDivide } from "./division.ts";
 

@@ -1,7 +1,7 @@
 import { type Code, i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import type { FunctionBuilder, FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { WORD } from "../../layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import { isSmall, limb, loadWord, storeWord } from "../words.ts";
 
 /** SHL, SHR, SAR (EIP-145) and SIGNEXTEND; each takes the stack pointer: amount on top, value under it. */

@@ -11,7 +11,7 @@ import {
 import { i32, i64, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { frame, globals, record } from "../../layout.ts";
+import { frame, globals, record } from "../../memory/layout.ts";
 import type { Rules } from "../../rules.ts";
 import { copyWord, equalWords, isZeroWord } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";

@@ -1,5 +1,5 @@
 import { i32, i64, type Operand } from "../../../../wasm/code.ts";
-import { environment, frame, record } from "../../../layout.ts";
+import { environment, frame, record } from "../../../memory/layout.ts";
 import { hold, type Inline } from "./operands.ts";
 
 function word(address: Operand, offset = 0): Inline {

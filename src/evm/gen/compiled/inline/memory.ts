@@ -1,6 +1,6 @@
 import { i32, i64, type Local, type Operand, v128 } from "../../../../wasm/code.ts";
 import { call } from "../../../../wasm/function.ts";
-import { ADDRESS_KEY, frame, globals, WORD } from "../../../layout.ts";
+import { ADDRESS_KEY, frame, globals, WORD } from "../../../memory/layout.ts";
 import { reverseBytes, ZERO_HALF } from "../../words.ts";
 import { anyBits, knownValue } from "../limbs.ts";
 import type { FourLimbs, Word } from "../operand-stack.ts";

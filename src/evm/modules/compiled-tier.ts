@@ -1,10 +1,10 @@
-import type { Hardfork } from "../params/hardforks.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Code, CodeCache } from "./code-cache.ts";
-import { exit } from "./halts.ts";
+import type { Hardfork } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { exit } from "../halts.ts";
+import type { Code, CodeCache } from "../memory/code-cache.ts";
+import { frame, request } from "../memory/layout.ts";
+import type { LinearMemory } from "../memory/linear-memory.ts";
 import { createBorderedInterpreter, type HostFunctions, type Interpreter } from "./interpreters.ts";
-import { frame, request } from "./layout.ts";
-import type { LinearMemory } from "./linear-memory.ts";
 
 /** Where engines get compiled contracts from. One may serve several engines. */
 export interface ContractCompiler {

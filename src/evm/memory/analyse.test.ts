@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hexToBytes } from "../primitives/hex.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import { opcodesOf } from "../opcodes.ts";
 import { writeSegments } from "./analyse.ts";
-import { opcodesOf } from "./opcodes.ts";
 
 type Segment = {
   readonly gas: number;

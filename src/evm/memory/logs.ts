@@ -1,6 +1,6 @@
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Log } from "../types/receipt.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Log } from "../../types/receipt.ts";
 import { frame, globals, LOG_TOPICS, LOGS, LOGS_END, logEntry, record, WORD } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
 

@@ -1,7 +1,7 @@
-import type { Address } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { keccakRoundConstants } from "./gen/runtime/keccak.ts";
+import type { Address } from "../../primitives/address.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { keccakRoundConstants } from "../gen/runtime/keccak.ts";
 import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, REVERSED_LANES, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;

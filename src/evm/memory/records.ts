@@ -1,6 +1,7 @@
-import type { Address } from "../primitives/address.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Precompile } from "../evm.ts";
+import type { State } from "../state.ts";
 import type { CodeCache } from "./code-cache.ts";
-import type { Precompile } from "./evm.ts";
 import {
   flag,
   globals,
@@ -13,7 +14,6 @@ import {
   UNDO,
 } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
-import type { State } from "./state.ts";
 
 /** What is warm before the first opcode (EIP-2929). */
 export type WarmSet = {

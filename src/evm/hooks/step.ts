@@ -1,10 +1,10 @@
-import type { Address } from "../primitives/address.ts";
-import type { Hash } from "../primitives/hash.ts";
-import type { Halt } from "./halts.ts";
-import { flag, frame, globals, record, TRACE_KEY, WORD } from "./layout.ts";
-import { ACCESS_OPCODES } from "./opcodes.ts";
-import { accountOf, type Session } from "./session.ts";
-import type { AccessStep, Step, StepAccount } from "./tracer.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import type { Halt } from "../halts.ts";
+import { flag, frame, globals, record, TRACE_KEY, WORD } from "../memory/layout.ts";
+import { ACCESS_OPCODES } from "../opcodes.ts";
+import { accountOf, type Session } from "../session.ts";
+import type { AccessStep, Step, StepAccount } from "../tracer.ts";
 
 /** Calls the step hooks of the tracer that want the opcode at `frame.pc`. */
 export function notifyStep(session: Session, halt?: Halt): void {

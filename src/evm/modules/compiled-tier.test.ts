@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assemble } from "../../bench/evm/programs.ts";
-import { generateCase } from "../../test/fuzz/generate.ts";
-import { difference, runScene, sceneOf } from "../../test/fuzz/run.ts";
-import type { Address } from "../primitives/address.ts";
-import { createMemoryState } from "../state/memory-state.ts";
-import { createWorldState } from "../state/world-state.ts";
+import { assemble } from "../../../bench/evm/programs.ts";
+import { generateCase } from "../../../test/fuzz/generate.ts";
+import { difference, runScene, sceneOf } from "../../../test/fuzz/run.ts";
+import type { Address } from "../../primitives/address.ts";
+import { createMemoryState } from "../../state/memory-state.ts";
+import { createWorldState } from "../../state/world-state.ts";
+import { createEvm } from "../engine.ts";
+import type { ExecuteOptions } from "../evm.ts";
+import { compileAtOnce } from "../testing/compile-at-once.ts";
+import { testBlock, testMessage } from "../testing/environment.ts";
 import type { ContractCompiler } from "./compiled-tier.ts";
-import { createEvm } from "./engine.ts";
-import type { ExecuteOptions } from "./evm.ts";
-import { compileAtOnce } from "./testing/compile-at-once.ts";
-import { testBlock, testMessage } from "./testing/environment.ts";
 
 const PROGRAMS = 40;
 const contract = `0x${"cc".repeat(20)}` as Address;

@@ -1,10 +1,10 @@
-import { WARM_ACCESS_GAS } from "../params/gas.ts";
-import { isAtLeast } from "../params/hardforks.ts";
-import type { Halt } from "./halts.ts";
-import type { Interpreter } from "./interpreters.ts";
-import { frame, globals } from "./layout.ts";
-import { opcodesOf } from "./opcodes.ts";
-import { LinearMemoryExhausted, type Session } from "./session.ts";
+import { WARM_ACCESS_GAS } from "../../params/gas.ts";
+import { isAtLeast } from "../../params/hardforks.ts";
+import type { Halt } from "../halts.ts";
+import { frame, globals } from "../memory/layout.ts";
+import type { Interpreter } from "../modules/interpreters.ts";
+import { opcodesOf } from "../opcodes.ts";
+import { LinearMemoryExhausted, type Session } from "../session.ts";
 
 /** Thrown through the emitted code: the measured opcode has paid everything. */
 export class StepPriced extends Error {}

@@ -1,5 +1,5 @@
+import type { Opcode } from "../opcodes.ts";
 import { STACK_WORDS_MAX, WORD } from "./layout.ts";
-import type { Opcode } from "./opcodes.ts";
 
 /**
  * The segment table of `code`: for every byte 8 bytes, zero where no segment begins.

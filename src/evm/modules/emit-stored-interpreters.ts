@@ -1,5 +1,5 @@
-import { emitInterpreter } from "./gen/interpreter.ts";
-import { rulesOf } from "./rules.ts";
+import { emitInterpreter } from "../gen/interpreter.ts";
+import { rulesOf } from "../rules.ts";
 import { TEMPLATE_SEED } from "./seeded-module.ts";
 
 /** What `STORED_INTERPRETERS` has in a build: the interpreter that a new chain runs on. */

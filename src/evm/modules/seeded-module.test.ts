@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { emitInterpreter } from "../gen/interpreter.ts";
+import { rulesOf } from "../rules.ts";
 import { emitStoredInterpreters } from "./emit-stored-interpreters.ts";
-import { emitInterpreter } from "./gen/interpreter.ts";
-import { rulesOf } from "./rules.ts";
 import { type Seed, seededModule, TEMPLATE_SEED } from "./seeded-module.ts";
 
 const stored = Buffer.from(emitStoredInterpreters()["osaka fast"]!, "base64");

@@ -1,11 +1,11 @@
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { Hash } from "../primitives/hash.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
+import { writeBlocks } from "../gen/compiled/code-map.ts";
+import type { Opcode } from "../opcodes.ts";
 import { writeSegments } from "./analyse.ts";
-import { writeBlocks } from "./gen/compiled/code-map.ts";
 import { CODE, CODE_END } from "./layout.ts";
 import type { LinearMemory } from "./linear-memory.ts";
-import type { Opcode } from "./opcodes.ts";
 
 /** Contract code and, once it was called, its position in linear memory. */
 export type Code = {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
-import type { Hardfork } from "../params/hardforks.ts";
-import { emitInterpreter } from "./gen/interpreter.ts";
-import type { Build } from "./gen/loop.ts";
-import { rulesOf } from "./rules.ts";
+import type { Hardfork } from "../../params/hardforks.ts";
+import { emitInterpreter } from "../gen/interpreter.ts";
+import type { Build } from "../gen/loop.ts";
+import { rulesOf } from "../rules.ts";
 import { type Seed, seededModule } from "./seeded-module.ts";
 import { STORED_INTERPRETERS } from "./stored-interpreters.ts";
 

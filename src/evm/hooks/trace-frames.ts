@@ -1,5 +1,5 @@
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import { frame, globals, record, request } from "./layout.ts";
+import { EMPTY_BYTES } from "../../primitives/bytes.ts";
+import { frame, globals, record, request } from "../memory/layout.ts";
 import {
   CALL,
   CALLCODE,
@@ -9,8 +9,8 @@ import {
   type FrameResult,
   type Session,
   STATICCALL,
-} from "./session.ts";
-import type { FrameStart } from "./tracer.ts";
+} from "../session.ts";
+import type { FrameStart } from "../tracer.ts";
 
 const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {
   [CREATE]: "CREATE",

@@ -27,6 +27,8 @@ export type GasFunctions = {
   readonly rangeEnd: FunctionRef;
   /** expand(gas, end): charges for memory up to `end` and provides it (Yellow Paper, appendix H.1, C_mem) */
   readonly expand: FunctionRef;
+  /** expandLater(gas, end, unpaid): as expand, where `unpaid` gas is still to be taken off `gas`, also off the result */
+  readonly expandLater: FunctionRef;
 };
 
 /** Gas is lent in slices when a call has a deadline, so that loops need no counter of their own. */
@@ -112,5 +114,13 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     f.return(i64.of(gas));
   });
 
-  return { refillGas, charge, rangeEnd, expand };
+  const expandLater = module.define(["i64", "i64", "i64"], ["i64"], (f, gas, end, unpaid) => {
+    const paid = f.i64(call(charge, gas!, unpaid!));
+    f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+    f.set(paid, call(expand, paid, end!));
+    f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+    f.return(i64.add(paid, unpaid!));
+  });
+
+  return { refillGas, charge, rangeEnd, expand, expandLater };
 }

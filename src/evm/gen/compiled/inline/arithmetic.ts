@@ -5,7 +5,7 @@ import type { Runtime } from "../../runtime/runtime.ts";
 import { multiplyHigh } from "../../words.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
 import type { FourLimbs } from "../operand-stack.ts";
-import type { PathState } from "../part.ts";
+import type { PathState } from "../path-state.ts";
 import { shiftLeft, shiftRight } from "./bitwise.ts";
 import { binary, hold, type Inline } from "./operands.ts";
 

@@ -4,7 +4,7 @@ import { ADDRESS_KEY, frame, globals, WORD } from "../../../memory/layout.ts";
 import { reverseBytes, ZERO_HALF } from "../../words.ts";
 import { anyBits, knownValue } from "../limbs.ts";
 import type { FourLimbs, Word } from "../operand-stack.ts";
-import type { PathState } from "../part.ts";
+import type { PathState } from "../path-state.ts";
 import { hold, type Inline } from "./operands.ts";
 
 /** Bytes at an address in linear memory, plus a known offset. */
@@ -18,7 +18,8 @@ function memoryAt(path: PathState, word: Word, size: number): Place {
   const { f, loop, runtime } = path.part;
   const known = knownValue(word.limbs);
   const expand = (end: Operand) => {
-    loop.setGas(call(runtime.gas.expand, loop.gas, end));
+    const { expandLater } = runtime.gas;
+    loop.setGas(call(expandLater, loop.gas, end, BigInt(path.unpaidGas)));
     loop.reloadMemorySize();
   };
   if (known !== undefined) {
@@ -145,7 +146,8 @@ const calldataload: Inline = (path) => {
 
 const gas: Inline = (path) => {
   const { loop } = path.part;
-  path.stack.push([hold(path, i64.add(loop.gas, i64.load(globals.reserve))), 0n, 0n, 0n]);
+  const left = i64.add(i64.sub(loop.gas, BigInt(path.unpaidGas)), i64.load(globals.reserve));
+  path.stack.push([hold(path, left), 0n, 0n, 0n]);
   return true;
 };
 

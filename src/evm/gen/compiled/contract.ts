@@ -14,12 +14,12 @@ import { Path, type PathHead } from "./path.ts";
 import { importRuntime } from "./runtime-links.ts";
 
 /** Blocks of one function: V8's time for a function grows faster than its size. */
-const PART_BLOCKS = 24;
+const PART_BLOCKS = 12;
 /** Bytes of code after which a path goes on in no other block; fewer where there are many blocks. */
 const PATH_BYTES_MAX = 400;
 const PATH_BYTES_MIN = 96;
 /** Bytes of code in all paths, for each byte of the contract and besides. */
-const PATHS_PER_BYTE = 4;
+const PATHS_PER_BYTE = 2;
 const PATHS_BYTES = 8192;
 /** Words a path may push, unless the opcodes after its head push more. */
 const ROOM_MIN = 64;

@@ -7,6 +7,7 @@ import type { Opcode } from "../../opcodes.ts";
 import { Loop } from "../loop.ts";
 import { emitOpcode } from "../opcodes/opcode-emitters.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import { multiplyHigh } from "../words.ts";
 
 /** The emitter of one opcode as the body of a function: where control would leave it, the function returns. */
 class OpcodeBody extends Loop {
@@ -23,11 +24,20 @@ class OpcodeBody extends Loop {
 export class OpcodeFunctions {
   readonly #module: ModuleBuilder;
   readonly #runtime: Runtime;
+  #multiplyHigh: FunctionRef | undefined;
   readonly #functions = new Map<string, FunctionRef>();
 
   constructor(module: ModuleBuilder, runtime: Runtime) {
     this.#module = module;
     this.#runtime = runtime;
+  }
+
+  /** The high half of the 128-bit product of two numbers of 64 bits. */
+  get multiplyHigh(): FunctionRef {
+    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) =>
+      f.return(multiplyHigh(f, a!, b!)),
+    );
+    return this.#multiplyHigh;
   }
 
   functionOf(opcode: Opcode): FunctionRef {

@@ -3,15 +3,16 @@ import { call, FunctionBuilder, type FunctionRef } from "../../../wasm/function.
 import { ModuleBuilder } from "../../../wasm/module.ts";
 import { exit } from "../../halts.ts";
 import { frame, globals, STACK_WORDS_MAX, WORD } from "../../memory/layout.ts";
-import { opcodesOf } from "../../opcodes.ts";
+import { type Opcode, opcodesOf } from "../../opcodes.ts";
 import type { Rules } from "../../rules.ts";
 import { takeSlice } from "../loop.ts";
+import type { Runtime } from "../runtime/runtime.ts";
 import { BLOCK_MASK, BLOCKS_MAX, mapCode } from "./code-map.ts";
 import { OpcodeFunctions } from "./opcode-functions.ts";
 import { OperandStack } from "./operand-stack.ts";
 import { type ContractParts, emitPart, type Part, type PartRange } from "./part.ts";
 import { Path, type PathHead } from "./path.ts";
-import { importRuntime } from "./runtime-links.ts";
+import { importRuntime, runtimeSignatures } from "./runtime-links.ts";
 
 /** Blocks of one function: V8's time for a function grows faster than its size. */
 const PART_BLOCKS = 12;
@@ -30,31 +31,57 @@ const MODULE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type ContractOptions = { readonly leavesAtBorders?: boolean };
 
-/**
- * A contract as a WebAssembly module. `run()` goes on with the frame whose registers are in linear memory, as the
- * interpreter's does, from the block at `frame.pc`; the frame's code is this contract's. `exit.border`: the interpreter
- * goes on, for there is no path that begins here, or bounds of the stack are near.
- *
- * undefined: the code would become a module too large to be worth it.
- */
-export function emitContract(
-  code: Uint8Array,
-  rules: Rules,
-  { leavesAtBorders = false }: ContractOptions = {},
-): Uint8Array<ArrayBuffer> | undefined {
-  const map = mapCode(code, opcodesOf(rules.hardfork));
-  if (map.starts.length > BLOCKS_MAX) return undefined;
-  const module = new ModuleBuilder();
-  const { runtime, direct } = importRuntime(module, rules);
-  const functions = new OpcodeFunctions(module, direct);
-  const share = Math.ceil((PATHS_PER_BYTE * code.length + PATHS_BYTES) / map.starts.length);
-  const pathBytes = Math.min(PATH_BYTES_MAX, Math.max(PATH_BYTES_MIN, share));
-  const shared = { runtime, functions, map, leavesAtBorders, pathBytes };
-  const blocks = leavesAtBorders ? map.starts.map((_, block) => block) : blocksWithPath(shared);
-  if (blocks === undefined) return undefined;
-  const parts: { readonly end: number; readonly run: FunctionRef }[] = [];
+/** Emits contracts under one set of rules as WebAssembly modules. */
+export class ContractEmitter {
+  readonly #opcodes: readonly (Opcode | undefined)[];
+  readonly #signatures: Runtime;
+
+  constructor(rules: Rules) {
+    this.#opcodes = opcodesOf(rules.hardfork);
+    this.#signatures = runtimeSignatures(rules);
+  }
+
+  /**
+   * A module whose `run()` goes on with the frame whose registers are in linear memory, as the interpreter's does, from the
+   * block at `frame.pc`; the frame's code is `code`. `exit.border`: the interpreter goes on, for there is no path that begins
+   * here, or bounds of the stack are near.
+   *
+   * undefined: the module would become too large to be worth it.
+   */
+  emit(
+    code: Uint8Array,
+    { leavesAtBorders = false }: ContractOptions = {},
+  ): Uint8Array<ArrayBuffer> | undefined {
+    const map = mapCode(code, this.#opcodes);
+    if (map.starts.length > BLOCKS_MAX) return undefined;
+    const module = new ModuleBuilder();
+    const { runtime, direct } = importRuntime(module, this.#signatures);
+    const functions = new OpcodeFunctions(module, direct);
+    const share = Math.ceil((PATHS_PER_BYTE * code.length + PATHS_BYTES) / map.starts.length);
+    const pathBytes = Math.min(PATH_BYTES_MAX, Math.max(PATH_BYTES_MIN, share));
+    const shared = { runtime, functions, map, leavesAtBorders, pathBytes };
+    const blocks = leavesAtBorders ? map.starts.map((_, block) => block) : blocksWithPath(shared);
+    if (blocks === undefined) return undefined;
+    const parts = emitParts(module, shared, rangesOf(blocks, map.starts.length));
+    if (parts === undefined) return undefined;
+    module.export(
+      "run",
+      module.define([], ["i32"], (f) => emitRun(f, parts)),
+    );
+    return module.bytes();
+  }
+}
+
+type PartFunction = { readonly end: number; readonly run: FunctionRef };
+
+function emitParts(
+  module: ModuleBuilder,
+  shared: Omit<ContractParts, "require">,
+  ranges: readonly PartRange[],
+): PartFunction[] | undefined {
+  const parts: PartFunction[] = [];
   let total = 0;
-  for (const range of rangesOf(blocks, map.starts.length)) {
+  for (const range of ranges) {
     let size = 0;
     const run = module.define(["i32"], ["i32"], (f, target) => {
       emitPart(f, target!, { ...shared, require: () => {} }, range, emitPath);
@@ -64,11 +91,7 @@ export function emitContract(
     if (size > FUNCTION_BYTES_MAX || total > MODULE_BYTES_MAX) return undefined;
     parts.push({ end: range.end, run });
   }
-  module.export(
-    "run",
-    module.define([], ["i32"], (f) => emitRun(f, parts)),
-  );
-  return module.bytes();
+  return parts;
 }
 
 /**
@@ -103,10 +126,7 @@ function rangesOf(blocks: readonly number[], count: number): PartRange[] {
 }
 
 /** Goes from part to part: each answers the block that follows in another one, or −1 less how the frame was left. */
-function emitRun(
-  f: FunctionBuilder,
-  parts: readonly { readonly end: number; readonly run: FunctionRef }[],
-): void {
+function emitRun(f: FunctionBuilder, parts: readonly PartFunction[]): void {
   const offset = i32.sub(i32.load(frame.pc), i32.load(frame.code));
   const entry = f.i32(i32.load16(i32.add(i32.load(frame.blocks), i32.shl(offset, 1))));
   f.if(i32.eqz(entry), () => f.return(i32.of(exit.border)));

@@ -2,12 +2,7 @@ import { i32, i64, type Local, type Operand, v128 } from "../../../wasm/code.ts"
 import type { FunctionBuilder } from "../../../wasm/function.ts";
 import { WORD } from "../../memory/layout.ts";
 import { ZERO_HALF } from "../words.ts";
-import { knownValue } from "./limbs.ts";
-
-/** A 64-bit part of a word: a variable, or a number known when the code is emitted. */
-export type Limb = Local | bigint;
-
-export type FourLimbs = readonly [Limb, Limb, Limb, Limb];
+import { type FourLimbs, knownValue, type Limb } from "./limbs.ts";
 
 /** A 256-bit word while it is in variables. */
 export class Word {

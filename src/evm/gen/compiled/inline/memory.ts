@@ -2,8 +2,9 @@ import { i32, i64, type Local, type Operand, v128 } from "../../../../wasm/code.
 import { call } from "../../../../wasm/function.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "../../../memory/layout.ts";
 import { reverseBytes, ZERO_HALF } from "../../words.ts";
+import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, knownValue } from "../limbs.ts";
-import type { FourLimbs, Word } from "../operand-stack.ts";
+import type { Word } from "../operand-stack.ts";
 import type { PathState } from "../path-state.ts";
 import { hold, type Inline } from "./operands.ts";
 

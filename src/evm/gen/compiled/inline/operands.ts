@@ -1,5 +1,5 @@
 import type { Local, Operand, ValueType } from "../../../../wasm/code.ts";
-import type { FourLimbs, Limb } from "../operand-stack.ts";
+import type { FourLimbs, Limb } from "../limbs.ts";
 import type { PathState } from "../path-state.ts";
 
 /** Emits an opcode whose operands are variables; false: for these operands it is emitted on the stack. */

@@ -68,7 +68,10 @@ async function storedInterpreters(root, build) {
   return {
     name: "stored-interpreters",
     setup: ({ onLoad }) =>
-      onLoad({ filter: /src\/evm\/modules\/stored-interpreters\.ts$/ }, () => ({ contents, loader: "js" })),
+      onLoad({ filter: /src\/evm\/modules\/stored-interpreters\.ts$/ }, () => ({
+        contents,
+        loader: "js",
+      })),
   };
 }
 

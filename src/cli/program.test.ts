@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import type { Config } from "../config/config.ts";
-import { renderGenesis } from "../config/genesis.ts";
+import { renderGenesis } from "../config/genesis/genesis.ts";
 import { environmentName, OPTIONS } from "../config/schema.ts";
 import { packageVersion } from "../config/version.ts";
 import { DEV_ACCOUNTS } from "../keystore/dev-accounts.ts";

@@ -5,9 +5,9 @@ import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";
+import { PREDEPLOYS } from "./genesis/predeploys.ts";
 import { LES_SETTINGS } from "./les-settings.ts";
 import { type Option, option } from "./option.ts";
-import { PREDEPLOYS } from "./predeploys.ts";
 import { ACCESS_SETTINGS, KEY_STORE_LIMITS, SECURITY_SETTINGS } from "./security-settings.ts";
 import { SHH_SETTINGS } from "./shh-settings.ts";
 import {

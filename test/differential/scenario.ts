@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderGenesis } from "../../src/config/genesis.ts";
+import { renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { createAddress } from "../../src/evm/create-address.ts";
 import { parseAddress } from "../../src/primitives/address.ts";

@@ -9,7 +9,7 @@ import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { adoptBackfilledLog } from "../../src/chain/store/log/backfilled-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Config } from "../../src/config/config.ts";
-import { DEFAULT_CHAIN_ID } from "../../src/config/genesis.ts";
+import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";
 import { dataPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRestore } from "../../src/consensus/state-sync/restore.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_CHAIN_ID, renderGenesis } from "../../src/config/genesis.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { DEV_ADDRESSES } from "./accounts.ts";

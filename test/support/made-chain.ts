@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { renderGenesis } from "../../src/config/genesis.ts";
+import { renderGenesis } from "../../src/config/genesis/genesis.ts";
 import { DEV_BALANCE } from "../../src/keystore/dev-accounts.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";

@@ -31,7 +31,7 @@ export type AddressQuery = {
   readonly transactionsMin: number;
 };
 
-export type AddressPage = {
+export type AccountPage = {
   /** In the order of the query. */
   readonly blocks: readonly AddressBlock[];
   /** There are blocks after the last one. */
@@ -177,7 +177,7 @@ export class AddressIndex {
   }
 
   /** @throws AddressIndexOffError, AddressIndexBuildingError, AddressIndexFailedError */
-  search({ address, from, to, order, transactionsMin }: AddressQuery): AddressPage {
+  search({ address, from, to, order, transactionsMin }: AddressQuery): AccountPage {
     if (!this.isOn) throw new AddressIndexOffError();
     if (this.#failure) throw new AddressIndexFailedError(this.#failure);
     const { indexedBlocks, blocks } = this.progress();

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { dirname } from "node:path";
 import { renderAppToml } from "../../config/app-toml.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
-import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis.ts";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../config/genesis/genesis.ts";
 import {
   appTomlPath,
   cometbftPath,

@@ -1,6 +1,6 @@
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { blsWorkspace } from "../bls12-381.ts";
+import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
 import { BLOB_SCALARS } from "./blob.ts";
 import { CELL_SCALARS, CELLS_PER_BLOB } from "./cells.ts";

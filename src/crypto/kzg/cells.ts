@@ -1,5 +1,5 @@
 import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
-import { blsWorkspace } from "../bls12-381.ts";
+import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { sha256 } from "../hashes.ts";
 import { G1_SIZE } from "../mcl.ts";
 import { BLOB_SCALARS, blobPolynomial } from "./blob.ts";

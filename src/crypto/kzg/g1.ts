@@ -1,7 +1,7 @@
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { blsWorkspace, encodeG1 } from "../bls12-381.ts";
-import { blsGroups } from "../bls12-381-points.ts";
+import { blsWorkspace, encodeG1 } from "../bls12-381/bls12-381.ts";
+import { blsGroups } from "../bls12-381/points.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, isBelow, type Mcl } from "../mcl.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { concatBytes } from "../../primitives/bytes.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { BLS_FIELD_LENGTH, blsWorkspace, encodeG1 } from "../bls12-381.ts";
-import { blsPairing, type FixedG2 } from "../bls12-381-pairing.ts";
+import { BLS_FIELD_LENGTH, blsWorkspace, encodeG1 } from "../bls12-381/bls12-381.ts";
+import { blsPairing, type FixedG2 } from "../bls12-381/pairing.ts";
 import { FP_SIZE, FR_SIZE, G1_SIZE, type Mcl } from "../mcl.ts";
 import { readValidated } from "./g1.ts";
 import { isCanonicalScalar } from "./scalar.ts";

@@ -1,6 +1,6 @@
 import { invariant } from "../../errors.ts";
 import { hexToBytes } from "../../primitives/hex.ts";
-import { blsWorkspace } from "../bls12-381.ts";
+import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { G1_SIZE } from "../mcl.ts";
 import { readCompressed } from "./g1.ts";
 import { readTrustedSetup, type TrustedSetup } from "./trusted-setup-file.ts";

@@ -1,4 +1,4 @@
-import { BLS_G2_LENGTH, blsG2Add } from "../../crypto/bls12-381.ts";
+import { BLS_G2_LENGTH, blsG2Add } from "../../crypto/bls12-381/bls12-381.ts";
 import { BLS_G2_ADD_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 

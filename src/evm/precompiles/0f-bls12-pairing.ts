@@ -1,4 +1,4 @@
-import { BLS_G1_LENGTH, BLS_G2_LENGTH, blsPairingIsOne } from "../../crypto/bls12-381.ts";
+import { BLS_G1_LENGTH, BLS_G2_LENGTH, blsPairingIsOne } from "../../crypto/bls12-381/bls12-381.ts";
 import { BLS_PAIRING_GAS } from "../../params/precompile-gas.ts";
 import { bigintToFixedBytes } from "../../primitives/bytes.ts";
 import type { Precompile } from "../evm.ts";

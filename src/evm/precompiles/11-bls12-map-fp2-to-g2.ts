@@ -1,4 +1,4 @@
-import { BLS_FIELD_LENGTH, blsMapFp2ToG2 } from "../../crypto/bls12-381.ts";
+import { BLS_FIELD_LENGTH, blsMapFp2ToG2 } from "../../crypto/bls12-381/bls12-381.ts";
 import { BLS_MAP_FP2_TO_G2_GAS } from "../../params/precompile-gas.ts";
 import { fixedLengthPrecompile } from "./bls12-381-failure.ts";
 

@@ -1,4 +1,4 @@
-import type { BlsFault } from "../../crypto/bls12-381.ts";
+import type { BlsFault } from "../../crypto/bls12-381/bls12-381.ts";
 import type { Precompile, PrecompileFailure } from "../evm.ts";
 
 export const INVALID_LENGTH: PrecompileFailure = { reason: "invalid input length" };

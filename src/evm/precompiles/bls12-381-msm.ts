@@ -1,4 +1,4 @@
-import type { BlsFault } from "../../crypto/bls12-381.ts";
+import type { BlsFault } from "../../crypto/bls12-381/bls12-381.ts";
 import type { Checkpoint } from "../../crypto/checkpoint.ts";
 import { BLS_MSM_DISCOUNT_DIVISOR } from "../../params/precompile-gas.ts";
 import type { Precompile } from "../evm.ts";

@@ -67,8 +67,8 @@ function Page({ route }: { route: string }): ComponentChildren {
         return <TransactionPage hash={id} />;
       }
       case "address": {
-        const { AddressPage } = await import("./pages/address.tsx");
-        return <AddressPage address={id} />;
+        const { AccountPage } = await import("./pages/account.tsx");
+        return <AccountPage address={id} />;
       }
       case "validators": {
         const { ValidatorsPage } = await import("./pages/validators.tsx");

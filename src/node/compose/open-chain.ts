@@ -9,7 +9,7 @@ import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
 import type { Config } from "../../config/config.ts";
-import { fundedDevAccounts, openDevGenesis } from "../../config/dev-genesis.ts";
+import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
 import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
 import { loadForkChoice } from "../../dev/fork/fork-file.ts";

@@ -1,4 +1,4 @@
-import type { AddressPage, AddressQuery } from "../../chain/addresses/address-index.ts";
+import type { AccountPage, AddressQuery } from "../../chain/addresses/address-index.ts";
 import type { FeeHistory } from "../../chain/fees/fee-history.ts";
 import type { LogFilterOptions } from "../../chain/logs/log-filter.ts";
 import type { OldestBlocks } from "../../chain/reader.ts";
@@ -162,7 +162,7 @@ export interface LogReads {
 
 export interface AddressReads {
   /** Blocks with transactions that have to do with an address. @throws AddressIndexOffError, AddressIndexBuildingError */
-  addressPage(query: AddressQuery): MaybePromise<AddressPage>;
+  addressPage(query: AddressQuery): MaybePromise<AccountPage>;
 }
 
 export interface PoolReads {

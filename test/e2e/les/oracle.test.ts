@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, afterEach, test } from "node:test";
 import { type Abi, decodeFunctionResult, encodeFunctionData } from "viem";
 import { oracleGenesisAccount } from "../../../scripts/checkpoint-oracle.ts";
-import { renderGenesis } from "../../../src/config/genesis.ts";
+import { renderGenesis } from "../../../src/config/genesis/genesis.ts";
 import { sign } from "../../../src/crypto/secp256k1.ts";
 import { DEV_BALANCE } from "../../../src/keystore/dev-accounts.ts";
 import { checkpointHash } from "../../../src/les/checkpoints/checkpoint.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseGenesis } from "../params/genesis.ts";
+import { parseGenesis } from "../../params/genesis.ts";
 import { renderGenesis } from "./genesis.ts";
 
 test("renderGenesis writes a chain id beyond 2^53 exactly", () => {

@@ -5,13 +5,13 @@ import {
   DEV_CHAIN_ID,
   type DevAccount,
   devAccounts,
-} from "../keystore/dev-accounts.ts";
-import { type Genesis, parseGenesis } from "../params/genesis.ts";
-import type { Config } from "./config.ts";
-import { DEFAULTS } from "./defaults.ts";
-import { InvalidConfigError } from "./errors.ts";
+} from "../../keystore/dev-accounts.ts";
+import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import type { Config } from "../config.ts";
+import { DEFAULTS } from "../defaults.ts";
+import { InvalidConfigError } from "../errors.ts";
+import { devGenesisPath } from "../home.ts";
 import { renderGenesis } from "./genesis.ts";
-import { devGenesisPath } from "./home.ts";
 import { PREDEPLOYS, type Predeploy } from "./predeploys.ts";
 
 type DevConfig = Pick<Config, "home" | "devChain">;

@@ -1,13 +1,12 @@
-import { bytesToBigint } from "../primitives/bytes.ts";
-import { i32, type Local, memory as linear, type Operand } from "../wasm/code.ts";
-import { call, type FunctionRef } from "../wasm/function.ts";
-import { ModuleBuilder } from "../wasm/module.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import { defineField, type FieldFunctions, type FieldShape, fieldShape } from "./field/field.ts";
-import { fieldConstantsSize, fieldMemory } from "./field/field-memory.ts";
-import { defineQuadratic } from "./field/quadratic.ts";
-import { defineTower, TOWER_SCRATCH } from "./field/tower.ts";
-import { invertModulo } from "./modular.ts";
+import { bytesToBigint } from "../../primitives/bytes.ts";
+import { ModuleBuilder } from "../../wasm/module.ts";
+import type { Checkpoint } from "../checkpoint.ts";
+import { fieldShape } from "../field/field.ts";
+import { fieldConstantsSize, fieldMemory } from "../field/field-memory.ts";
+import { invertModulo } from "../modular.ts";
+import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, PADDING, X } from "./curve.ts";
+import { frobeniusConstants } from "./frobenius.ts";
+import { definePairing, PAIRING_SCRATCH } from "./pairing-functions.ts";
 
 /** A point of G2 with the lines of its Miller loop computed beforehand. */
 export type FixedG2 = { readonly lines: number };
@@ -25,10 +24,6 @@ export type BlsPairing = {
   fix(bytes: Uint8Array): FixedG2;
 };
 
-const MODULUS =
-  0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn;
-/** The parameter of the curve is −X. */
-const X = 0xd201000000010000n;
 const X_BITS = X.toString(2).slice(1);
 /** Doublings and additions of a Miller loop. */
 const LINES = [...X_BITS].reduce((sum, bit) => sum + 1 + Number(bit), 0);
@@ -36,9 +31,6 @@ const LINES = [...X_BITS].reduce((sum, bit) => sum + 1 + Number(bit), 0);
 const PORTION = 32;
 const FIXED_MAX = 3;
 const G1_LENGTH = 128;
-const COORDINATE_LENGTH = 48;
-const ENCODED_LENGTH = 64;
-const PADDING = ENCODED_LENGTH - COORDINATE_LENGTH;
 const PAGE = 0x10000;
 
 let pairing: BlsPairing | undefined;
@@ -63,7 +55,7 @@ function createPairing(): BlsPairing {
     return address;
   };
   const constants = reserve(fieldConstantsSize(shape) / size);
-  const scratch = reserve(1 + 2 * (TOWER_SCRATCH + LINE_SCRATCH));
+  const scratch = reserve(1 + 2 * PAIRING_SCRATCH);
   const zero = reserve(12);
   const gammas = reserve(2 * 6);
   const line = reserve(6);
@@ -92,14 +84,11 @@ function createPairing(): BlsPairing {
     bytes.fill(0, to, to + size12);
     field.set(to, 1n);
   };
-  const base = frobeniusConstant();
-  let gamma: readonly [bigint, bigint] = [1n, 0n];
-  for (let i = 0; i < 6; i++) {
+  frobeniusConstants().forEach((gamma, i) => {
     gamma.forEach((part, j) => {
       field.set(gammas + i * size2 + j * size, part);
     });
-    gamma = multiply(gamma, base);
-  }
+  });
 
   const readPoint = (to: number, input: Uint8Array, offset: number, elements: number) => {
     for (let i = 0; i < elements; i++) {
@@ -276,198 +265,4 @@ function createPairing(): BlsPairing {
       return { lines };
     },
   };
-}
-
-/** Elements of Fp2 that `definePairing` needs beside those of the tower. */
-const LINE_SCRATCH = 8;
-
-/**
- * @param addresses `scratch`: one element of Fp, then TOWER_SCRATCH + LINE_SCRATCH of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
- */
-function definePairing(
-  module: ModuleBuilder,
-  shape: FieldShape,
-  { scratch, zero, gammas }: { scratch: number; zero: number; gammas: number },
-) {
-  const { size } = shape;
-  const size2 = 2 * size;
-  const fp = defineField(module, shape);
-  const fp2 = defineQuadratic(module, shape, fp);
-  const nth = (p: Operand, n: number) => (n === 0 ? p : i32.add(p, n * size2));
-  const imaginary = (p: Operand) => i32.add(p, size);
-  /** (a + b·i)(1 + i) = (a − b) + (a + b)·i */
-  const mulByXi = module.define(["i32", "i32"], [], (f, to, p) => {
-    f.do(
-      call(fp.sub, scratch, p!, imaginary(p!)),
-      call(fp.add, imaginary(to!), p!, imaginary(p!)),
-      linear.copy(to!, scratch, size),
-    );
-  });
-  const tower = defineTower(module, fp2, mulByXi, scratch + size);
-  const lineScratch = scratch + size + TOWER_SCRATCH * size2;
-  return {
-    mul: fp.mul,
-    reduce: fp.reduce,
-    mul2: fp2.mul,
-    sub2: fp2.sub,
-    mulByXi,
-    ...tower,
-    ...defineLines(module, fp2, mulByXi, lineScratch),
-    /** multiplyLine(f, line, p): f times the line at the point (x, y) of G1 at `p` */
-    multiplyLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
-      const own = lineScratch;
-      const scaled = (n: number, by: Operand) =>
-        [0, 1].map((part) =>
-          call(fp.mul, own + (2 * n + part) * size, i32.add(line!, (2 * n + part) * size), by),
-        );
-      f.do(
-        linear.copy(own, line!, size2),
-        ...scaled(1, p!),
-        ...scaled(2, i32.add(p!, size)),
-        call(tower.mulByLine, to!, own),
-      );
-    }),
-    /** conjugate(to, a): the p⁶-th power */
-    conjugate: module.define(["i32", "i32"], [], (f, to, p) => {
-      for (let n = 0; n < 3; n++) {
-        f.do(
-          linear.copy(nth(to!, n), nth(p!, n), size2),
-          call(fp2.sub, nth(to!, n + 3), zero, nth(p!, n + 3)),
-        );
-      }
-    }),
-    /** frobenius(to, a): the p-th power */
-    frobenius: module.define(["i32", "i32"], [], (f, to, p) => {
-      // Component n belongs to this power of w.
-      [0, 2, 4, 1, 3, 5].forEach((exponent, n) => {
-        f.do(
-          linear.copy(nth(to!, n), nth(p!, n), size),
-          call(fp.sub, imaginary(nth(to!, n)), zero, imaginary(nth(p!, n))),
-          call(fp2.mul, nth(to!, n), nth(to!, n), gammas + exponent * size2),
-        );
-      });
-    }),
-    /** isOne(a): 1 for one */
-    isOne: module.define(["i32"], ["i32"], (f, p) => {
-      f.do(call(fp2.sub, lineScratch, p!, gammas));
-      const rest = [1, 2, 3, 4, 5].map((n): Operand => call(fp2.isZero, nth(p!, n)));
-      f.return(i32.of([call(fp2.isZero, lineScratch), ...rest].reduce((x, y) => i32.and(x, y))));
-    }),
-  };
-}
-
-/**
- * Steps of the Miller loop on the twist y² = x³ + 4ξ in homogeneous coordinates (Costello, Lange and Naehrig, 2010). Each leaves
- * at `line` the c0, c1, c2 of the line c0 + c1·x·v + c2·y·v·w at (x, y) of G1.
- */
-function defineLines(
-  module: ModuleBuilder,
-  fp2: FieldFunctions,
-  mulByXi: FunctionRef,
-  scratch: number,
-) {
-  const { size } = fp2;
-  const at = (n: number) => scratch + n * size;
-  const nth = (p: Local, n: number): Operand => (n === 0 ? p : i32.add(p, n * size));
-  const mul = (to: Operand, a: Operand, b: Operand) => call(fp2.mul, to, a, b);
-  const sqr = (to: Operand, a: Operand) => call(fp2.sqr, to, a);
-  const add = (to: Operand, a: Operand, b: Operand) => call(fp2.add, to, a, b);
-  const sub = (to: Operand, a: Operand, b: Operand) => call(fp2.sub, to, a, b);
-  const [t0, t1, t2, t3, t4, t5] = [0, 1, 2, 3, 4, 5].map(at) as [
-    ...[number, number, number],
-    ...[number, number, number],
-  ];
-  return {
-    /** doubleStep(line, r): the tangent at r, and r doubled */
-    doubleStep: module.define(["i32", "i32"], [], (f, line, r) => {
-      const [x, y, z] = [nth(r!, 0), nth(r!, 1), nth(r!, 2)];
-      f.do(
-        sqr(t0, y),
-        sqr(t1, z),
-        // t4 = 2·y·z
-        add(t4, y, z),
-        sqr(t4, t4),
-        sub(t4, t4, t1),
-        sub(t4, t4, t0),
-        // t2 = 3·4ξ·z²
-        call(mulByXi, t1, t1),
-        add(t2, t1, t1),
-        add(t2, t2, t1),
-        add(t2, t2, t2),
-        add(t2, t2, t2),
-        sub(nth(line!, 0), t2, t0),
-        sqr(t3, x),
-        add(t5, t3, t3),
-        add(nth(line!, 1), t5, t3),
-        call(fp2.sub, nth(line!, 2), t5, t5),
-        sub(nth(line!, 2), nth(line!, 2), t4),
-        // t3 = 3·t2; all coordinates are four times those of the paper.
-        add(t3, t2, t2),
-        add(t3, t3, t2),
-        mul(t5, x, y),
-        add(t5, t5, t5),
-        sub(t1, t0, t3),
-        mul(x, t5, t1),
-        mul(z, t0, t4),
-        add(z, z, z),
-        add(z, z, z),
-        add(t3, t0, t3),
-        sqr(t3, t3),
-        sqr(t2, t2),
-        add(t2, t2, t2),
-        add(t2, t2, t2),
-        sub(t3, t3, t2),
-        sub(t3, t3, t2),
-        sub(y, t3, t2),
-      );
-    }),
-    /** addStep(line, r, q): the line through r and the affine q, and r + q in place of r */
-    addStep: module.define(["i32", "i32", "i32"], [], (f, line, r, q) => {
-      const [x, y, z] = [nth(r!, 0), nth(r!, 1), nth(r!, 2)];
-      f.do(
-        mul(t0, nth(q!, 1), z),
-        sub(t0, y, t0),
-        mul(t1, q!, z),
-        sub(t1, x, t1),
-        mul(t2, t0, q!),
-        mul(t3, t1, nth(q!, 1)),
-        sub(nth(line!, 0), t2, t3),
-        sub(t2, t1, t1),
-        sub(nth(line!, 1), t2, t0),
-        add(nth(line!, 2), t2, t1),
-        sqr(t2, t1),
-        mul(t3, t2, t1),
-        mul(t4, t2, x),
-        sqr(t5, t0),
-        mul(t5, t5, z),
-        add(t5, t5, t3),
-        sub(t5, t5, t4),
-        sub(t5, t5, t4),
-        mul(x, t1, t5),
-        sub(t4, t4, t5),
-        mul(t4, t4, t0),
-        mul(t3, t3, y),
-        sub(y, t4, t3),
-        mul(t3, t2, t1),
-        mul(z, z, t3),
-      );
-    }),
-  };
-}
-
-function multiply(
-  [a, b]: readonly [bigint, bigint],
-  [c, d]: readonly [bigint, bigint],
-): [bigint, bigint] {
-  return [(a * c + (MODULUS - b) * d) % MODULUS, (a * d + b * c) % MODULUS];
-}
-
-/** γ = ξ^((p − 1) / 6) with ξ = 1 + i: the p-th power of w is γ·w. */
-function frobeniusConstant(): [bigint, bigint] {
-  let result: [bigint, bigint] = [1n, 0n];
-  for (const bit of ((MODULUS - 1n) / 6n).toString(2)) {
-    result = multiply(result, result);
-    if (bit === "1") result = multiply(result, [1n, 1n]);
-  }
-  return result;
 }

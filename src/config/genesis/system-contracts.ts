@@ -1,4 +1,4 @@
-import type { Hex } from "../primitives/hex.ts";
+import type { Hex } from "../../primitives/hex.ts";
 
 /** Contracts the protocol itself calls in every block; without code at their addresses a Prague block is invalid. */
 export const SYSTEM_CONTRACTS: readonly { readonly address: Hex; readonly code: Hex }[] = [

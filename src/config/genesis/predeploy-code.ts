@@ -1,4 +1,4 @@
-import type { Hex } from "../primitives/hex.ts";
+import type { Hex } from "../../primitives/hex.ts";
 
 /**
  * Runtime code of the contracts in `predeploys.ts`, byte for byte as on Ethereum mainnet, out of `src/libraries/Preinstalls.sol` of the npm

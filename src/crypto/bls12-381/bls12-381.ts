@@ -1,9 +1,9 @@
-import { bytesToBigint } from "../primitives/bytes.ts";
-import { hexToBytes } from "../primitives/hex.ts";
-import { blsPairing } from "./bls12-381-pairing.ts";
-import { blsGroups } from "./bls12-381-points.ts";
-import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
-import { FP_SIZE, FP2_SIZE, G2_SIZE, loadMcl, type Mcl } from "./mcl.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../../primitives/bytes.ts";
+import { type Checkpoint, noCheckpoint } from "../checkpoint.ts";
+import { FP_SIZE, FP2_SIZE, G2_SIZE, loadMcl, type Mcl } from "../mcl.ts";
+import { COORDINATE_LENGTH, MODULUS, PADDING } from "./curve.ts";
+import { blsPairing } from "./pairing.ts";
+import { blsGroups } from "./points.ts";
 
 /**
  * The curve BLS12-381 in the encoding of EIP-2537:
@@ -18,15 +18,10 @@ export const BLS_G1_LENGTH = 128;
 export const BLS_G2_LENGTH = 256;
 export const BLS_SCALAR_LENGTH = 32;
 
-const PADDING = 16;
-
 /** What can be wrong with an encoded field element or point. */
 export type BlsFault = "padding" | "field" | "curve" | "g1Subgroup" | "g2Subgroup";
 
 const BLS12_381 = 5;
-const MODULUS = hexToBytes(
-  "0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
-);
 
 /** mcl's number for the maps of RFC 9380, which EIP-2537 asks for. */
 const MAP_RFC_9380 = 5;
@@ -43,7 +38,7 @@ let workspace: Workspace | undefined;
 /** The arithmetic of this curve with scratch space for single operations; also what KZG is built on. */
 export function blsWorkspace(): Workspace {
   if (workspace) return workspace;
-  const mcl = loadMcl({ id: BLS12_381, modulus: MODULUS });
+  const mcl = loadMcl({ id: BLS12_381, modulus: bigintToFixedBytes(MODULUS, COORDINATE_LENGTH) });
   mcl.module.mclBn_setMapToMode(MAP_RFC_9380);
   workspace = {
     mcl,

@@ -19,7 +19,7 @@ async function loadAccount(address: Address): Promise<CheckedAccount> {
 }
 
 /** An account: what its proof shows, its tokens, its history, and its contract where it has code. */
-export function AddressPage({ address }: { readonly address: string }) {
+export function AccountPage({ address }: { readonly address: string }) {
   const account = address as Address;
   const loaded = useLoaded(() => loadAccount(account), [address]);
   return (

@@ -1,7 +1,7 @@
-import { type Address, addressToBytes, parseAddress } from "../primitives/address.ts";
-import { bigintToFixedBytes, concatBytes, leftPad } from "../primitives/bytes.ts";
-import { bytesToHex, type Hex } from "../primitives/hex.ts";
-import { keccak256 } from "../primitives/keccak.ts";
+import { type Address, addressToBytes, parseAddress } from "../../primitives/address.ts";
+import { bigintToFixedBytes, concatBytes, leftPad } from "../../primitives/bytes.ts";
+import { bytesToHex, type Hex } from "../../primitives/hex.ts";
+import { keccak256 } from "../../primitives/keccak.ts";
 import {
   ENTRY_POINT_V06_CODE,
   MULTICALL3_CODE,

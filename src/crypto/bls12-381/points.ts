@@ -1,18 +1,19 @@
-import { i32, memory as linear, type Operand } from "../wasm/code.ts";
-import { call, type FunctionBuilder } from "../wasm/function.ts";
-import { ModuleBuilder } from "../wasm/module.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import { defineField, type FieldFunctions, fieldShape } from "./field/field.ts";
-import { fieldConstantsSize, fieldMemory } from "./field/field-memory.ts";
+import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
+import { call, type FunctionBuilder } from "../../wasm/function.ts";
+import { ModuleBuilder } from "../../wasm/module.ts";
+import type { Checkpoint } from "../checkpoint.ts";
+import { defineField, type FieldFunctions, fieldShape } from "../field/field.ts";
+import { fieldConstantsSize, fieldMemory } from "../field/field-memory.ts";
 import {
   firstTerm,
   type MsmGroup,
   msmMemory,
   multiScalarMultiply,
   TERM_COORDINATES,
-} from "./field/msm.ts";
-import { definePoints, POINT_SCRATCH } from "./field/points.ts";
-import { defineQuadratic } from "./field/quadratic.ts";
+} from "../field/msm.ts";
+import { definePoints, POINT_SCRATCH } from "../field/points.ts";
+import { defineQuadratic } from "../field/quadratic.ts";
+import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from "./curve.ts";
 
 /**
  * Subgroup checks and multi-scalar multiplication of BLS12-381 in emitted WebAssembly, two to three times as fast as mcl's
@@ -34,11 +35,6 @@ export type BlsGroup = {
 
 export type BlsGroups = { readonly g1: BlsGroup; readonly g2: BlsGroup };
 
-const MODULUS =
-  0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaabn;
-const ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n;
-/** The parameter of the curve is −X. */
-const X = 0xd201000000010000n;
 /** A cube root of one: φ(x, y) = (βx, y) multiplies the points of G1 by −X². */
 const BETA = 0x5f19672fdf76ce51ba69c6076a0f77eaddb3a93be6f89688de17d813620a00022e01fffffffefffen;
 /** (1 + i)^((1 − p) / 3), which has no real part, and (1 + i)^((1 − p) / 2): ψ(x, y) = (PSI_X · x̄, PSI_Y · ȳ) multiplies the points of G2 by −X. */
@@ -53,9 +49,6 @@ const PSI_Y: readonly [bigint, bigint] = [
 
 /** Points multiplied together; more are multiplied in portions, so that memory stays small. */
 const PORTION = 256;
-const COORDINATE_LENGTH = 48;
-const ENCODED_LENGTH = 64;
-const PADDING = ENCODED_LENGTH - COORDINATE_LENGTH;
 const PAGE = 0x10000;
 
 let groups: BlsGroups | undefined;

@@ -1,8 +1,8 @@
-import { allForksAtGenesis } from "../params/dev-chain.ts";
-import { INITIAL_BASE_FEE } from "../params/fees.ts";
-import type { Address } from "../primitives/address.ts";
-import { toQuantity } from "../primitives/quantity.ts";
-import { DEFAULTS } from "./defaults.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { INITIAL_BASE_FEE } from "../../params/fees.ts";
+import type { Address } from "../../primitives/address.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import { DEFAULTS } from "../defaults.ts";
 import type { Predeploy } from "./predeploys.ts";
 import { CREATE2_DEPLOYER, SYSTEM_CONTRACTS } from "./system-contracts.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
-import fc from "../../test/support/fast-check.ts";
-import { bigintToFixedBytes, concatBytes } from "../primitives/bytes.ts";
+import fc from "../../../test/support/fast-check.ts";
+import { bigintToFixedBytes, concatBytes } from "../../primitives/bytes.ts";
 import {
   blsG1Add,
   blsG1Msm,

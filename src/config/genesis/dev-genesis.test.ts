@@ -3,13 +3,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { DEV_ACCOUNTS, DEV_BALANCE } from "../keystore/dev-accounts.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
-import { parseAddress } from "../primitives/address.ts";
+import { DEV_ACCOUNTS, DEV_BALANCE } from "../../keystore/dev-accounts.ts";
+import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { parseAddress } from "../../primitives/address.ts";
+import { devGenesisPath } from "../home.ts";
+import { loadConfig } from "../load.ts";
 import { fundedDevAccounts, openDevGenesis } from "./dev-genesis.ts";
 import { renderGenesis } from "./genesis.ts";
-import { devGenesisPath } from "./home.ts";
-import { loadConfig } from "./load.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
 import { SYSTEM_CONTRACTS } from "./system-contracts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hexToBytes } from "../primitives/hex.ts";
-import { keccak256Hash } from "../primitives/keccak.ts";
+import { hexToBytes } from "../../primitives/hex.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
 import { PREDEPLOYS } from "./predeploys.ts";
 import { CREATE2_DEPLOYER } from "./system-contracts.ts";
 

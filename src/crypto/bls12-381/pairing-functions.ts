@@ -1,0 +1,88 @@
+import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
+import { call } from "../../wasm/function.ts";
+import type { ModuleBuilder } from "../../wasm/module.ts";
+import { defineField, type FieldShape } from "../field/field.ts";
+import { defineQuadratic } from "../field/quadratic.ts";
+import { defineTower, TOWER_SCRATCH } from "../field/tower.ts";
+import { defineMillerSteps } from "./miller-steps.ts";
+
+/** Elements of Fp2 for lines. */
+const LINE_SCRATCH = 8;
+
+/** Elements of Fp2 that `definePairing` needs for itself and the tower. */
+export const PAIRING_SCRATCH = TOWER_SCRATCH + LINE_SCRATCH;
+
+/**
+ * @param addresses `scratch`: one element of Fp, then PAIRING_SCRATCH of Fp2; `zero`: that of Fp12; `gammas`: γ⁰ to γ⁵
+ */
+export function definePairing(
+  module: ModuleBuilder,
+  shape: FieldShape,
+  { scratch, zero, gammas }: { scratch: number; zero: number; gammas: number },
+) {
+  const { size } = shape;
+  const size2 = 2 * size;
+  const fp = defineField(module, shape);
+  const fp2 = defineQuadratic(module, shape, fp);
+  const nth = (p: Operand, n: number) => (n === 0 ? p : i32.add(p, n * size2));
+  const imaginary = (p: Operand) => i32.add(p, size);
+  /** (a + b·i)(1 + i) = (a − b) + (a + b)·i */
+  const mulByXi = module.define(["i32", "i32"], [], (f, to, p) => {
+    f.do(
+      call(fp.sub, scratch, p!, imaginary(p!)),
+      call(fp.add, imaginary(to!), p!, imaginary(p!)),
+      linear.copy(to!, scratch, size),
+    );
+  });
+  const tower = defineTower(module, fp2, mulByXi, scratch + size);
+  const lineScratch = scratch + size + TOWER_SCRATCH * size2;
+  return {
+    mul: fp.mul,
+    reduce: fp.reduce,
+    mul2: fp2.mul,
+    sub2: fp2.sub,
+    mulByXi,
+    ...tower,
+    ...defineMillerSteps(module, fp2, mulByXi, lineScratch),
+    /** multiplyLine(f, line, p): f times the line at the point (x, y) of G1 at `p` */
+    multiplyLine: module.define(["i32", "i32", "i32"], [], (f, to, line, p) => {
+      const own = lineScratch;
+      const scaled = (n: number, by: Operand) =>
+        [0, 1].map((part) =>
+          call(fp.mul, own + (2 * n + part) * size, i32.add(line!, (2 * n + part) * size), by),
+        );
+      f.do(
+        linear.copy(own, line!, size2),
+        ...scaled(1, p!),
+        ...scaled(2, i32.add(p!, size)),
+        call(tower.mulByLine, to!, own),
+      );
+    }),
+    /** conjugate(to, a): the p⁶-th power */
+    conjugate: module.define(["i32", "i32"], [], (f, to, p) => {
+      for (let n = 0; n < 3; n++) {
+        f.do(
+          linear.copy(nth(to!, n), nth(p!, n), size2),
+          call(fp2.sub, nth(to!, n + 3), zero, nth(p!, n + 3)),
+        );
+      }
+    }),
+    /** frobenius(to, a): the p-th power */
+    frobenius: module.define(["i32", "i32"], [], (f, to, p) => {
+      // Component n belongs to this power of w.
+      [0, 2, 4, 1, 3, 5].forEach((exponent, n) => {
+        f.do(
+          linear.copy(nth(to!, n), nth(p!, n), size),
+          call(fp.sub, imaginary(nth(to!, n)), zero, imaginary(nth(p!, n))),
+          call(fp2.mul, nth(to!, n), nth(to!, n), gammas + exponent * size2),
+        );
+      });
+    }),
+    /** isOne(a): 1 for one */
+    isOne: module.define(["i32"], ["i32"], (f, p) => {
+      f.do(call(fp2.sub, lineScratch, p!, gammas));
+      const rest = [1, 2, 3, 4, 5].map((n): Operand => call(fp2.isZero, nth(p!, n)));
+      f.return(i32.of([call(fp2.isZero, lineScratch), ...rest].reduce((x, y) => i32.and(x, y))));
+    }),
+  };
+}

@@ -88,7 +88,7 @@ async function build(directory: string, { accounts, holders }: Size, end: number
   const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store));
   const isNew = store.head() === undefined;
   let added = 0;
-  const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisRecord()));
+  const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisState()));
   const holdMs = await asyncCpuMs(async () => {
     for (let from = store.head()! * BUILD_STEP; from < holders; from += BUILD_STEP) {
       if (performance.now() > end) break;

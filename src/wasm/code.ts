@@ -119,6 +119,7 @@ export const i64 = {
   ltS: binary("i64", 0x53),
   ltU: binary("i64", 0x54),
   gtS: binary("i64", 0x55),
+  geS: binary("i64", 0x59),
   gtU: binary("i64", 0x56),
   leU: binary("i64", 0x58),
   geU: binary("i64", 0x5a),

@@ -116,6 +116,12 @@ export class FunctionBuilder {
     for (const statement of statements) statement(this.#body);
   }
 
+  /** A statement that leaves a value nobody reads. */
+  drop(value: Code): void {
+    this.do(value);
+    this.#body.push(0x1a);
+  }
+
   if(condition: Operand, then: () => void, otherwise?: () => void): void {
     pushOperand(this.#body, condition, "i32");
     this.#open(0x04);

@@ -51,11 +51,11 @@ export class ModuleBuilder {
   }
 
   bytes(): Uint8Array<ArrayBuffer> {
-    // Whole arrays at once: this runs once, too early for a loop over bytes to be compiled.
     const parts: (readonly number[])[] = [MAGIC_AND_VERSION];
     const section = (id: number, items: readonly (readonly number[])[]) => {
-      const payload = unsigned(items.length).concat(...items);
-      parts.push([id], unsigned(payload.length), payload);
+      const count = unsigned(items.length);
+      const length = items.reduce((sum, item) => sum + item.length, count.length);
+      parts.push([id], unsigned(length), count, ...items);
     };
     section(1, this.#types);
     section(2, [
@@ -82,7 +82,13 @@ export class ModuleBuilder {
         return unsigned(body.length).concat(body);
       }),
     );
-    return new Uint8Array(parts.flat());
+    const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    return bytes;
   }
 
   #type(params: readonly ValueType[], results: readonly ValueType[]): number {

@@ -2,7 +2,7 @@ import { createEvm } from "../../src/evm/engine.ts";
 import type { Evm, Precompile } from "../../src/evm/evm.ts";
 import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import { compileAtOnce } from "../../src/evm/testing/compile-at-once.ts";
-import type { Hardfork } from "../../src/params/hardforks.ts";
+import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
@@ -41,4 +41,14 @@ export async function createEngine(name = "evmint"): Promise<Evm> {
   const create = ENGINES[name];
   if (!create) throw new Error(`no engine "${name}"; engines: ${Object.keys(ENGINES).join(", ")}`);
   return create();
+}
+
+/** As `createEngine`, with an engine for each fork: another fork would make one begin anew. */
+export async function createEngines(name: string): Promise<Evm> {
+  const engines = new Map<Hardfork, Evm>();
+  for (const hardfork of HARDFORKS) engines.set(hardfork, await createEngine(name));
+  return {
+    execute: (message, block, ...rest) =>
+      engines.get(block.hardfork)!.execute(message, block, ...rest),
+  };
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Hardfork } from "../../src/params/hardforks.ts";
 import { hexDigits } from "../../src/primitives/hex.ts";
-import { createEngine } from "../conformance/engines.ts";
+import { createEngines } from "../conformance/engines.ts";
 import { assemble, type FuzzCase } from "./case.ts";
 import { compareEngines, differenceAt } from "./compare.ts";
 import { generateCase } from "./generate.ts";
@@ -29,8 +29,8 @@ const { values } = parseArgs({
     stop: { type: "string", default: "5" },
   },
 });
-const engine = await createEngine(values.engine);
-const oracle = await createEngine(values.oracle);
+const engine = await createEngines(values.engine);
+const oracle = await createEngines(values.oracle);
 const options = { withSteps: values.steps };
 const first = Number(values.seed);
 const end = first + Number(values.count);

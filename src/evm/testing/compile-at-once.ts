@@ -1,4 +1,5 @@
-import { emitContract } from "../gen/compiled/contract.ts";
+import type { Hardfork } from "../../params/hardforks.ts";
+import { ContractEmitter } from "../gen/compiled/contract.ts";
 import type { ContractCompiler, TierOptions } from "../modules/compiled-tier.ts";
 import { compileOptimised } from "../modules/interpreters.ts";
 import { rulesOf } from "../rules.ts";
@@ -13,12 +14,18 @@ const MODULES_MAX = 200;
  */
 export function compileAtOnce({ alternates = false, isOptimised = false } = {}): TierOptions {
   const modules = new Map<string, WebAssembly.Module>();
+  const emitters = new Map<Hardfork, ContractEmitter>();
   const compiler: ContractCompiler = {
+    // Engines hold on to what this one forgets.
+    has: () => true,
+    dropped: 0,
     moduleOf(hash, code, hardfork) {
       const key = `${hardfork} ${hash}`;
       let module = modules.get(key);
       if (module === undefined) {
-        const bytes = emitContract(code, rulesOf(hardfork), { leavesAtBorders: alternates });
+        const emitter = emitters.get(hardfork) ?? new ContractEmitter(rulesOf(hardfork));
+        emitters.set(hardfork, emitter);
+        const bytes = emitter.emit(code, { leavesAtBorders: alternates });
         if (bytes === undefined) return undefined;
         module = isOptimised ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
         if (modules.size >= MODULES_MAX) modules.clear();

@@ -11,9 +11,8 @@ export const BLOCK_MASK = 0x7fff;
 /** Of one contract: each has a case in a table of jumps, and most contracts have some hundred. */
 export const BLOCKS_MAX = 8192;
 
-/** Gas and stack bounds of the run of opcodes that begins at an offset; see `../../memory/analyse.ts`. */
+/** Stack bounds of the run of opcodes that begins at an offset; see `../../memory/analyse.ts`. */
 export type Segment = {
-  readonly gas: bigint;
   /** Words the stack must hold */
   readonly need: number;
   /** Words it grows by at most; undefined: no stack has room for it */
@@ -33,6 +32,8 @@ export type CodeMap = {
   growthOf(block: number): number;
   /** The segment that begins at `offset` */
   segmentAt(offset: number): Segment;
+  /** When all that can follow from `offset` is a few opcodes and a revert or a halt: how many words of the stack they read */
+  failureAt(offset: number): number | undefined;
 };
 
 /** Numbers the blocks of `code`; the same for the emitter and for `writeBlocks`. */
@@ -41,21 +42,59 @@ export function mapCode(code: Uint8Array, opcodes: readonly (Opcode | undefined)
   const table = new Uint32Array(2 * (code.length + 1));
   writeSegments(code, opcodes, table);
   const destinations = new Set(starts.filter((offset) => code[offset] === JUMPDEST));
+  const isDestination = (offset: number) => destinations.has(offset);
   return {
     code,
     opcodes,
     starts,
     blockAt: new Map(starts.map((offset, index) => [offset, index])),
-    isDestination: (offset) => destinations.has(offset),
+    isDestination,
+    failureAt: (offset) => wordsReadUntilFailure(code, opcodes, isDestination, offset),
     growthOf: (block) => growthBetween(code, opcodes, starts[block]!, starts[block + 1]),
     segmentAt(offset) {
       const bounds = table[2 * offset + 1]!;
       const need = (bounds & 0xffff) / WORD;
       const isPossible = (bounds & 0xffff) !== 0xffff;
       const growth = isPossible ? STACK_WORDS_MAX - need - (bounds >>> 16) / WORD : undefined;
-      return { gas: BigInt(table[2 * offset]! & 0x7fffffff), need, growth };
+      return { need, growth };
     },
   };
+}
+
+function wordsReadUntilFailure(
+  code: Uint8Array,
+  opcodes: readonly (Opcode | undefined)[],
+  isDestination: (offset: number) => boolean,
+  begin: number,
+): number | undefined {
+  let height = 0;
+  let need = 0;
+  let pushed: number | undefined;
+  for (let pc = begin, count = 0; count < FAILURE_OPCODES_MAX; count++) {
+    const opcode = opcodes[code[pc] ?? 0];
+    if (opcode === undefined) return need;
+    const { name, pops, pushes, kind } = opcode;
+    need = Math.max(need, pops - height);
+    height += pushes - pops;
+    if (name === "REVERT") return need;
+    if (name === "JUMP") {
+      if (pushed === undefined || !isDestination(pushed)) return undefined;
+      pc = pushed;
+      continue;
+    }
+    if (kind === "halt" || name === "JUMPI" || STATEFUL.test(name)) return undefined;
+    const length = immediateLength(opcode.code);
+    pushed = name.startsWith("PUSH") && length <= 3 ? numberAt(code, pc + 1, length) : undefined;
+    pc += 1 + length;
+  }
+  return undefined;
+}
+/** The longest way to a revert that is left to the interpreter */
+const FAILURE_OPCODES_MAX = 100;
+const STATEFUL = /CALL$|CALLCODE|^CREATE|^[ST](LOAD|STORE)|^LOG/;
+
+function numberAt(code: Uint8Array, begin: number, length: number): number {
+  return code.subarray(begin, begin + length).reduce((value, byte) => value * 256 + byte, 0);
 }
 
 function growthBetween(

@@ -1,81 +1,132 @@
-import { i32, i64, type Local } from "../../../wasm/code.ts";
-import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
+import { i32, i64 } from "../../../wasm/code.ts";
+import { call, FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import { ModuleBuilder } from "../../../wasm/module.ts";
-import { exit, haltCode } from "../../halts.ts";
+import { exit } from "../../halts.ts";
 import { frame, globals, STACK_WORDS_MAX, WORD } from "../../memory/layout.ts";
-import { opcodesOf } from "../../opcodes.ts";
+import { type Opcode, opcodesOf } from "../../opcodes.ts";
 import type { Rules } from "../../rules.ts";
 import { takeSlice } from "../loop.ts";
 import type { Runtime } from "../runtime/runtime.ts";
-import { BLOCK_MASK, BLOCKS_MAX, type CodeMap, mapCode } from "./code-map.ts";
+import { BLOCK_MASK, BLOCKS_MAX, mapCode } from "./code-map.ts";
+import { OpcodeFunctions } from "./opcode-functions.ts";
 import { OperandStack } from "./operand-stack.ts";
-import { type Part, StraightLine, setPc } from "./part.ts";
+import { type ContractParts, emitPart, type Part, type PartRange } from "./part.ts";
 import { Path, type PathHead } from "./path.ts";
-import { importRuntime } from "./runtime-links.ts";
+import { importRuntime, runtimeSignatures } from "./runtime-links.ts";
 
 /** Blocks of one function: V8's time for a function grows faster than its size. */
-const PART_BLOCKS = 24;
+const PART_BLOCKS = 12;
 /** Bytes of code after which a path goes on in no other block; fewer where there are many blocks. */
 const PATH_BYTES_MAX = 400;
 const PATH_BYTES_MIN = 96;
-/** Bytes of a contract's code that paths may repeat, besides all of it twice. */
-const REPEATED_BYTES = 4096;
+/** Bytes of code in all paths, for each byte of the contract and besides. */
+const PATHS_PER_BYTE = 2;
+const PATHS_BYTES = 8192;
 /** Words a path may push, unless the opcodes after its head push more. */
 const ROOM_MIN = 64;
 
-/**
- * Bytes of one emitted function and of a module. V8 takes a second for the largest function, and emitted code is usually 30 times as
- * long as the contract's.
- */
+/** Bytes of one emitted function and of a module: V8 takes a second for the largest function. */
 const FUNCTION_BYTES_MAX = 512 * 1024;
 const MODULE_BYTES_MAX = 4 * 1024 * 1024;
 
 export type ContractOptions = { readonly leavesAtBorders?: boolean };
 
-/**
- * A contract as a WebAssembly module. `run()` goes on with the frame whose registers are in linear memory, as the
- * interpreter's does, from the block at `frame.pc`; the frame's code is this contract's. `exit.border`: the interpreter
- * goes on, for it is no beginning of a block, or bounds of the stack are near.
- *
- * undefined: the code would become a module too large to be worth it.
- */
-export function emitContract(
-  code: Uint8Array,
-  rules: Rules,
-  { leavesAtBorders = false }: ContractOptions = {},
-): Uint8Array<ArrayBuffer> | undefined {
-  const module = new ModuleBuilder();
-  const runtime = importRuntime(module, rules);
-  const map = mapCode(code, opcodesOf(rules.hardfork));
-  if (map.starts.length > BLOCKS_MAX) return undefined;
-  const budget = { bytes: 2 * code.length + REPEATED_BYTES };
-  const share = Math.ceil((2 * budget.bytes) / map.starts.length);
-  const pathBytes = Math.min(PATH_BYTES_MAX, Math.max(PATH_BYTES_MIN, share));
-  const parts: { readonly end: number; readonly run: FunctionRef }[] = [];
+/** Emits contracts under one set of rules as WebAssembly modules. */
+export class ContractEmitter {
+  readonly #opcodes: readonly (Opcode | undefined)[];
+  readonly #signatures: Runtime;
+
+  constructor(rules: Rules) {
+    this.#opcodes = opcodesOf(rules.hardfork);
+    this.#signatures = runtimeSignatures(rules);
+  }
+
+  /**
+   * A module whose `run()` goes on with the frame whose registers are in linear memory, as the interpreter's does, from the
+   * block at `frame.pc`; the frame's code is `code`. `exit.border`: the interpreter goes on, for there is no path that begins
+   * here, or bounds of the stack are near.
+   *
+   * undefined: the module would become too large to be worth it.
+   */
+  emit(
+    code: Uint8Array,
+    { leavesAtBorders = false }: ContractOptions = {},
+  ): Uint8Array<ArrayBuffer> | undefined {
+    const map = mapCode(code, this.#opcodes);
+    if (map.starts.length > BLOCKS_MAX) return undefined;
+    const module = new ModuleBuilder();
+    const { runtime, direct } = importRuntime(module, this.#signatures);
+    const functions = new OpcodeFunctions(module, direct);
+    const share = Math.ceil((PATHS_PER_BYTE * code.length + PATHS_BYTES) / map.starts.length);
+    const pathBytes = Math.min(PATH_BYTES_MAX, Math.max(PATH_BYTES_MIN, share));
+    const shared = { runtime, functions, map, leavesAtBorders, pathBytes };
+    const blocks = leavesAtBorders ? map.starts.map((_, block) => block) : blocksWithPath(shared);
+    if (blocks === undefined) return undefined;
+    const parts = emitParts(module, shared, rangesOf(blocks, map.starts.length));
+    if (parts === undefined) return undefined;
+    module.export(
+      "run",
+      module.define([], ["i32"], (f) => emitRun(f, parts)),
+    );
+    return module.bytes();
+  }
+}
+
+type PartFunction = { readonly end: number; readonly run: FunctionRef };
+
+function emitParts(
+  module: ModuleBuilder,
+  shared: Omit<ContractParts, "require">,
+  ranges: readonly PartRange[],
+): PartFunction[] | undefined {
+  const parts: PartFunction[] = [];
   let total = 0;
-  for (let first = 0; first < map.starts.length; first += PART_BLOCKS) {
-    const end = Math.min(first + PART_BLOCKS, map.starts.length);
+  for (const range of ranges) {
     let size = 0;
     const run = module.define(["i32"], ["i32"], (f, target) => {
-      emitPart(f, target!, { runtime, map, first, end, leavesAtBorders, budget, pathBytes });
+      emitPart(f, target!, { ...shared, require: () => {} }, range, emitPath);
       size = f.position;
     });
     total += size;
     if (size > FUNCTION_BYTES_MAX || total > MODULE_BYTES_MAX) return undefined;
-    parts.push({ end, run });
+    parts.push({ end: range.end, run });
   }
-  module.export(
-    "run",
-    module.define([], ["i32"], (f) => emitRun(f, parts)),
-  );
-  return module.bytes();
+  return parts;
+}
+
+/**
+ * Blocks to which control comes other than on the path of another: the beginning, what follows calls, where paths end, and
+ * destinations that paths leave on the stack. Found by emitting their paths; undefined when that becomes too much.
+ */
+function blocksWithPath(shared: Omit<ContractParts, "require">): number[] | undefined {
+  const found = new Set([0]);
+  const require = (block: number) => found.add(block);
+  let total = 0;
+  // The set grows while it is walked.
+  for (const block of found) {
+    const f = new FunctionBuilder({ params: ["i32"], results: ["i32"] });
+    const range = { first: block, end: block + 1, blocks: [block] };
+    emitPart(f, f.params[0]!, { ...shared, require }, range, emitPath);
+    total += f.position;
+    if (total > MODULE_BYTES_MAX) return undefined;
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+function rangesOf(blocks: readonly number[], count: number): PartRange[] {
+  const ranges: PartRange[] = [];
+  for (let i = 0; i < blocks.length; i += PART_BLOCKS) {
+    ranges.push({
+      first: ranges.at(-1)?.end ?? 0,
+      end: blocks[i + PART_BLOCKS] ?? count,
+      blocks: blocks.slice(i, i + PART_BLOCKS),
+    });
+  }
+  return ranges;
 }
 
 /** Goes from part to part: each answers the block that follows in another one, or −1 less how the frame was left. */
-function emitRun(
-  f: FunctionBuilder,
-  parts: readonly { readonly end: number; readonly run: FunctionRef }[],
-): void {
+function emitRun(f: FunctionBuilder, parts: readonly PartFunction[]): void {
   const offset = i32.sub(i32.load(frame.pc), i32.load(frame.code));
   const entry = f.i32(i32.load16(i32.add(i32.load(frame.blocks), i32.shl(offset, 1))));
   f.if(i32.eqz(entry), () => f.return(i32.of(exit.border)));
@@ -103,73 +154,12 @@ function emitRun(
   f.return(i32.sub(-1, next));
 }
 
-type PartOptions = Pick<
-  Part,
-  "runtime" | "map" | "first" | "end" | "leavesAtBorders" | "budget" | "pathBytes"
-> & { readonly runtime: Runtime; readonly map: CodeMap };
-
-function emitPart(f: FunctionBuilder, target: Local, options: PartOptions): void {
-  const pc = f.i32(0);
-  const sp = f.i32(i32.load(frame.sp));
-  const gas = f.i64(i64.load(frame.gas));
-  const memory = f.i32(i32.load(frame.memory));
-  const memorySize = f.i64(i64.load32(frame.memorySize));
-  const blocks = f.i32(i32.load(frame.blocks));
-  const status = f.i32(exit.halt);
-  const base = f.local("i32");
-  const { first, end, runtime } = options;
-  const saveRegisters = () => f.do(i32.store(frame.sp, sp), i64.store(frame.gas, gas));
-  f.block((leave) => {
-    f.block((outOfGas) => {
-      f.block((elsewhere) => {
-        f.loop((dispatch) => {
-          const labels = [];
-          for (let block = end - 1; block >= first; block--) labels.unshift(f.openBlock());
-          f.brTable(i32.sub(target, first), labels, elsewhere);
-          const registers = { pc, sp, gas, memory, memorySize, status };
-          const loop = new StraightLine(f, runtime, "fast", registers, {
-            dispatch,
-            enter: dispatch,
-            leave,
-            outOfGas,
-          });
-          const references = new Map<number, number>();
-          const part = {
-            ...options,
-            f,
-            loop,
-            base,
-            target,
-            blocks,
-            labels,
-            dispatch,
-            elsewhere,
-            references,
-          };
-          for (let block = first; block < end; block++) {
-            f.end();
-            // The function is thrown away; this is how a hostile contract does not keep the thread for long.
-            if (f.position > FUNCTION_BYTES_MAX) continue;
-            emitBlock(part, block);
-          }
-        });
-        f.unreachable();
-      });
-      saveRegisters();
-      f.return(i32.of(target));
-    });
-    f.set(status, exit.halt);
-    f.if(i32.eqz(i32.load(globals.halt)), () => f.do(i32.store(globals.halt, haltCode.outOfGas)));
-  });
-  saveRegisters();
-  f.do(i32.store(frame.pc, pc));
-  f.return(i32.sub(-1, status));
-}
-
-/** The path that begins at a block, with the check of the stack for all of it at its head. */
-function emitBlock(part: Part, block: number): void {
-  const { f, loop, base, references } = part;
-  const offset = part.map.starts[block]!;
+/** The path that begins at a block, with the check of gas and of the stack for all of it at its head. */
+function emitPath(part: Part, block: number): void {
+  const { f, loop, base, references, map } = part;
+  // The module is thrown away; this is how a hostile contract does not keep the thread for long.
+  if (f.position > FUNCTION_BYTES_MAX) return;
+  const offset = map.starts[block]!;
   f.repeat((again) => {
     const head: PathHead = {
       block,
@@ -177,24 +167,25 @@ function emitBlock(part: Part, block: number): void {
       isRepeated: false,
       heightMin: 0,
       heightMax: STACK_WORDS_MAX,
-      room: Math.max(ROOM_MIN, part.map.growthOf(block)),
+      room: Math.max(ROOM_MIN, map.growthOf(block)),
       bytesLeft: part.pathBytes,
     };
     const begin = f.position;
-    const stack = new OperandStack(f, base, head.room, references);
+    const onStored = (value: bigint): void => {
+      if (map.isDestination(Number(value))) part.require(map.blockAt.get(Number(value))!);
+    };
+    const stack = new OperandStack(f, base, head.room, { references, onStored });
     f.scope(() => new Path(part, head, stack).emit(offset));
     stack.end();
     f.insertAt(begin, () => {
       const { heightMin, heightMax } = head;
       const height = i32.sub(i32.load(frame.stackBase), loop.sp);
-      const isWithin = heightMin <= heightMax;
-      f.if(
-        isWithin ? i32.gtU(i32.sub(height, heightMin * WORD), (heightMax - heightMin) * WORD) : 1,
-        () => {
-          setPc(part, offset);
-          loop.exit(exit.border);
-        },
-      );
+      const span = (heightMax - heightMin) * WORD;
+      const isOutside = span < 0 ? 1 : i32.gtU(i32.sub(height, heightMin * WORD), span);
+      f.if(i32.or(isOutside, i64.ltS(loop.gas, 0n)), () => {
+        f.set(loop.pc, offset);
+        f.br(part.atHead);
+      });
       f.set(base, i32.sub(loop.sp, head.room * WORD));
     });
     return head.isRepeated;

@@ -1,5 +1,9 @@
-import { type Code, i32, i64, type Operand } from "../../../wasm/code.ts";
-import type { FourLimbs } from "./operand-stack.ts";
+import { type Code, i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
+
+/** A 64-bit part of a word: a variable, or a number known when the code is emitted. */
+export type Limb = Local | bigint;
+
+export type FourLimbs = readonly [Limb, Limb, Limb, Limb];
 
 const ALL_ONES = (1n << 64n) - 1n;
 

@@ -2,11 +2,7 @@ import { i32, i64, type Local, type Operand, v128 } from "../../../wasm/code.ts"
 import type { FunctionBuilder } from "../../../wasm/function.ts";
 import { WORD } from "../../memory/layout.ts";
 import { ZERO_HALF } from "../words.ts";
-
-/** A 64-bit part of a word: a variable, or a number known when the code is emitted. */
-export type Limb = Local | bigint;
-
-export type FourLimbs = readonly [Limb, Limb, Limb, Limb];
+import { type FourLimbs, knownValue, type Limb } from "./limbs.ts";
 
 /** A 256-bit word while it is in variables. */
 export class Word {
@@ -26,6 +22,14 @@ export class Word {
   }
 }
 
+/** What the stack of a path and those of its branches share. */
+type Shared = {
+  /** How many words use a variable, by its index */
+  readonly references: Map<number, number>;
+  /** A number known when the code is emitted is written to the stack. */
+  readonly onStored: (value: bigint) => void;
+};
+
 type Cell = { readonly word: Word; isStored: boolean };
 
 /**
@@ -39,7 +43,7 @@ export class OperandStack {
   readonly #f: FunctionBuilder;
   readonly #base: Local;
   readonly #room: number;
-  readonly #references: Map<number, number>;
+  readonly #shared: Shared;
   #cells = new Map<number, Cell>();
   /** Words by their home */
   #homes = new Map<number, Word>();
@@ -51,12 +55,12 @@ export class OperandStack {
     f: FunctionBuilder,
     base: Local,
     room: number,
-    references = new Map<number, number>(),
+    shared: Shared = { references: new Map(), onStored: () => {} },
   ) {
     this.#f = f;
     this.#base = base;
     this.#room = room;
-    this.#references = references;
+    this.#shared = shared;
   }
 
   /** Offset of position `p` from `base`. */
@@ -150,15 +154,16 @@ export class OperandStack {
     return this.#cells.size;
   }
 
-  /** Writes every word where the interpreter expects it. */
-  flush(): void {
-    this.#store([...this.#cells.keys()]);
+  /** Writes every word where the interpreter expects it, or those of the `count` words on top. */
+  flush(count = Number.POSITIVE_INFINITY): void {
+    const first = this.height - count;
+    this.#store([...this.#cells.keys()].filter((position) => position >= first));
   }
 
   /** Writes the `pops` words on top and takes them off, for code that writes `pushes` words in their place. */
   spill(pops: number, pushes: number): void {
     const first = this.height - pops;
-    this.#store([...this.#cells.keys()].filter((position) => position >= first));
+    this.flush(pops);
     for (let i = 0; i < pops; i++) this.drop();
     for (let i = 0; i < Math.max(pops, pushes); i++) this.#overwrite(first + i);
   }
@@ -193,7 +198,7 @@ export class OperandStack {
 
   /** The same stack for a branch of the path; to be ended by `end`. */
   fork(): OperandStack {
-    const fork = new OperandStack(this.#f, this.#base, this.#room, this.#references);
+    const fork = new OperandStack(this.#f, this.#base, this.#room, this.#shared);
     fork.height = this.height;
     const copies = new Map<Word, Word>();
     for (const [position, { word, isStored }] of this.#cells) {
@@ -239,6 +244,8 @@ export class OperandStack {
     for (const position of missing) {
       const cell = this.#cells.get(position)!;
       const { word } = cell;
+      const known = knownValue(word.limbs);
+      if (known !== undefined) this.#shared.onStored(known);
       storeLimbs(this.#f, this.#base, this.limbs(word), this.offset(position));
       cell.isStored = true;
       if (word.home !== undefined) continue;
@@ -249,14 +256,16 @@ export class OperandStack {
 
   #refer(limb: Limb | undefined): void {
     if (typeof limb !== "object") return;
-    this.#references.set(limb.index, (this.#references.get(limb.index) ?? 0) + 1);
+    const { references } = this.#shared;
+    references.set(limb.index, (references.get(limb.index) ?? 0) + 1);
   }
 
   #forget(limb: Limb | undefined): void {
     if (typeof limb !== "object") return;
-    const references = this.#references.get(limb.index)! - 1;
-    this.#references.set(limb.index, references);
-    if (references === 0) this.#f.free(limb);
+    const { references } = this.#shared;
+    const count = references.get(limb.index)! - 1;
+    references.set(limb.index, count);
+    if (count === 0) this.#f.free(limb);
   }
 }
 

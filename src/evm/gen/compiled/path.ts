@@ -1,21 +1,18 @@
 import { i32, i64, type Operand } from "../../../wasm/code.ts";
 import { call, type Label } from "../../../wasm/function.ts";
 import { exit, haltCode } from "../../halts.ts";
-import { frame, globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
+import { globals, STACK_WORDS_MAX } from "../../memory/layout.ts";
 import type { Opcode } from "../../opcodes.ts";
-import { emitOpcode } from "../opcodes/opcode-emitters.ts";
 import { immediateLength, isLeaving } from "./code-map.ts";
 import { INLINE } from "./inline/inline-emitters.ts";
-import { anyBits, conditions, knownValue, limbsOf } from "./limbs.ts";
+import { anyBits, conditions, folded, knownValue, limbsOf } from "./limbs.ts";
 import type { OperandStack, Word } from "./operand-stack.ts";
-import { goToBlock, leaveToInterpreter, type Part, type PathState, setPc } from "./part.ts";
+import { goToBlock, type Part } from "./part.ts";
+import type { PathState } from "./path-state.ts";
 
 const JUMP = 0x56;
 const JUMPI = 0x57;
 const JUMPDEST = 0x5b;
-
-/** A branch not longer than this that ends in a revert, a halt or a jump is emitted inside the path it leaves. */
-const SIDE_BYTES_MAX = 48;
 
 /**
  * Words in variables at the beginning of a segment. What is done when gas runs out has code for each of them, and V8's time for
@@ -46,6 +43,7 @@ export class Path implements PathState {
   readonly part: Part;
   readonly stack: OperandStack;
   memorySize: number;
+  unpaidGas: number;
   readonly #head: PathHead;
   /** Blocks on the way to here */
   readonly #visited: Set<number>;
@@ -55,12 +53,13 @@ export class Path implements PathState {
     part: Part,
     head: PathHead,
     stack: OperandStack,
-    from?: { readonly memorySize: number; readonly visited: ReadonlySet<number> },
+    from?: Pick<PathState, "memorySize" | "unpaidGas"> & { readonly visited: ReadonlySet<number> },
   ) {
     this.part = part;
     this.#head = head;
     this.stack = stack;
     this.memorySize = from?.memorySize ?? 0;
+    this.unpaidGas = from?.unpaidGas ?? 0;
     this.#visited = new Set(from?.visited);
     this.#visited.add(head.block);
     this.#isSide = from !== undefined;
@@ -86,6 +85,7 @@ export class Path implements PathState {
       const opcode = opcodes[op];
       const following: number = next + 1 + immediateLength(op);
       this.#head.bytesLeft -= following - next;
+      this.unpaidGas += opcode?.gas ?? 0;
       if (op === JUMP || op === JUMPI) {
         next = op === JUMP ? this.#jump() : this.#jumpIf(following);
         begins = true;
@@ -96,11 +96,10 @@ export class Path implements PathState {
     }
   }
 
-  /** Charges the segment at `offset` and has its stack bounds checked at the head; false when it can never run. */
+  /** Has the stack bounds of the segment at `offset` checked at the head; false when it can never run. */
   #enterSegment(offset: number): boolean {
-    const { part, stack } = this;
-    const { f, loop, runtime } = part;
-    const { gas, need, growth } = part.map.segmentAt(offset);
+    const { stack } = this;
+    const { need, growth } = this.part.map.segmentAt(offset);
     const head = this.#head;
     const most = STACK_WORDS_MAX - (growth ?? 0) - stack.height;
     const isPossible = growth !== undefined && stack.height + growth <= head.room;
@@ -110,35 +109,36 @@ export class Path implements PathState {
     }
     head.heightMin = Math.max(head.heightMin, need - stack.height);
     head.heightMax = Math.min(head.heightMax, most);
-    if (gas === 0n) return true;
     if (stack.size > WORDS_MAX) {
       stack.flush();
       stack.end();
     }
-    f.set(loop.gas, i64.sub(loop.gas, gas));
-    f.if(i64.ltS(loop.gas, 0n), () => {
-      f.set(loop.gas, call(runtime.gas.refillGas, loop.gas));
-      f.if(i64.ltS(loop.gas, 0n), () => {
-        f.set(loop.gas, i64.add(loop.gas, gas));
-        this.#aside((side) => {
-          side.#settle();
-          setPc(part, offset);
-          f.set(loop.status, i32.select(i32.load(globals.halt), exit.halt, exit.checkFailed));
-          f.br(loop.leave);
-        });
-      });
-    });
     return true;
+  }
+
+  /** Takes off the gas of the opcodes so far, which may leave it below zero: for a way that leads to a check. */
+  #takeGas(): void {
+    const { f, loop } = this.part;
+    if (this.unpaidGas > 0) f.set(loop.gas, i64.sub(loop.gas, BigInt(this.unpaidGas)));
+    this.unpaidGas = 0;
+  }
+
+  /** As above; without enough gas the frame halts here. */
+  #payGas(): void {
+    this.#takeGas();
+    const { f, loop, runtime } = this.part;
+    f.if(i64.ltS(loop.gas, 0n), () => loop.setGas(call(runtime.gas.refillGas, loop.gas)));
   }
 
   /** Emits one opcode; false when the path ends with it. */
   #emitOpcode(opcode: Opcode | undefined, offset: number): boolean {
     const { part, stack } = this;
-    const { f, loop } = part;
+    const { f } = part;
     const op = part.map.code[offset]!;
     if (opcode === undefined) {
+      this.#payGas();
       f.do(i32.store(globals.haltDetail, op));
-      loop.halt(haltCode.invalidOpcode);
+      part.loop.halt(haltCode.invalidOpcode);
       return false;
     }
     if (op >= 0x5f && op <= 0x7f) stack.push(limbsOf(this.#immediate(offset)));
@@ -147,23 +147,32 @@ export class Path implements PathState {
     else if (opcode.name === "POP") stack.drop();
     else if (opcode.name === "STOP") this.#stop();
     else if (opcode.name === "PC") stack.push(limbsOf(BigInt(offset)));
-    else if (op !== JUMPDEST && !INLINE[opcode.name]?.(this)) this.#emitOnStack(opcode, offset);
+    else if (op !== JUMPDEST && !INLINE[opcode.name]?.(this)) this.#callOpcode(opcode, offset);
     return opcode.kind !== "halt" && !isLeaving(opcode);
   }
 
-  /** Emits an opcode as the interpreter has it: operands and results in linear memory. */
-  #emitOnStack(opcode: Opcode, offset: number): void {
+  /** Emits a call of the function of an opcode, which has operands and results where the interpreter has them. */
+  #callOpcode(opcode: Opcode, offset: number): void {
     const { part, stack } = this;
-    const { f, loop } = part;
-    if (isLeaving(opcode)) {
-      stack.flush();
-      setPc(part, offset);
-    }
+    const { f, loop, map } = part;
+    const { name, pops, pushes } = opcode;
+    const isStatic = opcode.kind === "flow" && !opcode.isDynamic && name !== "BLOCKHASH";
+    if (!isStatic) this.#payGas();
+    if (isLeaving(opcode)) stack.flush();
     const top = stack.top();
-    stack.spill(opcode.pops, opcode.pushes);
-    f.set(loop.sp, top);
-    f.scope(() => emitOpcode(loop, opcode));
-    for (let i = 0; i < opcode.pushes; i++) stack.pushStored();
+    stack.spill(pops, pushes);
+    const result = call(part.functions.functionOf(opcode), top, isStatic ? 0n : loop.gas);
+    if (isStatic) f.drop(result);
+    else loop.setGas(result);
+    if (opcode.kind === "halt") loop.exit(ENDS[name]!);
+    else if (isLeaving(opcode)) {
+      f.set(loop.sp, stack.top(stack.height + 1));
+      f.set(loop.pc, offset + 1);
+      const following = map.blockAt.get(offset + 1);
+      if (following !== undefined) part.require(following);
+      loop.exit(name.startsWith("CREATE") ? exit.create : exit.call);
+    } else if (opcode.isDynamic) loop.reloadMemorySize();
+    for (let i = 0; i < pushes; i++) stack.pushStored();
   }
 
   #immediate(offset: number): bigint {
@@ -186,6 +195,7 @@ export class Path implements PathState {
 
   #jumpTo(destination: bigint): number | undefined {
     if (this.#isDestination(destination)) return this.#goTo(Number(destination));
+    this.#payGas();
     this.part.loop.halt(haltCode.invalidJump);
     return undefined;
   }
@@ -207,36 +217,29 @@ export class Path implements PathState {
     const taken = (path: Path): void => {
       if (known === undefined) path.#jumpToWord(destination);
       else if (this.#isDestination(known)) path.#branchTo(Number(known));
-      else path.part.loop.halt(haltCode.invalidJump);
+      else {
+        path.#payGas();
+        path.part.loop.halt(haltCode.invalidJump);
+      }
     };
     let next: number | undefined = following;
     if (condition === 1) {
       if (known === undefined) this.#jumpToWord(destination);
       next = known === undefined ? undefined : this.#jumpTo(known);
     } else if (condition !== 0) {
-      if (known !== undefined && this.#isMainPath(known, following)) {
-        f.if(conditions.not(condition), () => this.#aside((side) => side.emit(following)));
+      const isSure = known !== undefined && this.#isDestination(known);
+      if (isSure && this.part.map.failureAt(following) !== undefined) {
+        f.if(conditions.not(condition), () => this.#aside((side) => side.#leaveToFail(following)));
         next = this.#goTo(Number(known));
-      } else f.if(condition, () => this.#aside(taken));
+      } else {
+        // Both ways need the words of the stack in their places, unless one only fails.
+        if (!isSure || this.part.map.failureAt(Number(known)) === undefined) stack.flush();
+        f.if(condition, () => this.#aside(taken));
+      }
     }
     stack.release(destination);
     stack.release(word);
     return next;
-  }
-
-  /** What follows the jump is short and ends, as a failed check does, so that the path goes on at the destination. */
-  #isMainPath(destination: bigint, following: number): boolean {
-    if (!this.#isDestination(destination)) return false;
-    const { code, opcodes, blockAt } = this.part.map;
-    if (!this.#canContinue(blockAt.get(Number(destination))!)) return false;
-    for (let offset = following; offset < following + SIDE_BYTES_MAX; ) {
-      const op = code[offset];
-      if (op === undefined || op === JUMPI || op === JUMPDEST) return false;
-      if (op === JUMP || opcodes[op] === undefined || opcodes[op].kind === "halt") return true;
-      if (isLeaving(opcodes[op])) return false;
-      offset += 1 + immediateLength(op);
-    }
-    return false;
   }
 
   /** Goes on at a destination only known while the code runs. */
@@ -245,17 +248,10 @@ export class Path implements PathState {
     const { f, loop } = part;
     const [low, ...high] = stack.limbs(word);
     this.#settle();
-    const isBeyond = i64.geU(low!, BigInt(part.map.code.length));
-    const highBits = anyBits(high);
-    const isInvalid = highBits === 0n ? isBeyond : i32.or(i64.ne(highBits, 0n), isBeyond);
-    loop.haltIf(isInvalid, haltCode.invalidJump);
-    const entry = i32.load16(i32.add(part.blocks, i32.shl(i32.wrap(low!), 1)));
-    f.set(part.target, i32.sub(entry, 1));
-    loop.haltIf(i32.geU(part.target, 0x7fff), haltCode.invalidJump);
-    if (part.leavesAtBorders) {
-      f.set(loop.pc, i32.add(i32.load(frame.code), i32.wrap(low!)));
-      loop.exit(exit.border);
-    } else f.br(part.dispatch);
+    const beyond = anyBits([folded.shrU(low!, 32), ...high]);
+    const offset = i32.wrap(i64.of(low!));
+    f.set(loop.pc, beyond === 0n ? offset : i32.select(i64.eqz(beyond), offset, -1));
+    f.br(part.jump);
   }
 
   /** Continues with the block at `destination`, in this path where it may. */
@@ -266,9 +262,6 @@ export class Path implements PathState {
       return undefined;
     }
     this.#visited.add(index);
-    const { budget } = this.part;
-    const following = this.part.map.starts[index + 1] ?? this.part.map.code.length;
-    budget.bytes -= following - destination;
     return destination;
   }
 
@@ -280,7 +273,7 @@ export class Path implements PathState {
       !this.#visited.has(index) &&
       this.stack.height + part.map.growthOf(index) <= this.#head.room &&
       this.#head.bytesLeft > 0 &&
-      part.budget.bytes > 0
+      part.map.failureAt(part.map.starts[index]!) === undefined
     );
   }
 
@@ -288,38 +281,58 @@ export class Path implements PathState {
     const { part } = this;
     const head = this.#head;
     const index = part.map.blockAt.get(destination)!;
+    if (part.leavesAtBorders || part.map.failureAt(destination) !== undefined) {
+      this.#leaveToFail(destination);
+      return;
+    }
     this.#settle();
-    if (index === head.block && !part.leavesAtBorders) {
+    if (index === head.block) {
       head.isRepeated = true;
       part.f.br(head.again);
     } else goToBlock(part, index, head.block);
   }
 
   #stop(): void {
+    this.#payGas();
     const { f, loop } = this.part;
     f.do(i32.store(globals.outputSize, 0));
     loop.exit(exit.stop);
   }
 
-  #leaveAt(offset: number): void {
-    this.#settle();
-    leaveToInterpreter(this.part, offset);
+  /** The interpreter goes on at `offset`, with the words of the stack that it may read. */
+  #leaveToFail(offset: number): void {
+    this.#leaveAt(offset, this.part.map.failureAt(offset));
   }
 
-  /** Stack and stack pointer as the interpreter has them. */
-  #settle(): void {
-    this.stack.flush();
+  #leaveAt(offset: number, words?: number): void {
+    this.#settle(words);
+    this.part.f.set(this.part.loop.pc, offset);
+    this.part.f.br(this.part.border);
+  }
+
+  /** Stack, stack pointer and gas as the interpreter has them; of the stack the `words` on top. */
+  #settle(words?: number): void {
+    this.stack.flush(words);
     this.part.f.set(this.part.loop.sp, this.stack.top());
+    this.#takeGas();
   }
 
   /** Emits a branch that does not come back, from the state reached. */
   #aside(emit: (side: Path) => void): void {
     const stack = this.stack.fork();
-    const from = { memorySize: this.memorySize, visited: this.#visited };
+    const { memorySize, unpaidGas } = this;
+    const from = { memorySize, unpaidGas, visited: this.#visited };
     this.part.f.scope(() => emit(new Path(this.part, this.#head, stack, from)));
     stack.end();
   }
 }
+
+/** How opcodes after which there is no other end the frame. */
+const ENDS: Readonly<Record<string, number>> = {
+  RETURN: exit.return,
+  REVERT: exit.revert,
+  SELFDESTRUCT: exit.selfDestruct,
+};
 
 /** 1 when the word is not 0. */
 function conditionOf(stack: OperandStack, word: Word): Operand {

@@ -11,16 +11,23 @@ export function exportRuntime(module: ModuleBuilder, runtime: Runtime): void {
   });
 }
 
+/** The functions of the runtime, to read their signatures. */
+export function runtimeSignatures(rules: Rules): Runtime {
+  return defineRuntime(new ModuleBuilder(), rules, [0n, 0n, 0n, 0n]);
+}
+
 /**
- * The runtime of an interpreter as imports of another module. Opcodes call them through functions of that module, since
- * V8 reads the targets of imports at the head of a loop.
+ * The runtime of an interpreter as imports of another module. `runtime` calls them through functions of that module, for
+ * code with loops: V8 reads the targets of imports at the head of a loop. `direct` is without these.
  */
-export function importRuntime(module: ModuleBuilder, rules: Rules): Runtime {
-  const signatures = defineRuntime(new ModuleBuilder(), rules, [0n, 0n, 0n, 0n]);
-  const imports = mapFunctions(signatures, "", (name, { params, results }) =>
+export function importRuntime(
+  module: ModuleBuilder,
+  signatures: Runtime,
+): { readonly runtime: Runtime; readonly direct: Runtime } {
+  const direct = mapFunctions(signatures, "", (name, { params, results }) =>
     module.import(name, params, results),
   );
-  return forwardFunctions(module, imports);
+  return { runtime: forwardFunctions(module, direct), direct };
 }
 
 /** `functions` with each replaced by one of the module that calls it, defined when it is used first. */

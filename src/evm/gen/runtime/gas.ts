@@ -27,6 +27,11 @@ export type GasFunctions = {
   readonly rangeEnd: FunctionRef;
   /** expand(gas, end): charges for memory up to `end` and provides it (Yellow Paper, appendix H.1, C_mem) */
   readonly expand: FunctionRef;
+  /**
+   * expandTo(gas, unpaid, low, high, size): as expand, to `size` bytes after the offset `low`, which is far beyond any memory
+   * where `high` is not 0. `unpaid` gas is still to be taken off `gas`, and off the result as well.
+   */
+  readonly expandTo: FunctionRef;
 };
 
 /** Gas is lent in slices when a call has a deadline, so that loops need no counter of their own. */
@@ -112,5 +117,20 @@ export function defineGas(module: ModuleBuilder, isOutOfTime: FunctionRef): GasF
     f.return(i64.of(gas));
   });
 
-  return { refillGas, charge, rangeEnd, expand };
+  const expandTo = module.define(
+    ["i64", "i64", "i64", "i64", "i64"],
+    ["i64"],
+    (f, gas, unpaid, low, high, size) => {
+      const paid = f.i64(call(charge, gas!, unpaid!));
+      f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+      const end = f.i64(i64.add(low!, size!));
+      // Rounded up to words it must fit 64 bits.
+      const isBeyond = i32.or(i64.ne(high!, 0n), i32.or(i64.ltU(end, low!), i64.gtU(end, -32n)));
+      f.set(paid, call(expand, paid, i64.select(isBeyond, BEYOND, end)));
+      f.if(i64.ltS(paid, 0n), () => f.return(i64.of(paid)));
+      f.return(i64.add(paid, unpaid!));
+    },
+  );
+
+  return { refillGas, charge, rangeEnd, expand, expandTo };
 }

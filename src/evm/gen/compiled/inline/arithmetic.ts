@@ -2,10 +2,9 @@ import { i32, i64, type Local, type Operand } from "../../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../../wasm/function.ts";
 import { WORD } from "../../../memory/layout.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
-import { multiplyHigh } from "../../words.ts";
+import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
-import type { FourLimbs } from "../operand-stack.ts";
-import type { PathState } from "../part.ts";
+import type { PathState } from "../path-state.ts";
 import { shiftLeft, shiftRight } from "./bitwise.ts";
 import { binary, hold, type Inline } from "./operands.ts";
 
@@ -79,9 +78,9 @@ const mul: Inline = binary((path, a, b) => {
     if (exponent !== undefined) return shiftLeft(y, exponent);
     if (knownValue(x) === 0n) return x;
   }
-  const { f } = path.part;
+  const high = call(path.part.functions.multiplyHigh, a[0], b[0]);
   if (isKnownSmall(a) && isKnownSmall(b)) {
-    return [hold(path, i64.mul(a[0], b[0])), hold(path, multiplyHigh(f, a[0], b[0])), 0n, 0n];
+    return [hold(path, i64.mul(a[0], b[0])), hold(path, high), 0n, 0n];
   }
   const result = allocateWord(path);
   const multiply = (onStack: Local) => {
@@ -92,10 +91,7 @@ const mul: Inline = binary((path, a, b) => {
     path,
     a,
     b,
-    () => {
-      const high = f.i64(multiplyHigh(f, a[0], b[0]));
-      setWord(path, result, [i64.mul(a[0], b[0]), high, 0n, 0n]);
-    },
+    () => setWord(path, result, [i64.mul(a[0], b[0]), high, 0n, 0n]),
     () => onStack(path, a, b, result, multiply),
   );
   return result;

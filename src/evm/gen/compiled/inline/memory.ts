@@ -2,9 +2,10 @@ import { i32, i64, type Local, type Operand, v128 } from "../../../../wasm/code.
 import { call } from "../../../../wasm/function.ts";
 import { ADDRESS_KEY, frame, globals, WORD } from "../../../memory/layout.ts";
 import { reverseBytes, ZERO_HALF } from "../../words.ts";
-import { anyBits, knownValue } from "../limbs.ts";
-import type { FourLimbs, Word } from "../operand-stack.ts";
-import type { PathState } from "../part.ts";
+import type { FourLimbs } from "../limbs.ts";
+import { anyBits, folded, knownValue } from "../limbs.ts";
+import type { Word } from "../operand-stack.ts";
+import type { PathState } from "../path-state.ts";
 import { hold, type Inline } from "./operands.ts";
 
 /** Bytes at an address in linear memory, plus a known offset. */
@@ -17,28 +18,28 @@ const KNOWN_OFFSET_MAX = 1n << 31n;
 function memoryAt(path: PathState, word: Word, size: number): Place {
   const { f, loop, runtime } = path.part;
   const known = knownValue(word.limbs);
-  const expand = (end: Operand) => {
-    loop.setGas(call(runtime.gas.expand, loop.gas, end));
+  const expandTo = (low: Operand, high: Operand, bytes: number) => {
+    const { expandTo } = runtime.gas;
+    loop.setGas(call(expandTo, loop.gas, BigInt(path.unpaidGas), low, high, BigInt(bytes)));
     loop.reloadMemorySize();
   };
   if (known !== undefined) {
     const end = Number(known) + size;
     if (end > path.memorySize) {
-      f.if(i64.gtU(BigInt(end), loop.memorySize), () => expand(BigInt(end)));
+      f.if(i64.gtU(BigInt(end), loop.memorySize), () => expandTo(known, 0n, size));
       path.memorySize = Math.ceil(end / WORD) * WORD;
     }
     return { address: loop.memory, offset: Number(known) };
   }
-  const [low, ...high] = path.stack.limbs(word);
-  const highBits = anyBits(high);
-  const beyond = highBits === 0n ? i64.shrU(low!, 32n) : i64.or(i64.shrU(low!, 32n), highBits);
+  const [low, ...limbs] = path.stack.limbs(word);
+  const high = anyBits(limbs);
   const end = i64.add(low!, BigInt(size));
-  f.if(i32.or(i64.ne(beyond, 0n), i64.gtU(end, loop.memorySize)), () => {
-    // Rounded up to words it must fit 64 bits.
-    const isNear = i64.leU(low!, BigInt(-WORD - size));
-    const fits = highBits === 0n ? isNear : i32.and(i64.eqz(highBits), isNear);
-    expand(i64.select(fits, i64.add(low!, BigInt(size)), -1n));
-  });
+  // An offset of more than 32 bits ends beyond the memory, or wraps.
+  const isBeyond = i64.gtU(end, loop.memorySize);
+  const isFar = anyBits([folded.shrU(low!, 32), ...limbs]);
+  f.if(isFar === 0n ? isBeyond : i32.or(isBeyond, i64.ne(isFar, 0n)), () =>
+    expandTo(low!, high, size),
+  );
   path.memorySize = Math.max(path.memorySize, Math.ceil(size / WORD) * WORD);
   return { address: f.i32(i32.add(loop.memory, i32.wrap(low!))), offset: 0 };
 }
@@ -145,7 +146,8 @@ const calldataload: Inline = (path) => {
 
 const gas: Inline = (path) => {
   const { loop } = path.part;
-  path.stack.push([hold(path, i64.add(loop.gas, i64.load(globals.reserve))), 0n, 0n, 0n]);
+  const left = i64.add(i64.sub(loop.gas, BigInt(path.unpaidGas)), i64.load(globals.reserve));
+  path.stack.push([hold(path, left), 0n, 0n, 0n]);
   return true;
 };
 

@@ -1,6 +1,6 @@
 import type { Local, Operand, ValueType } from "../../../../wasm/code.ts";
-import type { FourLimbs, Limb } from "../operand-stack.ts";
-import type { PathState } from "../part.ts";
+import type { FourLimbs, Limb } from "../limbs.ts";
+import type { PathState } from "../path-state.ts";
 
 /** Emits an opcode whose operands are variables; false: for these operands it is emitted on the stack. */
 export type Inline = (path: PathState) => boolean;

@@ -1,0 +1,69 @@
+import { i32, i64 } from "../../../wasm/code.ts";
+import type { FunctionBuilder, FunctionRef, Label } from "../../../wasm/function.ts";
+import type { ModuleBuilder } from "../../../wasm/module.ts";
+import { exit } from "../../halts.ts";
+import { frame } from "../../memory/layout.ts";
+import type { Opcode } from "../../opcodes.ts";
+import { Loop } from "../loop.ts";
+import { emitOpcode } from "../opcodes/opcode-emitters.ts";
+import type { Runtime } from "../runtime/runtime.ts";
+import { multiplyHigh } from "../words.ts";
+
+/** The emitter of one opcode as the body of a function: where control would leave it, the function returns. */
+class OpcodeBody extends Loop {
+  override next(): void {}
+  override nextSegment(): void {}
+  /** How the frame ends otherwise is known to the caller, by the opcode. */
+  override exit(status: number): void {
+    if (status === exit.halt) this.f.br(this.leave);
+    else this.f.return(i64.of(this.gas));
+  }
+}
+
+/** Opcodes as functions of a module, each defined at its first use: `(sp, gas)` to the gas left, below zero when the frame halts. */
+export class OpcodeFunctions {
+  readonly #module: ModuleBuilder;
+  readonly #runtime: Runtime;
+  #multiplyHigh: FunctionRef | undefined;
+  readonly #functions = new Map<string, FunctionRef>();
+
+  constructor(module: ModuleBuilder, runtime: Runtime) {
+    this.#module = module;
+    this.#runtime = runtime;
+  }
+
+  /** The high half of the 128-bit product of two numbers of 64 bits. */
+  get multiplyHigh(): FunctionRef {
+    this.#multiplyHigh ??= this.#module.define(["i64", "i64"], ["i64"], (f, a, b) =>
+      f.return(multiplyHigh(f, a!, b!)),
+    );
+    return this.#multiplyHigh;
+  }
+
+  functionOf(opcode: Opcode): FunctionRef {
+    let ref = this.#functions.get(opcode.name);
+    if (ref === undefined) {
+      ref = this.#module.define(["i32", "i64"], ["i64"], (f, sp, gas) =>
+        this.#emitBody(f, { sp: sp!, gas: gas! }, opcode),
+      );
+      this.#functions.set(opcode.name, ref);
+    }
+    return ref;
+  }
+
+  #emitBody(f: FunctionBuilder, { sp, gas }: Pick<Loop, "sp" | "gas">, opcode: Opcode): void {
+    const registers = {
+      ...{ sp, gas },
+      pc: f.i32(0),
+      memory: f.i32(i32.load(frame.memory)),
+      memorySize: f.i64(i64.load32(frame.memorySize)),
+      status: f.i32(exit.halt),
+    };
+    f.block((fail: Label) => {
+      const labels = { dispatch: fail, enter: fail, leave: fail, outOfGas: fail };
+      emitOpcode(new OpcodeBody(f, this.#runtime, "fast", registers, labels), opcode);
+      f.return(i64.of(gas));
+    });
+    f.return(i64.of(-1n));
+  }
+}

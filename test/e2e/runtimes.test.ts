@@ -89,7 +89,7 @@ async function call(url: string, method: string, ...params: unknown[]): Promise<
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const headers = { "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body });
-  const { result, error } = await response.json();
+  const { result, error } = (await response.json()) as { result: unknown; error: unknown };
   assert.equal(error, undefined);
   return result;
 }

@@ -32,8 +32,10 @@ export const DEFAULTS = {
   rpcProcessesDev: 0,
   /** Until a million random programs have run on both tiers (ADR 89). */
   evmCompile: "off",
-  /** 1,000 contracts of 6 KB, of which a module takes some 50 times as much. */
+  /** 1,000 contracts of 2.5 KB, or 100 of the largest. */
   evmCompileCacheBytesMax: 200 * 2 ** 20,
+  /** Some 1,000 contracts of 10 KB. */
+  evmCompileFilesBytesMax: 256 * 2 ** 20,
   /** geth's, reth's and Besu's cap for a call nobody pays for. */
   rpcCallGasMax: 50_000_000n,
   /** geth's; a call that takes longer is an attack or a mistake. */

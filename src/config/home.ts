@@ -64,6 +64,11 @@ export function dataPath(home: string): string {
   return join(home, "data");
 }
 
+/** What can be made again: safe to delete while no node runs. */
+export function cachePath(home: string): string {
+  return join(home, "cache");
+}
+
 /** Says that a jump of the clock stopped block production. */
 export function clockStopPath(home: string): string {
   return join(home, "data", "clock-stopped");

@@ -461,7 +461,19 @@ export const SCHEMA = {
       "evm.compile-cache-size",
       byteSize,
       DEFAULTS.evmCompileCacheBytesMax,
-      { description: "Memory of compiled contracts; the least recently used are dropped." },
+      {
+        description:
+          "Memory of compiled contracts in a process; the least recently used are dropped.",
+      },
+    ),
+    compileFilesBytesMax: option(
+      "evm.compile-files-size",
+      byteSize,
+      DEFAULTS.evmCompileFilesBytesMax,
+      {
+        description:
+          "Files of compiled contracts in the home's cache folder; the least recently used are removed.",
+      },
     ),
   },
   consensus: {

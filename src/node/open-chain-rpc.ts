@@ -83,7 +83,9 @@ export function openChainRpc(
   );
   const rpcLog = log.child("rpc");
   // Other threads follow the store, which has only a part of a forked chain's state.
-  const threads = core.fork ? undefined : createExecutionThreads(config, rpcLog, core, metrics);
+  const threads = core.fork
+    ? undefined
+    : createExecutionThreads(config, rpcLog, core, metrics, core.compiler);
   const ports = createRpcPorts(config, rpcLog, core, {
     ...services,
     ...{ admin, threads },

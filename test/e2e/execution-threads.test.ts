@@ -61,7 +61,7 @@ describe("execution threads", () => {
       entry: "execute",
       data: {
         ...{ store: core.store.followable!, config: core.chain.config, limits },
-        ...{ genesisHash: core.chain.genesisHash, startPrice: 1n },
+        ...{ genesisHash: core.chain.genesisHash, startPrice: 1n, compiles: false },
       } satisfies ExecutionThreadData,
       ...{ count: 1, waitingMax: 10, heapMegabytesMax: 256, idleMs: 60_000, graceMs: 10_000 },
       epoch: () => core.store.epoch,

@@ -74,6 +74,11 @@ export class CodeCache {
     return this.#byHash.get(hash) ?? this.add(hash, read(hash));
   }
 
+  /** False once it was forgotten. */
+  holds(code: Code): boolean {
+    return this.#codes[code.id] === code;
+  }
+
   add(hash: Hash, bytes: Uint8Array): Code {
     const known = this.#byHash.get(hash);
     if (known) return known;

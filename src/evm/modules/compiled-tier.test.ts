@@ -77,6 +77,8 @@ function call(evm: ReturnType<typeof createEvm>, code: Uint8Array, options?: Exe
 function countingCompiler(): { readonly compiler: ContractCompiler; asked(): number } {
   let count = 0;
   const compiler: ContractCompiler = {
+    has: () => false,
+    dropped: 0,
     moduleOf() {
       count++;
       return undefined;
@@ -93,4 +95,29 @@ test("code too large to be compiled runs in the interpreter also where tiers are
   const state = createWorldState(createMemoryState());
   state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
   assert.equal(evm.execute(testMessage({ to: contract }), testBlock(), state).outcome, "revert");
+});
+
+test("an engine lets go of modules that the compiler has dropped, and asks again", () => {
+  const { compiler } = compileAtOnce();
+  const known = new Set<string>();
+  let dropped = 0;
+  const dropping: ContractCompiler = {
+    moduleOf(hash, ...rest) {
+      known.add(hash);
+      return compiler.moduleOf(hash, ...rest);
+    },
+    has: (hash) => known.has(hash),
+    get dropped() {
+      return dropped;
+    },
+  };
+  const evm = createEvm({ tier: { compiler: dropping, hotGasPerByte: 0 } });
+  call(evm, LOOP);
+  assert.equal(known.size, 1);
+  known.clear();
+  call(evm, LOOP);
+  assert.equal(known.size, 0, "the instance runs without a question");
+  dropped++;
+  for (let i = 0; i < 10; i++) call(evm, LOOP);
+  assert.equal(known.size, 1);
 });

@@ -10,6 +10,10 @@ import { createBorderedInterpreter, type HostFunctions, type Interpreter } from 
 export interface ContractCompiler {
   /** The module of `code` under the rules of `hardfork` if there is one by now; it may be there at a later call. */
   moduleOf(hash: Hash, code: Uint8Array, hardfork: Hardfork): WebAssembly.Module | undefined;
+  /** False once the module was dropped for others. */
+  has(hash: Hash, hardfork: Hardfork): boolean;
+  /** Modules dropped so far. When it has changed, engines let go of what `has` denies, which frees its memory. */
+  readonly dropped: number;
 }
 
 export type TierOptions = {
@@ -36,6 +40,9 @@ export class CompiledTier {
   readonly #options: TierOptions;
   /** What modules import: the functions of the interpreter and its memory */
   readonly #imports: WebAssembly.Imports;
+  /** Codes with an instance of their module */
+  readonly #compiled = new Set<Code>();
+  #dropped = 0;
 
   constructor(
     hardfork: Hardfork,
@@ -58,6 +65,7 @@ export class CompiledTier {
 
   /** As `Interpreter.run`, for a frame that runs `code`. */
   run(code: Code): number {
+    if (this.#options.compiler.dropped !== this.#dropped) this.#dropInstances();
     const compiled = code.run ?? this.#prepare(code);
     if (compiled === undefined) return this.#interpret(code);
     this.#memory.set32(frame.blocks, code.blocks);
@@ -74,10 +82,22 @@ export class CompiledTier {
     if (code.heat < code.askAt) return undefined;
     code.askAt += ASK_AGAIN_GAS;
     const module = this.#options.compiler.moduleOf(code.hash, code.bytes, this.#hardfork);
-    if (module === undefined || !this.#codes.placeBlocks(code)) return undefined;
+    if (module === undefined) return undefined;
+    if (code.blocks === 0 && !this.#codes.placeBlocks(code)) return undefined;
     const { exports } = new WebAssembly.Instance(module, this.#imports);
     code.run = exports["run"] as () => number;
+    this.#compiled.add(code);
     return code.run;
+  }
+
+  #dropInstances(): void {
+    const { compiler } = this.#options;
+    this.#dropped = compiler.dropped;
+    for (const code of this.#compiled) {
+      if (this.#codes.holds(code) && compiler.has(code.hash, this.#hardfork)) continue;
+      code.run = undefined;
+      this.#compiled.delete(code);
+    }
   }
 
   #interpret(code: Code): number {

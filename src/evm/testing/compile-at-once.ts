@@ -16,6 +16,9 @@ export function compileAtOnce({ alternates = false, isOptimised = false } = {}):
   const modules = new Map<string, WebAssembly.Module>();
   const emitters = new Map<Hardfork, ContractEmitter>();
   const compiler: ContractCompiler = {
+    // Engines hold on to what this one forgets.
+    has: () => true,
+    dropped: 0,
     moduleOf(hash, code, hardfork) {
       const key = `${hardfork} ${hash}`;
       let module = modules.get(key);

@@ -4,7 +4,7 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
-import { ExecutionThreads } from "../workers/execution-threads.ts";
+import { ExecutionThreads, type ModuleSource } from "../workers/execution-threads.ts";
 import { callLimitsOf } from "./call-limits.ts";
 
 /** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
@@ -25,6 +25,7 @@ export function createExecutionThreads(
   log: Logger,
   { chain, store }: ThreadedChain,
   metrics: Metrics,
+  compiler: ModuleSource | undefined,
 ): ExecutionThreads | undefined {
   const { workers } = config.jsonRpc;
   if (workers === 0 || isInMemory(config)) return undefined;
@@ -47,7 +48,9 @@ export function createExecutionThreads(
       genesisHash: chain.genesisHash,
       limits: callLimitsOf(config),
       startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,
+      compiles: compiler !== undefined,
     } satisfies ExecutionThreadData,
+    compiler,
     count: workers,
     waitingMax: config.rpcLimits.callQueueMax,
     heapMegabytesMax: HEAP_MEGABYTES_MAX,

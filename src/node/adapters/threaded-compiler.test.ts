@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { assemble } from "../../../bench/evm/programs.ts";
@@ -51,12 +54,45 @@ test("ThreadedCompiler does not compile code of more blocks than a module may ha
   assert.equal(compiler.waiting, 0);
 });
 
-function startCompiler(t: { after(fn: () => void): void }, cacheBytesMax: number) {
+test("what one compiler stored another takes from its file, unless the file is damaged", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "compiled-contracts-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const files = { directory, bytesMax: 1 << 20 };
+  const code = assemble("PUSH1 2a PUSH0 MSTORE PUSH1 20 PUSH0 RETURN");
+  const outcomeOfNext = async () => {
+    const { moduleOf, metrics } = startCompiler(t, 1 << 24, files);
+    await moduleOf(code);
+    return /contract_compilations_total\{outcome="(\w+)"\} 1/.exec(metrics.exposition())?.[1];
+  };
+  assert.equal(await outcomeOfNext(), "compiled");
+  assert.equal(await outcomeOfNext(), "stored");
+  const [name] = readdirSync(directory);
+  assert.ok(name);
+  writeFileSync(join(directory, name), "damaged");
+  assert.equal(await outcomeOfNext(), "compiled");
+  assert.equal(await outcomeOfNext(), "stored");
+});
+
+test("without a directory to store in, contracts are compiled all the same", async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), "compiled-contracts-")), "file");
+  t.after(() => rmSync(dirname(file), { recursive: true, force: true }));
+  writeFileSync(file, "");
+  const { moduleOf, metric } = startCompiler(t, 1 << 24, { directory: file, bytesMax: 1 << 20 });
+  await moduleOf(assemble("PUSH1 2a STOP"));
+  assert.equal(metric("compiled_contract_file_errors_total"), 1);
+});
+
+function startCompiler(
+  t: { after(fn: () => void): void },
+  cacheBytesMax: number,
+  files?: { readonly directory: string; readonly bytesMax: number },
+) {
   const metrics = createMetrics();
-  const compiler = new ThreadedCompiler({ cacheBytesMax }, { log: SILENT_LOGGER, metrics });
+  const compiler = new ThreadedCompiler({ cacheBytesMax, files }, { log: SILENT_LOGGER, metrics });
   t.after(() => compiler.close());
   return {
     compiler,
+    metrics,
     async moduleOf(code: Uint8Array): Promise<WebAssembly.Module> {
       for (;;) {
         const module = compiler.moduleOf(keccak256Hash(code), code, "osaka");

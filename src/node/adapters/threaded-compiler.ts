@@ -11,6 +11,7 @@ import {
 import type { CompileInput, CompileResult } from "../workers/compile-contracts.ts";
 import { TaskThread } from "../workers/task-thread.ts";
 import { WorkerTaskError } from "../workers/worker-task-error.ts";
+import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
 /** The largest contract takes some two seconds of a thread. */
 const THREAD_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512, waitingMax: 16 };
@@ -24,6 +25,8 @@ const MEMORY_PER_BYTE = 4;
 export type ThreadedCompilerOptions = {
   /** Memory of all compiled contracts together; the least recently asked for are dropped. */
   readonly cacheBytesMax: number;
+  /** Where emitted modules are stored for the next start and for other processes; undefined: nowhere */
+  readonly files?: CompileInput["files"];
 };
 
 /** Compiles contracts in a thread of its own, one after the other, and remembers the modules. */
@@ -34,16 +37,16 @@ export class ThreadedCompiler implements ContractCompiler {
     "compile-contracts",
     THREAD_LIMITS,
   );
-  /** By hardfork and code hash, the most recently used last */
-  readonly #modules = new Map<
-    string,
-    { readonly module: WebAssembly.Module; readonly bytes: number }
-  >();
-  readonly #pending = new Set<string>();
+  readonly #modules: CompiledModules;
+  readonly #pending = new Map<string, Promise<CompiledModule | undefined>>();
+  /** Called with the key of each module that is dropped. */
+  readonly #onDropped = new Set<(key: string) => void>();
   readonly #rejected = new Set<string>();
   readonly #outcomes: Counter;
+  readonly #fileFaults: Counter;
   readonly #seconds: Histogram;
-  #bytes = 0;
+  #fileBytes = 0;
+  #isFileFaultLogged = false;
 
   constructor(
     options: ThreadedCompilerOptions,
@@ -51,6 +54,9 @@ export class ThreadedCompiler implements ContractCompiler {
   ) {
     this.#options = options;
     this.#log = log;
+    this.#modules = new CompiledModules(options.cacheBytesMax, (key) => {
+      for (const listener of this.#onDropped) listener(key);
+    });
     this.#outcomes = metrics.counter({
       name: "contract_compilations_total",
       help: "Contracts handed to the compiler, by outcome.",
@@ -64,20 +70,49 @@ export class ThreadedCompiler implements ContractCompiler {
     const gauge = (name: string, help: string, read: () => number) =>
       metrics.gaugeOf({ name, help }, read);
     gauge("compiled_contracts", "Compiled contracts in memory.", () => this.#modules.size);
-    gauge("compiled_contract_bytes", "Memory they are counted with.", () => this.#bytes);
+    gauge("compiled_contract_bytes", "Memory they are counted with.", () => this.#modules.bytes);
+    gauge(
+      "compiled_contract_file_bytes",
+      "Files of compiled contracts, since one was written.",
+      () => this.#fileBytes,
+    );
+    this.#fileFaults = metrics.counter({
+      name: "compiled_contract_file_errors_total",
+      help: "Compiled contracts that could not be read from disk or stored there.",
+    });
   }
 
   moduleOf(hash: Hash, code: Uint8Array, hardfork: Hardfork): WebAssembly.Module | undefined {
-    const key = `${hardfork} ${hash}`;
-    const known = this.#modules.get(key);
-    if (known) {
-      this.#modules.delete(key);
-      this.#modules.set(key, known);
-      return known.module;
-    }
-    const isSettled = this.#pending.has(key) || this.#rejected.has(key);
-    if (!isSettled && !this.#thread.isFull()) void this.#compile(key, { code, hardfork });
-    return undefined;
+    const module = this.#modules.get(CompiledModules.keyOf(hash, hardfork));
+    if (module === undefined) void this.request({ hash, code, hardfork });
+    return module;
+  }
+
+  has(hash: Hash, hardfork: Hardfork): boolean {
+    return this.#modules.has(CompiledModules.keyOf(hash, hardfork));
+  }
+
+  get dropped(): number {
+    return this.#modules.dropped;
+  }
+
+  /** The compiled contract, once it is there; undefined: it stays with the interpreter, or the thread has enough to do. */
+  request(input: Omit<CompileInput, "files">): Promise<CompiledModule | undefined> {
+    const key = CompiledModules.keyOf(input.hash, input.hardfork);
+    const known = this.#modules.find(key);
+    if (known !== undefined) return Promise.resolve(known);
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return pending;
+    if (this.#rejected.has(key) || this.#thread.isFull()) return Promise.resolve(undefined);
+    const compiling = this.#compile(key, { ...input, files: this.#options.files });
+    this.#pending.set(key, compiling);
+    return compiling;
+  }
+
+  /** Calls `listener` with the key of each module that is dropped; answers how to end that. */
+  onDropped(listener: (key: string) => void): () => void {
+    this.#onDropped.add(listener);
+    return () => this.#onDropped.delete(listener);
   }
 
   /** Contracts that wait for the thread, with the one in it. */
@@ -89,35 +124,47 @@ export class ThreadedCompiler implements ContractCompiler {
     this.#thread.close();
   }
 
-  async #compile(key: string, input: CompileInput): Promise<void> {
-    this.#pending.add(key);
+  async #compile(key: string, input: CompileInput): Promise<CompiledModule | undefined> {
     const begun = performance.now();
     try {
       const result = await this.#thread.run(input);
-      this.#outcomes.add(1, { outcome: result ? "compiled" : "too_large" });
-      if (result) this.#remember(key, result);
-      else this.#reject(key);
+      this.#noteFiles(result);
+      const { compiled, isFromFile } = result;
+      this.#outcomes.add(1, {
+        outcome: compiled ? (isFromFile ? "stored" : "compiled") : "too_large",
+      });
+      if (compiled) return this.#remember(key, compiled);
     } catch (error) {
       // Its code stays with the interpreter; a thread that is closed rejects too.
       if (!(error instanceof WorkerTaskError)) throw error;
       this.#outcomes.add(1, { outcome: "failed" });
       if (error.isThreadLost) this.#log.error("contract compiler ended", { error });
-      this.#reject(key);
     } finally {
       this.#pending.delete(key);
       this.#seconds.observe((performance.now() - begun) / 1000);
     }
+    this.#reject(key);
+    return undefined;
   }
 
-  #remember(key: string, { module, bytes }: NonNullable<CompileResult>): void {
-    const size = bytes * MEMORY_PER_BYTE;
-    this.#modules.set(key, { module, bytes: size });
-    this.#bytes += size;
-    for (const [oldest, { bytes: freed }] of this.#modules) {
-      if (this.#bytes <= this.#options.cacheBytesMax) return;
-      this.#modules.delete(oldest);
-      this.#bytes -= freed;
-    }
+  /** A disk that does not work costs only the time to emit contracts again. */
+  #noteFiles({ fileBytes, fileError }: CompileResult): void {
+    this.#fileBytes = fileBytes;
+    if (fileError === undefined) return;
+    this.#fileFaults.add();
+    if (this.#isFileFaultLogged) return;
+    this.#isFileFaultLogged = true;
+    const { directory } = this.#options.files!;
+    this.#log.warn("compiled contracts are not stored", { directory, error: fileError });
+  }
+
+  #remember(
+    key: string,
+    { module, bytes }: NonNullable<CompileResult["compiled"]>,
+  ): CompiledModule {
+    const compiled = { module, bytes: bytes * MEMORY_PER_BYTE };
+    this.#modules.add(key, compiled);
+    return compiled;
   }
 
   #reject(key: string): void {

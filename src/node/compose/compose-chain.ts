@@ -46,7 +46,8 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "../adapters/blob-workers.ts";
-import { ThreadedCompiler } from "../adapters/threaded-compiler.ts";
+import { createContractCompiler } from "../adapters/contract-compiler.ts";
+import type { ThreadedCompiler } from "../adapters/threaded-compiler.ts";
 import { ChainChanges } from "../chain-changes.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
@@ -68,6 +69,8 @@ export type ChainCore = OpenChain & {
   readonly reader: ChainReader;
   readonly mempool: Mempool;
   readonly execution: ExecutionModules;
+  /** Compiles hot contracts; undefined where they are only interpreted. */
+  readonly compiler: ThreadedCompiler | undefined;
   readonly beginBlock: BeginBlock;
   readonly application: Application;
   readonly engine: Engine;
@@ -142,11 +145,8 @@ export function composeChain(
   const { log, metrics, failures, networkEngine } = modules;
   const opened = openChain(config, log, hooks);
   const { chain } = opened;
-  const compiler = new ThreadedCompiler(
-    { cacheBytesMax: config.evm.compileCacheBytesMax },
-    { log: log.child("evm"), metrics },
-  );
-  const execution = executionModules(chain, config.evm.compile === "auto" ? compiler : undefined);
+  const compiler = createContractCompiler(config, log.child("evm"), metrics);
+  const execution = executionModules(chain, compiler);
   let devChain: DevChain | undefined;
   const beginBlock = createBlockFactory(chain, execution, {
     beforeTransaction: hooks.beforeTransaction,
@@ -335,6 +335,7 @@ export function composeChain(
     reader: { ...chain, pending },
     mempool,
     execution,
+    compiler,
     beginBlock,
     application,
     engine,
@@ -366,7 +367,7 @@ export function composeChain(
       await engine.stop();
       for (const timer of timers) clearTimeout(timer);
       blobWorkers.close();
-      compiler.close();
+      compiler?.close();
       journaled?.close();
       devChain?.close();
     },

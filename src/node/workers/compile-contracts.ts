@@ -1,22 +1,74 @@
 import { ContractEmitter } from "../../evm/gen/compiled/contract.ts";
+import { fingerprintOf } from "../../evm/gen/compiled/fingerprint.ts";
 import { compileOptimised } from "../../evm/modules/interpreters.ts";
 import { rulesOf } from "../../evm/rules.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
+import { ModuleFiles } from "../adapters/module-files.ts";
 import { serveTasks } from "./serve-tasks.ts";
 
-export type CompileInput = { readonly code: Uint8Array; readonly hardfork: Hardfork };
+export type CompileInput = {
+  readonly hash: Hash;
+  readonly code: Uint8Array;
+  readonly hardfork: Hardfork;
+  /** Where emitted modules are stored, and how many bytes of them; undefined: nowhere */
+  readonly files: { readonly directory: string; readonly bytesMax: number } | undefined;
+};
 
-/** undefined: the contract would become too large a module. */
-export type CompileResult =
-  | { readonly module: WebAssembly.Module; readonly bytes: number }
-  | undefined;
+export type CompileResult = {
+  /** undefined: the contract would become too large a module. */
+  readonly compiled: { readonly module: WebAssembly.Module; readonly bytes: number } | undefined;
+  readonly isFromFile: boolean;
+  /** Of all files, where one was written. */
+  readonly fileBytes: number;
+  /** Why a file could not be read or written. */
+  readonly fileError: string | undefined;
+};
 
-const emitters = new Map<Hardfork, ContractEmitter>();
+/** The emitter of a fork, and where it stores what it emits. */
+class ForkCompiler {
+  readonly #emitter: ContractEmitter;
+  readonly #files: ModuleFiles | undefined;
+  /** Names of files begin with the fork and what its emitter is like: another version has other files. */
+  readonly #prefix: string;
 
-serveTasks<CompileInput, CompileResult>(({ code, hardfork }) => {
-  const emitter = emitters.get(hardfork) ?? new ContractEmitter(rulesOf(hardfork));
-  emitters.set(hardfork, emitter);
-  const bytes = emitter.emit(code);
-  // The module is shared with the thread that asked, and with it its machine code.
-  return bytes && { module: compileOptimised(bytes), bytes: bytes.length };
+  constructor(hardfork: Hardfork, files: ModuleFiles | undefined) {
+    const rules = rulesOf(hardfork);
+    this.#emitter = new ContractEmitter(rules);
+    this.#files = files;
+    this.#prefix = files ? `${hardfork}-${fingerprintOf(rules, this.#emitter).slice(2, 18)}` : "";
+  }
+
+  compile(hash: Hash, code: Uint8Array): CompileResult {
+    const name = `${this.#prefix}-${hash.slice(2)}`;
+    const errors: unknown[] = [];
+    const attempt = <T>(work: () => T): T | undefined => {
+      try {
+        return work();
+      } catch (error) {
+        errors.push(error);
+        return undefined;
+      }
+    };
+    const stored = attempt(() => this.#files?.read(name));
+    const bytes = stored ?? this.#emitter.emit(code);
+    if (bytes && !stored) attempt(() => this.#files?.write(name, bytes));
+    return {
+      // The module is shared with the thread that asked, and with it its machine code.
+      compiled: bytes && { module: compileOptimised(bytes), bytes: bytes.length },
+      isFromFile: stored !== undefined,
+      fileBytes: this.#files?.bytes ?? 0,
+      fileError: errors.length === 0 ? undefined : String(errors[0]),
+    };
+  }
+}
+
+const compilers = new Map<Hardfork, ForkCompiler>();
+let moduleFiles: ModuleFiles | undefined;
+
+serveTasks<CompileInput, CompileResult>(({ hash, code, hardfork, files }) => {
+  if (files) moduleFiles ??= new ModuleFiles(files.directory, files.bytesMax);
+  const compiler = compilers.get(hardfork) ?? new ForkCompiler(hardfork, moduleFiles);
+  compilers.set(hardfork, compiler);
+  return compiler.compile(hash, code);
 });

@@ -5,6 +5,7 @@ import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
 import { StoreFollower } from "../../chain/store/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
+import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
@@ -13,6 +14,7 @@ import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
+import { hotTier } from "../adapters/hot-tier.ts";
 import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import type {
   ExecutionReply,
@@ -21,6 +23,7 @@ import type {
   PendingBlockData,
 } from "./execution-protocol.ts";
 import { movableTexts } from "./movable-texts.ts";
+import { type ModuleMessage, RequestedModules } from "./requested-modules.ts";
 
 /** Trie nodes are read by eth_simulateV1 alone. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
@@ -32,7 +35,10 @@ class FollowingExecution {
   /** Of the request that runs: a pending block and its parent, which is the head for that request. */
   #pending: { readonly block: PendingBlock; readonly parent: number } | undefined;
 
-  constructor({ store, config, genesisHash, limits, startPrice }: ExecutionThreadData) {
+  constructor(
+    { store, config, genesisHash, limits, startPrice, compiles }: ExecutionThreadData,
+    compiler: ContractCompiler,
+  ) {
     this.#store = new StoreFollower({
       ...store,
       createTrie: (nodes) => createStateTrie(nodes, TRIE_OPTIONS),
@@ -49,7 +55,7 @@ class FollowingExecution {
     const oracle = createGasPriceOracle(startPrice === undefined ? {} : { startPrice }, {
       chain: reader,
     });
-    const execution = { config, stateTrie, evm: createEvm() };
+    const execution = { config, stateTrie, evm: createEvm(compiles ? hotTier(compiler) : {}) };
     this.#reads = createExecutionReads(limits, { reader, execution }, () => oracle.suggestTip());
   }
 
@@ -76,7 +82,10 @@ class FollowingExecution {
 
 const port = parentPort!;
 const collectGarbage = garbageCollector();
-const execution = new FollowingExecution(workerData as ExecutionThreadData);
+const modules = new RequestedModules((request) =>
+  port.postMessage({ kind: "compile", request } satisfies ExecutionReply),
+);
+const execution = new FollowingExecution(workerData as ExecutionThreadData, modules);
 
 function answer(request: ExecutionRequest): void {
   try {
@@ -94,5 +103,8 @@ function answer(request: ExecutionRequest): void {
   }
 }
 
-port.on("message", answer);
+port.on("message", (message: ExecutionRequest | ModuleMessage) => {
+  if ("kind" in message) modules.receive(message);
+  else answer(message);
+});
 port.postMessage({ kind: "ready" } satisfies ExecutionReply);

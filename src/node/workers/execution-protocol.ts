@@ -6,6 +6,7 @@ import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import type { StateChanges } from "../../state/reader.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { CallLimits } from "../adapters/call-limits.ts";
+import type { ModuleRequest } from "./requested-modules.ts";
 
 /** What an execution thread is started with. */
 export type ExecutionThreadData = {
@@ -15,6 +16,8 @@ export type ExecutionThreadData = {
   readonly limits: CallLimits;
   /** The tip suggested while no block has one, in wei; the oracle's own if undefined. */
   readonly startPrice: bigint | undefined;
+  /** Contracts that are hot run compiled. */
+  readonly compiles: boolean;
 };
 
 /** The pending block as data: its state is `changes` over the state of its parent. */
@@ -33,5 +36,6 @@ export type ExecutionRequest = {
 /** @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone */
 export type ExecutionReply =
   | { readonly kind: "ready" }
+  | { readonly kind: "compile"; readonly request: ModuleRequest }
   | { readonly kind: "result"; readonly epoch: number; readonly value: unknown }
   | { readonly kind: "error"; readonly epoch: number; readonly error: ErrorData };

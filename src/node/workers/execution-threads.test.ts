@@ -6,6 +6,7 @@ import {
   type ExecutionThreadsOptions,
   type ThreadLoss,
 } from "./execution-threads.ts";
+import type { ModuleRequest } from "./requested-modules.ts";
 
 const NO_CANCEL = { isAborted: false, signal: new AbortController().signal };
 
@@ -65,6 +66,32 @@ describe("ExecutionThreads", () => {
     await assert.rejects(Promise.all([first, run("crash", 0, 0, cancel)]), { code: "RPC_TIMEOUT" });
     assert.equal(await first, 1);
     assert.deepEqual(lost, []);
+  });
+
+  test("a thread that asks for a compiled contract receives it, and what is dropped later", async () => {
+    const requests: ModuleRequest[] = [];
+    const listeners = new Set<(key: string) => void>();
+    open({
+      compiler: {
+        async request(input) {
+          requests.push(input);
+          return { module: new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)) };
+        },
+        onDropped(listener) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      },
+    });
+    const request = { hash: `0x${"ab".repeat(32)}`, code: Uint8Array.of(0), hardfork: "osaka" };
+    await run("compile", request);
+    const key = `osaka ${request.hash}`;
+    assert.deepEqual(await run("received"), [`module ${key}`]);
+    assert.deepEqual(requests, [request]);
+    for (const listener of listeners) listener(key);
+    assert.deepEqual(await run("received"), [`module ${key}`, `dropped ${key}`]);
+    await threads.close();
+    assert.equal(listeners.size, 0);
   });
 
   test("more requests than may wait are rejected", async () => {

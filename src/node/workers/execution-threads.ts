@@ -4,7 +4,9 @@ import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts";
 import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
+import { CompiledModules } from "../adapters/compiled-modules.ts";
 import type { ExecutionReply, ExecutionRequest } from "./execution-protocol.ts";
+import type { ModuleMessage, ModuleRequest } from "./requested-modules.ts";
 import { startWorker, type TestWorkerEntry, type WorkerEntry } from "./start-worker.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
@@ -30,8 +32,17 @@ export type ExecutionThreadsOptions = {
   readonly graceMs: number;
   /** Rollbacks of the store so far: an answer from before the last one is thrown away and the request runs again. */
   readonly epoch: () => number;
+  /** Compiles contracts for all threads; undefined: none asks. */
+  readonly compiler?: ModuleSource | undefined;
   readonly onLost: (reason: ThreadLoss, method: string | undefined, cause: Error) => void;
 };
+
+/** Where threads get compiled contracts from. */
+export interface ModuleSource {
+  request(input: ModuleRequest): Promise<{ readonly module: WebAssembly.Module } | undefined>;
+  /** @returns how to end it */
+  onDropped(listener: (key: string) => void): () => void;
+}
 
 export type ExecutionWork = ExecutionRequest & {
   /** Deadline that the execution itself keeps, in ms from its start; 0: none, and its thread is never ended for it. */
@@ -62,10 +73,16 @@ export class ExecutionThreads {
   /** The thread that worked last is taken first: its caches are warm, and the others may end. */
   readonly #idle: Thread[] = [];
   readonly #waiting: Task[] = [];
+  readonly #ignoreDropped: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: ExecutionThreadsOptions) {
     this.#options = options;
+    this.#ignoreDropped = options.compiler?.onDropped((key) => {
+      for (const { worker } of this.#threads) {
+        worker.postMessage({ kind: "dropped", key } satisfies ModuleMessage);
+      }
+    });
   }
 
   /** Threads with a request. */
@@ -113,6 +130,7 @@ export class ExecutionThreads {
   /** Ends every thread; requests that run or wait fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#ignoreDropped?.();
     const error = new ExecutionAbortedError("the node stops");
     for (const { reject } of this.#waiting.splice(0)) reject(error);
     await Promise.all(
@@ -205,6 +223,10 @@ export class ExecutionThreads {
       if (thread.task !== undefined) this.#startDeadline(thread);
       return;
     }
+    if (reply.kind === "compile") {
+      void this.#compileFor(thread, reply.request);
+      return;
+    }
     clearTimeout(thread.timer);
     const task = thread.task!;
     thread.task = undefined;
@@ -213,6 +235,14 @@ export class ExecutionThreads {
     else task.reject(errorFromData(reply.error));
     this.#rest(thread);
     this.#assign();
+  }
+
+  async #compileFor(thread: Thread, request: ModuleRequest): Promise<void> {
+    const compiled = await this.#options.compiler?.request(request);
+    if (compiled === undefined || !this.#threads.has(thread)) return;
+    const key = CompiledModules.keyOf(request.hash, request.hardfork);
+    const { module } = compiled;
+    thread.worker.postMessage({ kind: "module", key, module } satisfies ModuleMessage);
   }
 
   /** The request that ran there fails; the others go to other threads. */

@@ -57,6 +57,11 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     { none: "contracts beyond it run in the interpreter" },
     "compiled_contract_bytes",
   ],
+  "evm.compile-files-size": [
+    "src/node/adapters/module-files.test.ts",
+    { none: "the least recently used are removed" },
+    "bytesMax",
+  ],
   "json-rpc.gas-cap": [EVM, { none: "a call gets this much gas at most" }],
   "json-rpc.evm-timeout": [EVM, { error: "EXECUTION_TIMEOUT" }],
   "json-rpc.evm-memory-limit": [EVM, { error: "EXECUTION_HALTED" }],

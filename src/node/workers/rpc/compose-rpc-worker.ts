@@ -12,9 +12,11 @@ import { startRpcServer } from "../../../rpc/server/server.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import { createMetrics } from "../../../telemetry/metrics.ts";
 import { callLimitsOf } from "../../adapters/call-limits.ts";
+import { createContractCompiler } from "../../adapters/contract-compiler.ts";
 import { createExecutionThreads } from "../../adapters/execution-workers.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
+import type { ThreadedCompiler } from "../../adapters/threaded-compiler.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
 import { rpcSettings } from "../../compose/rpc-modules.ts";
 import { createOtherRequests } from "../../observe/other-requests.ts";
@@ -56,7 +58,8 @@ export async function composeRpcWorker(
   const { config, index, count } = data;
   const metrics = createMetrics();
   const reportListenerError = (error: unknown) => log.error("listener of events failed", { error });
-  const chain = new FollowedChain(data, reportListenerError);
+  const compiler = createContractCompiler(config, log.child("evm"), metrics);
+  const chain = new FollowedChain(data, reportListenerError, compiler);
   const port = new MultiplexedPort((message) => post({ kind: "port", message } as FromWorker));
   const remote = createChannelPorts(
     port,
@@ -69,7 +72,10 @@ export async function composeRpcWorker(
   const ports: RemotePorts = {
     ...remote,
     chain: chain.view(remote.chain, config.jsonRpc),
-    execution: createExecution(config, log, { chain, remote, store: data.store, metrics }),
+    execution: createExecution(config, log, {
+      ...{ chain, remote, metrics, compiler },
+      store: data.store,
+    }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
   const limits = sharedLimits(config.rpcLimits, index, count);
@@ -168,6 +174,7 @@ function createExecution(
     readonly remote: RemotePorts;
     readonly store: RpcWorkerData["store"];
     readonly metrics: ReturnType<typeof createMetrics>;
+    readonly compiler: ThreadedCompiler | undefined;
   },
 ): ExecutionPort {
   const { chain, remote } = modules;
@@ -185,6 +192,7 @@ function createExecution(
     log,
     { chain: identity, store },
     modules.metrics,
+    modules.compiler,
   );
   const threaded: ExecutionReads = createThreadedExecution(
     callLimitsOf(config),

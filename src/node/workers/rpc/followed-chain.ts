@@ -8,6 +8,7 @@ import { StoreFollower } from "../../../chain/store/store-follower.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
+import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
 import type { ExecutionModules } from "../../../execution/block/block-execution.ts";
 import type { PooledTransaction } from "../../../mempool/pool.ts";
 import type { Hash } from "../../../primitives/hash.ts";
@@ -24,6 +25,7 @@ import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";
+import { hotTier } from "../../adapters/hot-tier.ts";
 import type { RpcWorkerData } from "./rpc-protocol.ts";
 
 /** As many trie nodes as a proof of a thousand slots reads. */
@@ -73,6 +75,7 @@ export class FollowedChain {
   constructor(
     { store, chainConfig, genesisHash, config }: RpcWorkerData,
     onListenerError: (error: unknown) => void,
+    compiler: ContractCompiler | undefined,
   ) {
     this.#onListenerError = onListenerError;
     this.#store = new StoreFollower({
@@ -92,7 +95,11 @@ export class FollowedChain {
         throw new InvariantError("the pending block is in the chain's process");
       },
     };
-    this.execution = { config: chainConfig, stateTrie, evm: createEvm() };
+    this.execution = {
+      config: chainConfig,
+      stateTrie,
+      evm: createEvm(compiler ? hotTier(compiler) : {}),
+    };
     const { minimumGasPriceWei } = config.mempool;
     const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
     const oracle = createGasPriceOracle(startPrice, { chain: this.reader });

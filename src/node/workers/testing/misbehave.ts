@@ -1,5 +1,11 @@
 import { parentPort } from "node:worker_threads";
 import type { ExecutionReply, ExecutionRequest } from "../execution-protocol.ts";
+import type { ModuleMessage, ModuleRequest } from "../requested-modules.ts";
+
+const port = parentPort!;
+
+/** Messages besides requests. */
+const received: string[] = [];
 
 /** An execution thread for tests: its argument says what it does. */
 const BEHAVIOURS: Readonly<Record<string, (detail: unknown) => unknown>> = {
@@ -11,14 +17,23 @@ const BEHAVIOURS: Readonly<Record<string, (detail: unknown) => unknown>> = {
   loop() {
     for (;;);
   },
+  compile(detail) {
+    const request = detail as ModuleRequest;
+    port.postMessage({ kind: "compile", request } satisfies ExecutionReply);
+  },
+  received: () => received,
   fill() {
     const rows: number[][] = [];
     for (;;) rows.push(Array.from({ length: 10_000 }, (_, i) => i));
   },
 };
 
-const port = parentPort!;
-port.on("message", ({ args: [behaviour, detail] }: ExecutionRequest) => {
+port.on("message", (message: ExecutionRequest | ModuleMessage) => {
+  if ("kind" in message) {
+    received.push(`${message.kind} ${message.key}`);
+    return;
+  }
+  const [behaviour, detail] = message.args;
   const epoch =
     detail !== null && typeof detail === "object" && "epoch" in detail ? detail.epoch : 0;
   let reply: ExecutionReply;

@@ -106,22 +106,22 @@ export class LogListWriter {
   }
 }
 
-/** Text of a log's JSON that is the same for each log of a block: before and after its transaction. */
-type BlockParts = { readonly number: string; readonly end: string };
+/** Text of a log's JSON that is the same for each log of a block, before and after the members of its transaction. */
+type BlockParts = { readonly before: string; readonly after: string };
 
 function blockPartsOf({ bytes, number, timestamp }: BlockLogs): BlockParts {
   const hash = bytes.toString("hex", 0, HASH_BYTES);
   return {
-    number: `","blockNumber":"0x${number.toString(16)}","transactionHash":"0x`,
-    end: `","blockHash":"0x${hash}","blockTimestamp":"0x${timestamp.toString(16)}","logIndex":"0x`,
+    before: `","blockNumber":"0x${number.toString(16)}","transactionHash":"0x`,
+    after: `","blockHash":"0x${hash}","blockTimestamp":"0x${timestamp.toString(16)}","logIndex":"0x`,
   };
 }
 
 /** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
-function transactionMembers(logs: BlockLogs, { number, end }: BlockParts): string {
+function transactionMembers(logs: BlockLogs, { before, after }: BlockParts): string {
   const { bytes, transactionHashOffset: offset, transactionIndex } = logs;
   const hash = bytes.toString("hex", offset, offset + HASH_BYTES);
-  return `${number}${hash}","transactionIndex":"0x${transactionIndex.toString(16)}${end}`;
+  return `${before}${hash}","transactionIndex":"0x${transactionIndex.toString(16)}${after}`;
 }
 
 /** The topics' strings, whose digits follow each other from `start`. */

@@ -73,6 +73,9 @@ test("a call is answered with its result under its id", async () => {
 test("ids come back byte for byte, whatever JSON.parse would make of them", async () => {
   for (const id of [
     "0",
+    "7",
+    "999999999",
+    "1000000000",
     "-0",
     "1.0",
     "1e400",
@@ -82,10 +85,12 @@ test("ids come back byte for byte, whatever JSON.parse would make of them", asyn
     "null",
     "true",
   ]) {
-    assert.equal(
-      await answer(`{"id": ${id} ,"jsonrpc":"2.0","method":"test_echo","params":[[{"id":5}]]}`),
-      `{"jsonrpc":"2.0","id":${id},"result":[{"id":5}]}`,
-    );
+    for (const member of [`"id":${id}`, `"id": ${id} `]) {
+      assert.equal(
+        await answer(`{${member},"jsonrpc":"2.0","method":"test_echo","params":[[{"id":5}]]}`),
+        `{"jsonrpc":"2.0","id":${id},"result":[{"id":5}]}`,
+      );
+    }
   }
 });
 

@@ -21,7 +21,7 @@ import {
 import { jsonSyntaxError } from "./json-error.ts";
 import { scanJson, skipBlanks } from "./json-scan.ts";
 import { type Message, type RawParams, readMessage } from "./message.ts";
-import { type Method, namespaceOf, type Registry } from "./method.ts";
+import type { Method, Registry } from "./method.ts";
 import type { RpcObserver } from "./observer.ts";
 import { SharedSlices } from "./shared-slices.ts";
 
@@ -240,9 +240,8 @@ export function createDispatcher<Modules>(
       );
     }
     const method = registry.get(name);
-    const namespace = namespaceOf(name);
     const { namespaces, deniedMethods } = context.access;
-    if (!method || !(namespace === "rpc" || namespaces.has(namespace))) {
+    if (!method || !(method.namespace === "rpc" || namespaces.has(method.namespace))) {
       throw new MethodNotFoundError(name);
     }
     if (deniedMethods?.has(name)) throw new MethodNotFoundError(name);
@@ -254,8 +253,9 @@ export function createDispatcher<Modules>(
   }
 
   function lacksCredential(name: string, { access, credential }: RequestContext): boolean {
-    if (access.isOpen || registry.get(name)?.isPrivate !== true) return false;
-    const namespace = namespaceOf(name);
+    const method = access.isOpen ? undefined : registry.get(name);
+    if (method?.isPrivate !== true) return false;
+    const { namespace } = method;
     // A token would not help where the method is not served.
     if (!access.namespaces.has(namespace) || access.deniedMethods?.has(name)) return false;
     return !opens(credential, namespace);

@@ -23,6 +23,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
+const ZERO = 0x30;
+/** Digits of a number that needs no allocation. */
+const NUMBER_DIGITS_MAX = 9;
 /** Bytes in which a loop finds the end of a string before the native search has begun: names of members and methods, quantities. */
 const SHORT_STRING = 32;
 
@@ -87,7 +90,7 @@ export function scanJson(
         if (depth === messageDepth) {
           keyIsNext = true;
           if (idStart >= 0) {
-            ids[message] = body.toString("utf8", idStart, at).trim();
+            ids[message] = idText(body, idStart, at);
             idStart = -1;
           }
         } else if (isBatch && depth === 1) message++;
@@ -95,7 +98,7 @@ export function scanJson(
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
         if (depth === messageDepth && idStart >= 0) {
-          ids[message] = body.toString("utf8", idStart, at).trim();
+          ids[message] = idText(body, idStart, at);
           idStart = -1;
         }
         if (--depth === 0) return { end: at + 1, isBatch, items, ids };
@@ -120,6 +123,22 @@ export function endOfString(body: Buffer, start: number): number {
     while (body[at - 1 - backslashes] === BACKSLASH) backslashes++;
     if (backslashes % 2 === 0) return at;
   }
+}
+
+/** The text of an id without white space around it. Most ids are small numbers, which are read without a call into native code. */
+function idText(body: Buffer, start: number, end: number): string {
+  const digits = end - start;
+  if (digits <= NUMBER_DIGITS_MAX && (digits === 1 || body[start] !== ZERO)) {
+    let number = 0;
+    let at = start;
+    for (; at < end; at++) {
+      const digit = body[at]! - ZERO;
+      if (digit < 0 || digit > 9) break;
+      number = 10 * number + digit;
+    }
+    if (at === end && digits > 0) return String(number);
+  }
+  return body.toString("utf8", start, end).trim();
 }
 
 /** Position of the first byte at or after `at` that is not JSON white space. */

@@ -15,6 +15,8 @@ export type Message =
 export type RawParams = readonly unknown[] | undefined;
 
 const NO_PARAMS: readonly unknown[] = [];
+/** Written as nearly everyone writes them. */
+const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
 
 /**
  * Classifies one parsed message. Members are found whatever the case of their letters, unknown ones are ignored, and one of the
@@ -39,7 +41,7 @@ export function readMessage(
   let answers = false;
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
-    switch (key.length > 7 ? "" : key.toLowerCase()) {
+    switch (MEMBERS.has(key) || key.length > 7 ? key : key.toLowerCase()) {
       case "jsonrpc":
         version = member;
         break;

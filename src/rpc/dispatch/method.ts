@@ -44,6 +44,7 @@ export type ParamInfo = {
 
 export type Method<Modules> = {
   readonly name: string;
+  readonly namespace: string;
   /** In wire order. */
   readonly params: readonly ParamInfo[];
   readonly resultSchema: JsonSchema;
@@ -85,6 +86,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
 
   return {
     name: spec.name,
+    namespace: namespaceOf(spec.name),
     params: codecs.map(([name, { absent, schema = {} }]) => ({
       name,
       isRequired: absent === undefined,
@@ -103,7 +105,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
 
 /** The same method under another name. */
 export function aliasMethod<Modules>(method: Method<Modules>, name: string): Method<Modules> {
-  return { ...method, name };
+  return { ...method, name, namespace: namespaceOf(name) };
 }
 
 /** Methods by name. */

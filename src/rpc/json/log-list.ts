@@ -46,11 +46,13 @@ export class LogListWriter {
     const end = isRemoved ? '","removed":true}' : '","removed":false}';
     let transactionIndex = -1;
     let members = "";
+    let blockParts: BlockParts | undefined;
     while (logs.next()) {
       if (!filter.matchesAt(logs)) continue;
       if (transactionIndex !== logs.transactionIndex) {
         transactionIndex = logs.transactionIndex;
-        members = transactionMembers(logs);
+        blockParts ??= blockPartsOf(logs);
+        members = transactionMembers(logs, blockParts);
       }
       const { addressOffset, topicsOffset, dataOffset } = logs;
       const digits = bytes.toString("hex", addressOffset, dataOffset + logs.dataLength);
@@ -104,16 +106,22 @@ export class LogListWriter {
   }
 }
 
+/** Text of a log's JSON that is the same for each log of a block, before and after the members of its transaction. */
+type BlockParts = { readonly before: string; readonly after: string };
+
+function blockPartsOf({ bytes, number, timestamp }: BlockLogs): BlockParts {
+  const hash = bytes.toString("hex", 0, HASH_BYTES);
+  return {
+    before: `","blockNumber":"0x${number.toString(16)}","transactionHash":"0x`,
+    after: `","blockHash":"0x${hash}","blockTimestamp":"0x${timestamp.toString(16)}","logIndex":"0x`,
+  };
+}
+
 /** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
-function transactionMembers(logs: BlockLogs): string {
-  const { bytes, transactionHashOffset } = logs;
-  const hash = bytes.toString("hex", transactionHashOffset, transactionHashOffset + HASH_BYTES);
-  return (
-    `","blockNumber":"0x${logs.number.toString(16)}","transactionHash":"0x${hash}` +
-    `","transactionIndex":"0x${logs.transactionIndex.toString(16)}` +
-    `","blockHash":"0x${bytes.toString("hex", 0, HASH_BYTES)}` +
-    `","blockTimestamp":"0x${logs.timestamp.toString(16)}","logIndex":"0x`
-  );
+function transactionMembers(logs: BlockLogs, { before, after }: BlockParts): string {
+  const { bytes, transactionHashOffset: offset, transactionIndex } = logs;
+  const hash = bytes.toString("hex", offset, offset + HASH_BYTES);
+  return `${before}${hash}","transactionIndex":"0x${transactionIndex.toString(16)}${after}`;
 }
 
 /** The topics' strings, whose digits follow each other from `start`. */

@@ -102,6 +102,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
   return [
     {
       name: `${namespace}_subscribe`,
+      namespace,
       params: [
         {
           name: "name",

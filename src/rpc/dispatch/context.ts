@@ -67,8 +67,9 @@ export class RequestContext implements CallContext {
   readonly source: CallSource | undefined;
   /** Those of higher priority have their turn first. undefined: all are equal */
   priority: number | undefined;
-  /** Memory of the request while it waits for its answer: text and parsed values. Set by the dispatcher. */
-  inputBytes = 0;
+  /** Set by a transport that charges `inputBytes`: called with what is added to them. */
+  onInputBytes: ((change: number) => void) | undefined;
+  #inputBytes = 0;
   #abort: AbortController | undefined;
   #isAborted = false;
   #afterReply: (() => void)[] | undefined;
@@ -79,6 +80,17 @@ export class RequestContext implements CallContext {
     this.credential = caller.credential;
     this.connection = caller.connection;
     this.source = caller.source;
+  }
+
+  /** Memory of the request while it waits for its answer: text and parsed values. Set by the dispatcher. */
+  get inputBytes(): number {
+    return this.#inputBytes;
+  }
+
+  set inputBytes(bytes: number) {
+    const change = bytes - this.#inputBytes;
+    this.#inputBytes = bytes;
+    this.onInputBytes?.(change);
   }
 
   get signal(): AbortSignal {

@@ -5,7 +5,7 @@ import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../server/limits.ts";
 import { MemoryBudget } from "../server/memory-budget.ts";
 import { TEST_REGISTRY } from "../testing/test-methods.ts";
-import { RequestContext, type Transport } from "./context.ts";
+import { inProcessContext, RequestContext, type Transport } from "./context.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "./observer.ts";
 
@@ -310,6 +310,40 @@ test("answers of batches that still run are bounded together: the largest ends w
   assert.equal(held, 500_000, "the smaller one stays");
   assert.equal((await answerJson(batch(4), setup)).length, 4);
   assert.equal(output.bytes, held);
+});
+
+test("large bodies that arrive together are parsed one a turn, and charged once they are", async () => {
+  const keys = Array.from({ length: 150_000 }, (_, i) => `"k${i}":${i}`);
+  const body = Buffer.from(`{${keys.join(",")}}`);
+  const dispatcher = createDispatcher(
+    { limits: DEFAULT_RPC_LIMITS, observer: SILENT_OBSERVER },
+    { registry: TEST_REGISTRY, modules: {} },
+  );
+  const contexts = Array.from({ length: 5 }, () => inProcessContext(["test"]));
+  const first = dispatcher.dispatch(body, contexts[0]!);
+  assert.ok(!(first instanceof Promise), "nothing else is parsed in this turn");
+  let answered = 0;
+  const rest = contexts.slice(1).map(async (context) => {
+    const reply = dispatcher.dispatch(body, context);
+    assert.ok(reply instanceof Promise);
+    assert.equal(context.inputBytes, body.length);
+    let added = 0;
+    context.onInputBytes = (change) => {
+      added += change;
+    };
+    assert.match(String((await reply)?.parts[0]), /"code":-32600/);
+    assert.ok(added > 0, "the parsed values");
+    answered++;
+  });
+  const seen: number[] = [];
+  while (answered < rest.length) {
+    await new Promise((resolve) => setImmediate(resolve));
+    seen.push(answered);
+  }
+  await Promise.all(rest);
+  for (const [i, count] of seen.entries()) {
+    assert.ok(count - (seen[i - 1] ?? 0) <= 1, `answered after each turn: ${seen}`);
+  }
 });
 
 test("calls that take too long over HTTP get -32002, each call of a batch that is still open too", async () => {

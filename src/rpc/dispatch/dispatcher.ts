@@ -50,6 +50,12 @@ const TEXT_BYTES_MAX = 8 << 10;
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
+/**
+ * Bodies from here on are parsed in turn. Hostile ones of 5 MB take up to 200 ms each (objects of many keys, numbers of many digits):
+ * twenty that arrived together held up everything else for seconds.
+ */
+const LARGE_BODY_BYTES = 128 << 10;
+
 const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
 
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
@@ -77,8 +83,17 @@ export function createDispatcher<Modules>(
     onWaiting: (count) => observer.waiting(count),
   });
   const batchSlices = new SharedSlices();
+  const parseSlices = new SharedSlices();
 
   function dispatch(body: Buffer, context: RequestContext) {
+    if (body.length < LARGE_BODY_BYTES) return run(body, context);
+    const turn = parseSlices.enter();
+    if (turn === undefined) return run(body, context);
+    context.inputBytes = body.length;
+    return turn.then(() => (context.isAborted ? undefined : run(body, context)));
+  }
+
+  function run(body: Buffer, context: RequestContext) {
     if (skipBlanks(body, 0) === body.length) return undefined;
     let value: unknown;
     let ids: readonly (string | undefined)[];

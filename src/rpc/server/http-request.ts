@@ -119,11 +119,11 @@ export function serveRequest(
     });
     const reply = modules.dispatcher.dispatch(body, context);
     if (reply instanceof Promise) {
-      const { inputBytes } = context;
-      connection.input.add(inputBytes);
+      connection.input.add(context.inputBytes);
+      context.onInputBytes = (change) => connection.input.add(change);
       response.once("close", () => context.abort());
       void reply.then((done) => {
-        connection.input.add(-inputBytes);
+        connection.input.add(-context.inputBytes);
         sendReply(exchange, done, options, modules.observer);
         context.replied();
       });

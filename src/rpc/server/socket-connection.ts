@@ -205,13 +205,13 @@ export abstract class SocketConnection implements Connection {
       this.#reply(reply, context);
       return;
     }
-    const { inputBytes } = context;
     this.#running.add(context);
-    this.#wait(inputBytes);
+    this.#wait(context.inputBytes);
+    context.onInputBytes = (change) => this.#wait(change);
     this.#holdBack();
     void reply.then((done) => {
       this.#running.delete(context);
-      this.#wait(-inputBytes);
+      this.#wait(-context.inputBytes);
       this.#reply(done, context);
     });
   }

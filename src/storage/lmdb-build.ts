@@ -18,6 +18,8 @@ import { CHECKSUM_LENGTH, writeChecksum } from "./lmdb-row.ts";
 const BUFFER_PAGES = 256;
 /** Space for nodes and their offsets. */
 const PAGE_SPACE = PAGE_SIZE - PAGE_HEADER;
+/** Rows become longer with their next versions: a full leaf is split by the first of them (ADR 90). */
+const FILL_BYTES = Math.floor(PAGE_SPACE * 0.75);
 /** LMDB's longest node of a leaf: two fit a page. */
 const NODE_MAX = 2_034;
 const KEY_MAX = 512;
@@ -143,7 +145,8 @@ class Run implements SortedRows {
     const isBig = NODE_HEADER + key.length + length > NODE_MAX;
     const size = NODE_HEADER + key.length + (isBig ? BIG_DATA_LENGTH : length);
     const evenSize = size + (size & 1);
-    if (this.#lower + 2 + evenSize > this.#upper) this.finish();
+    const isFull = PAGE_SPACE - this.#upper + this.#lower + 2 + evenSize > FILL_BYTES;
+    if (isFull && this.#lower > 0) this.finish();
     if (this.#lower === 0) this.#firstKey = copyShared(key, 0, key.length);
     this.#upper -= evenSize;
     const page = this.#page;

@@ -20,8 +20,8 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "starts or stops the engine's process, which emits its errors",
   ],
   "consensus/solo/solo-engine.ts": [
-    4,
-    "`guarded` passes every failure to onFatal or tries again; `prepareAhead` throws none",
+    5,
+    "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
   "node/observe/crash-policy.ts": [1, "ends the process"],

@@ -19,6 +19,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
   let waiting = 0;
   let fault: Error | undefined;
   let isAccepted = true;
+  let unpackedAttempts = 0;
   const stalls: unknown[] = [];
   const application: Application = {
     info: () => ({
@@ -35,6 +36,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
     insertTx: () => ({ code: 0 }),
     reapTxs: () => [],
     prepareProposal() {
+      if (waiting > 0 && unpackedAttempts-- > 0) return [PROPOSER_DATA];
       return waiting > 0 ? [PROPOSER_DATA, Uint8Array.of(2)] : [PROPOSER_DATA];
     },
     prepareAhead({ time }) {
@@ -88,6 +90,9 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
     rejectProposals() {
       isAccepted = false;
     },
+    packNothing(attempts: number) {
+      unpackedAttempts = attempts;
+    },
     failWith(error: Error | undefined) {
       fault = error;
     },
@@ -104,6 +109,26 @@ test("an instant engine makes one block for pending transactions, and none when 
   submit();
   await setImmediate();
   await setImmediate();
+  assert.equal(times.length, 1);
+});
+
+test("an instant engine tries again, after longer and longer pauses, while a block takes no pending transaction", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { engine, times, submit, packNothing } = engineOf("instant");
+  t.after(() => engine.stop());
+  engine.start();
+  await setImmediate();
+  packNothing(3);
+  submit();
+  await setImmediate();
+  for (const pauseMs of [1, 2, 4]) {
+    assert.equal(times.length, 0);
+    t.mock.timers.tick(pauseMs - 1);
+    await setImmediate();
+    assert.equal(times.length, 0);
+    t.mock.timers.tick(1);
+    await setImmediate();
+  }
   assert.equal(times.length, 1);
 });
 

@@ -31,6 +31,8 @@ export type SoloEngineOptions = {
 };
 
 const RETRY_MS = 1000;
+/** Most of that time after attempts that packed no transaction: each can wait seconds for a remote chain that does not answer. */
+const RETRY_MAX_MS = 60_000;
 
 /** Shares of the interval: how often a block is packed ahead while transactions come, and for how long at a time. */
 const AHEAD_PAUSE_SHARE = 1 / 32;
@@ -78,6 +80,7 @@ export function createSoloEngine(
   let unsubscribe: (() => void) | undefined;
   let unsubscribeAhead: (() => void) | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let unpackedAttempts = 0;
   let running = false;
   let isStalled = false;
   const timestampStep = timestampStepOf(options.blockTime);
@@ -172,9 +175,19 @@ export function createSoloEngine(
     immediate = setImmediate(() => {
       immediate = undefined;
       guarded(() => {
-        if (produce(false) !== undefined) scheduleInstant();
+        if (produce(false) !== undefined) {
+          unpackedAttempts = 0;
+          scheduleInstant();
+        } else if (modules.hasExecutable()) retryUnpacked();
       });
     });
+  }
+
+  /** Pending transactions that no block took, such as those that need a remote chain which does not answer. */
+  function retryUnpacked(): void {
+    const first = options.retryMs ?? RETRY_MS;
+    const pause = Math.min(first * 2 ** unpackedAttempts++, RETRY_MAX_MS);
+    retry = setTimeout(scheduleInstant, pause);
   }
 
   function stop(): void {

@@ -56,8 +56,11 @@ export interface KvLoad {
 export interface Kv extends KvReader {
   /** Undefined where the store cannot go back. */
   readonly undo?: KvUndo | undefined;
-  /** Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. */
-  transaction<T>(work: (writer: KvWriter) => T): T;
+  /**
+   * Runs `work` in one transaction: all of its writes hold when it returns, none when it throws.
+   * @param isRepeatable `work` may run a second time, where the store could not commit it
+   */
+  transaction<T>(work: (writer: KvWriter) => T, isRepeatable?: boolean): T;
   /**
    * Replaces all rows by those that `fill` writes, in a fraction of the time that transactions take. Not while another thread reads.
    * Where `fill` throws, or the process dies, the rows are those from before. Undefined where the store has no such way.

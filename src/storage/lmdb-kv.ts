@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { Database } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
+import { commitAgain } from "./commit-again.ts";
 import {
   type Kv,
   KvCorruptionError,
@@ -174,13 +175,14 @@ class LmdbKv implements Kv, KvWriter {
     }
   }
 
-  transaction<T>(work: (writer: KvWriter) => T): T {
+  transaction<T>(work: (writer: KvWriter) => T, isRepeatable = false): T {
     invariant(!this.#closed, "the store must be open");
     invariant(!this.#writing, "transactions must not be nested");
     invariant(!this.#isReadOnly, "a follower must not write");
     this.#writing = true;
     try {
-      return this.#translatingErrors(() => this.#db.transactionSync(() => work(this)));
+      const commit = () => this.#db.transactionSync(() => work(this));
+      return this.#translatingErrors(isRepeatable ? () => commitAgain(commit) : commit);
     } finally {
       this.#writing = false;
     }

@@ -307,12 +307,13 @@ export class VersionedTable {
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
+      at = first;
       do {
         const text = queue[at++]!;
         const newer = this.#merging.get(text);
         if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
       } while (at < end && !isLate());
-    });
+    }, true);
     for (let i = first; i < at; i++) this.#merging.delete(queue[i]!);
     this.#merged = at;
     return at - first;

@@ -241,7 +241,7 @@ export class LogBlockStore implements BlockStore {
       this.#kv.transaction((writer) => {
         this.#index.write(writer, block);
         this.#failPoint("append:commit");
-      });
+      }, true);
     } catch (error) {
       // The block was not published, so it can still be removed.
       this.#orPoison(() => this.#log.truncateTo(position));

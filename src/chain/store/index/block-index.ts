@@ -540,7 +540,7 @@ export class BlockIndex {
       if (keys > 0) return true;
     }
     const blocks = this.#mergingBlocks;
-    this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks));
+    this.#kv.transaction((writer) => this.#writeCheckpoint(writer, blocks), true);
     this.#checkpointWritten(blocks);
     return false;
   }
@@ -565,7 +565,8 @@ export class BlockIndex {
     this.#mergeKeys = tables.reduce((sum, table) => sum + table.mergingKeys, 0);
     this.#mergedKeys = 0;
     this.#mergingBlocks = blocks;
-    this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), varints(blocks)));
+    const row = varints(blocks);
+    this.#kv.transaction((writer) => writer.put(metaKey(META.mergingBlocks), row), true);
   }
 
   #writeCheckpoint(writer: KvWriter, blocks: number): void {

@@ -144,11 +144,12 @@ export class NodeHistory {
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
+      at = first;
       do {
         const { number, owner, path, hash, rlp, old } = this.#merging[at++]!;
         writer.put(versionKey(owner, path, number), versionOf(rlp, hash, old));
       } while (at < end && !isLate());
-    });
+    }, true);
     this.#written = at;
     return at - first;
   }

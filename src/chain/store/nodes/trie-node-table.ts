@@ -99,9 +99,10 @@ export class TrieNodeTable implements TrieNodeReader {
     if (first === end) return 0;
     let at = first;
     this.#kv.transaction((writer) => {
+      at = first;
       do this.#write(writer, order[at++]!);
       while (at < end && !isLate());
-    });
+    }, true);
     this.#written = at;
     return at - first;
   }

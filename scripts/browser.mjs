@@ -32,6 +32,12 @@ const REPLACED = [
   "src/tracing/js/quickjs-file.ts",
 ];
 
+/** Modules whose tables take milliseconds to make, with their exports: they are evaluated at the first call of one. */
+const EVALUATED_LATE = {
+  [`${PLATFORM}/ciphers.ts`]: ["createCipheriv", "createDecipheriv"],
+  [`${PLATFORM}/ecdh.ts`]: ["createECDH", "convertKey"],
+};
+
 const require = createRequire(import.meta.url);
 
 /** WebAssembly of packages, where a module imports `wasm:NAME`. */
@@ -63,7 +69,13 @@ export async function buildBrowser(root, outdir, plugins = []) {
     ...{ bundle: true, splitting: true, format: "esm", platform: "browser", target: "es2022" },
     ...{ minify: true, legalComments: "none", charset: "utf8" },
     inject: [`${PLATFORM}/globals.ts`],
-    plugins: [replaceModules(root), builtModules(version), keepErrorNames, ...plugins],
+    plugins: [
+      replaceModules(root),
+      evaluateLate(root),
+      builtModules(version),
+      keepErrorNames,
+      ...plugins,
+    ],
     ...{ metafile: true, logLevel: "warning" },
   });
 }
@@ -82,6 +94,28 @@ function replaceModules(root) {
           ? { path: join(root, REPLACEMENTS, basename(name)) }
           : undefined;
       });
+    },
+  };
+}
+
+function evaluateLate(root) {
+  return {
+    name: "evaluate-late",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
+        const name = relative(root, join(resolveDir, path)).replaceAll("\\", "/");
+        return kind === "import-statement" && name in EVALUATED_LATE
+          ? { path: name, namespace: "late" }
+          : undefined;
+      });
+      onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({
+        contents: EVALUATED_LATE[path]
+          .map(
+            (name) => `export const ${name} = (...args) => require("./${path}").${name}(...args);`,
+          )
+          .join("\n"),
+        resolveDir: root,
+      }));
     },
   };
 }

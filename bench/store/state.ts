@@ -1,8 +1,11 @@
 import {
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -13,6 +16,7 @@ import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateTrie } from "../../src/state/state-trie.ts";
+import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-format.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 
@@ -36,12 +40,19 @@ const SERIES: readonly {
   readonly isToken?: boolean;
   readonly isCold?: boolean;
   readonly isBackToBack?: boolean;
+  /** The nodes that an update needs are read before it, as while a block waits for its time. */
+  readonly isPrefetched?: boolean;
+  /** Blocks, states and proofs that are stored; undefined: all. */
+  readonly retained?: number;
 }[] = [
   { name: "200 transfers", transfers: 200, blocks: 200 },
   { name: "2,000 transfers", transfers: 2_000, blocks: 40 },
   { name: "5,000 transfers", transfers: 5_000, blocks: 16 },
+  { name: "5,000, prefetched", transfers: 5_000, blocks: 16, isPrefetched: true },
   { name: "5,000, back to back", transfers: 5_000, blocks: 16, isBackToBack: true },
   { name: "2,000 of a token", transfers: 2_000, blocks: 20, isToken: true },
+  { name: "200, many blocks", transfers: 200, blocks: 2_000 },
+  { name: "200, 128 retained", transfers: 200, blocks: 2_000, retained: 128 },
   { name: "2,000, cold pages", transfers: 2_000, blocks: 10, isCold: true },
 ];
 
@@ -88,7 +99,7 @@ async function build(directory: string, { accounts, holders }: Size, end: number
   const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store));
   const isNew = store.head() === undefined;
   let added = 0;
-  const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisRecord()));
+  const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisState()));
   const holdMs = await asyncCpuMs(async () => {
     for (let from = store.head()! * BUILD_STEP; from < holders; from += BUILD_STEP) {
       if (performance.now() > end) break;
@@ -111,10 +122,18 @@ async function build(directory: string, { accounts, holders }: Size, end: number
 async function measure(
   directory: string,
   { accounts, holders }: Size,
-  { name, transfers, blocks, isToken, isBackToBack }: (typeof SERIES)[number],
+  {
+    name,
+    transfers,
+    blocks,
+    isToken,
+    isBackToBack,
+    isPrefetched,
+    retained,
+  }: (typeof SERIES)[number],
 ): Promise<Row> {
-  const { store, idle, background } = open(directory);
-  const { trie, times } = trieOf(store);
+  const { store, idle, background } = open(directory, retained);
+  const { trie, times } = trieOf(store, isPrefetched);
   const chain = createTransferChain(accounts, trie, headOf(store), holders);
   const block = (): ReturnType<Chain["empty"]> =>
     isToken ? chain.tokenTransfers(transfers) : chain.transfers(transfers);
@@ -124,7 +143,9 @@ async function measure(
   const appends: number[] = [];
   const trieParts: number[] = [];
   let appendCpuMs = 0;
+  let lastQuarter = before;
   for (let i = 0; i < blocks; i++) {
+    if (i === blocks - (blocks >> 2)) lastQuarter = sizesOf(directory);
     const { record, nodes } = block();
     trieParts.push(times.ms);
     times.ms = 0;
@@ -154,6 +175,8 @@ async function measure(
     "longest pause ms": background.longestMs,
     "log bytes a transfer": (after.log - before.log) / total,
     "index bytes a transfer": (after.index - before.index) / total,
+    "of the last quarter": ((after.index - lastQuarter.index) / total) * 4,
+    "free index MB": after.free / 1e6,
     ...oldProofs(store, accounts),
     ...memory(),
   };
@@ -162,10 +185,11 @@ async function measure(
 }
 
 /** The store in `directory`, with what it does between blocks counted. */
-function open(directory: string) {
+function open(directory: string, retained?: number) {
   const background = { cpuMs: 0, longestMs: 0, pending: 0 };
   const store = openDiskBlockStore({
     directory,
+    ...(retained && { retention: { blocks: retained, states: retained, proofs: retained } }),
     createTrie: createStateTrie,
     defer(work) {
       background.pending++;
@@ -184,7 +208,7 @@ function open(directory: string) {
 }
 
 /** The state trie as the node has it, with its updates counted. A slot that changes counts as an account. */
-function trieOf(store: Store) {
+function trieOf(store: Store, isPrefetched = false) {
   const times = { ms: 0, touched: 0 };
   const stateTrie = createStateTrie(store.trieNodes, {
     cacheBytes: divideCacheSize(CACHE_BYTES).trieNodes,
@@ -192,6 +216,9 @@ function trieOf(store: Store) {
   const trie: StateTrie = {
     ...stateTrie,
     update(root, changes) {
+      for (const { address, storage } of isPrefetched ? changes.accounts : []) {
+        stateTrie.prefetch(root, address, [...storage.keys()]);
+      }
       let update: ReturnType<StateTrie["update"]> | undefined;
       times.ms += cpuMs(() => {
         update = stateTrie.update(root, changes);
@@ -210,10 +237,11 @@ function headOf(store: Store) {
 
 /** Milliseconds of the first proof of one account at blocks all over the chain: nothing of them is in memory. */
 function oldProofs(store: Store, accounts: number): Row {
-  const head = store.head()!;
+  const base = store.proofBase();
+  const blocks = store.head()! - base;
   const times: number[] = [];
   for (let i = 0; i < PROOFS; i++) {
-    const number = Math.floor((head * (i + 0.5)) / PROOFS);
+    const number = base + Math.floor((blocks * (i + 0.5)) / PROOFS);
     const root = store.headerAt(number)!.stateRoot;
     const address = addressOf((i * 7919) % accounts);
     times.push(
@@ -246,13 +274,34 @@ function dropPageCache(): boolean {
   }
 }
 
-/** Bytes on disk: a hole in the index takes none. */
-function sizesOf(directory: string): { readonly log: number; readonly index: number } {
+/** Bytes on disk, where a hole in the index takes none, and bytes of pages of the index that hold nothing. */
+function sizesOf(directory: string) {
   const log = join(directory, "log");
+  const index = join(directory, "index", "data.mdb");
   return {
     log: readdirSync(log).reduce((sum, file) => sum + statSync(join(log, file)).size, 0),
-    index: statSync(join(directory, "index", "data.mdb")).blocks * 512,
+    index: statSync(index).blocks * 512,
+    free: freePages(index) * PAGE_SIZE,
   };
+}
+
+/** Pages of an LMDB file that no tree has. */
+function freePages(path: string): number {
+  const metas = Buffer.alloc(2 * PAGE_SIZE);
+  const file = openSync(path, "r");
+  readSync(file, metas, 0, metas.length, 0);
+  closeSync(file);
+  const word = (meta: number, offset: number) =>
+    Number(metas.readBigUInt64LE(meta * PAGE_SIZE + offset));
+  const { transaction, lastPage, mainTree, freeTree } = META_OFFSET;
+  const newest = word(0, transaction) >= word(1, transaction) ? 0 : 1;
+  let used = 2;
+  for (const tree of [mainTree, freeTree]) {
+    for (const kind of ["branches", "leaves", "overflows"] as const) {
+      used += word(newest, tree + TREE_OFFSET[kind]);
+    }
+  }
+  return word(newest, lastPage) + 1 - used;
 }
 
 function cpuMs(work: () => void): number {

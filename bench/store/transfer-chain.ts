@@ -1,8 +1,7 @@
-import { stateRootOf } from "../../src/chain/genesis-block.ts";
-import type { BlockRecord } from "../../src/chain/store/block-store.ts";
+import type { BlockRecord, GenesisState } from "../../src/chain/store/block-store.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
-import { type Hash, hashFromBigint, hashFromBytes, ZERO_HASH } from "../../src/primitives/hash.ts";
+import { type Hash, hashFromBigint, ZERO_HASH } from "../../src/primitives/hash.ts";
 import { keccak256Hash } from "../../src/primitives/keccak.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../src/state/account.ts";
 import type { AccountChange, StateChanges } from "../../src/state/reader.ts";
@@ -194,14 +193,17 @@ export function createTransferChain(
   return {
     /** Funds all accounts in block 0. */
     genesis: () => makeRecord(() => funded(0, accountCount), 0),
-    /** The same for `appendGenesis`: without the nodes. */
-    genesisRecord() {
-      const update = (changes: StateChanges) => ({
-        root: hashFromBytes(stateRootOf(changes)),
-        nodes: new NodeBatch(),
-      });
-      return makeRecord(() => funded(0, accountCount), 0, [], update).record;
-    },
+    /** The same for `appendGenesis`. */
+    genesisState: (): GenesisState => ({
+      changes: () => ({ accounts: funded(0, accountCount), codes: new Map() }),
+      blockOf: (root) =>
+        makeRecord(
+          () => [],
+          0,
+          [],
+          () => ({ root, nodes: new NodeBatch() }),
+        ).record,
+    }),
     /** Funds some accounts, in a block of their own. */
     fund: (from: number, to: number) => makeRecord(() => funded(from, to), 0),
     /** Gives some accounts a balance of the token. */

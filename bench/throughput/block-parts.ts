@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChain } from "../../src/chain/chain.ts";
 import { createChainStateTrie } from "../../src/chain/chain-state-trie.ts";
-import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { genesisState } from "../../src/chain/genesis-block.ts";
 import { decodeBlockRecord, encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { BlockRecord } from "../../src/chain/store/block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
@@ -92,7 +92,7 @@ function measure(
   });
   const stateTrie = createChainStateTrie(store, { cacheBytes: CACHE_BYTES });
   const genesis = parseGenesis(genesisText(keys));
-  store.appendGenesis(genesisBlock(genesis));
+  store.appendGenesis(genesisState(genesis));
   const log = SILENT_LOGGER;
   const chain = createChain({ config: genesis.config, store, stateTrie, log });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };

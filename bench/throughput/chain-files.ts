@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createChain } from "../../src/chain/chain.ts";
-import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { genesisState } from "../../src/chain/genesis-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createBlockFactory } from "../../src/consensus/block-factory.ts";
 import { createEvm } from "../../src/evm/engine.ts";
@@ -135,7 +135,7 @@ function writeChain(
   const genesis = parseGenesis(genesisJson);
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
   const stateTrie = createStateTrie(store.trieNodes);
-  store.appendGenesis(genesisBlock(genesis));
+  store.appendGenesis(genesisState(genesis));
   const chain = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
   const begin = createBlockFactory(chain, { config: chain.config, stateTrie, evm: createEvm() });
   const file = openSync(path, "w");

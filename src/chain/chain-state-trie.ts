@@ -30,6 +30,7 @@ export function createChainStateTrie(
   };
   return {
     update: (parentRoot, changes) => at(parentRoot, (trie) => trie.update(parentRoot, changes)),
+    prefetch: (root, address, slots) => at(root, (trie) => trie.prefetch(root, address, slots)),
     prove: (root, address, slots) => at(root, (trie) => trie.prove(root, address, slots)),
   };
 }

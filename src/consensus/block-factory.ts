@@ -39,6 +39,7 @@ export function createBlockFactory(
         beforeTransaction(tx);
         return builder.add(tx, sender);
       },
+      prefetchTrie: (deadline) => builder.prefetchTrie(deadline),
       seal: () => builder.seal(),
     };
   };

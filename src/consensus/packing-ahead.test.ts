@@ -13,7 +13,7 @@ function begunBlock(): BegunBlock {
       return false;
     },
   };
-  return { packing, builder: {} } as unknown as BegunBlock;
+  return { packing, builder: { prefetchTrie: () => false } } as unknown as BegunBlock;
 }
 
 test("blocks whose order keeps changing are begun ahead less and less often, at least once in 64", () => {

@@ -14,17 +14,19 @@ export class PackingAhead {
   #pause = 0;
 
   /**
-   * Goes on with the block that `key` describes, or begins it.
-   * @returns true where there is more to pack
+   * Goes on with the block that `key` describes, or begins it. In what is left of the time it reads trie nodes for the state root.
+   * @returns true where there is more to do
    * @throws as `Packing.run` and `begin`
    */
   extend(key: string, begin: () => BegunBlock, timeMs: number): boolean {
     if (this.#pause > 0) return false;
     if (this.#begun?.key !== key) this.#begun = { ...begin(), key };
-    const { packing } = this.#begun;
-    const isMoreLeft = packing.run(timeMs);
-    if (packing.isStale) this.miss();
-    return isMoreLeft;
+    const { builder, packing } = this.#begun;
+    const deadline = performance.now() + timeMs;
+    if (packing.run(timeMs)) return true;
+    if (!packing.isStale) return builder.prefetchTrie(deadline);
+    this.miss();
+    return false;
   }
 
   /** The begun block, where it is that of `key`. Called once for each block. */

@@ -9,3 +9,13 @@ export function invertModulo(value: bigint, modulus: bigint): bigint {
   }
   return x < 0n ? x + modulus : x;
 }
+
+/** base^exponent modulo `modulus`. Not in constant time. */
+export function powerModulo(base: bigint, exponent: bigint, modulus: bigint): bigint {
+  let result = 1n;
+  for (let square = base, rest = exponent; rest > 0n; rest >>= 1n) {
+    if ((rest & 1n) === 1n) result = (result * square) % modulus;
+    square = (square * square) % modulus;
+  }
+  return result;
+}

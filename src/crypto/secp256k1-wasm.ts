@@ -59,6 +59,21 @@ const TABLE_SIZE = 6;
  * the package's own functions: those are asynchronous, and a promise on the import path would rule out `require("evmint")`.
  */
 export function loadWasmBackend(): Secp256k1Backend {
+  let loaded: Omit<Secp256k1Backend, "name"> | undefined;
+  const curve = () => {
+    loaded ??= openCurve();
+    return loaded;
+  };
+  return {
+    name: "wasm",
+    recover: (signature, recoveryId, digest) => curve().recover(signature, recoveryId, digest),
+    sign: (digest, privateKey) => curve().sign(digest, privateKey),
+    publicKey: (privateKey) => curve().publicKey(privateKey),
+  };
+}
+
+/** Takes 30 ms, most of them for tables of multiples of the generator. */
+function openCurve(): Omit<Secp256k1Backend, "name"> {
   const memory = new WebAssembly.Memory({ initial: MEMORY_PAGES, maximum: MEMORY_PAGES });
   const heap = new Uint8Array(memory.buffer);
   const words = new Uint32Array(memory.buffer);
@@ -86,7 +101,6 @@ export function loadWasmBackend(): Secp256k1Backend {
   }
 
   return {
-    name: "wasm",
     recover(signature, recoveryId, digest) {
       heap.set(signature, compactAt);
       heap.set(digest, digestAt);

@@ -724,6 +724,12 @@ describe("blob transactions", () => {
       "missing sidecar in blob transaction",
     ],
     [
+      "too many blobs, whatever its sidecar",
+      { sidecar: false, blobVersionedHashes: new Array(7).fill(wrong) },
+      "TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED",
+      "transaction blob limit exceeded: blob count 7, limit 6",
+    ],
+    [
       "no fee for blobs",
       { maxFeePerBlobGas: 0n },
       "POOL_GAS_PRICE_BELOW_MINIMUM",

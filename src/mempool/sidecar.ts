@@ -30,6 +30,12 @@ export function checkSidecar(
   wrapperVersion: 0 | 1,
 ): asserts sidecar is BlobSidecar {
   const hashes = tx.blobVersionedHashes;
+  if (hashes.length > BLOBS_PER_TX_MAX) {
+    throw reject(
+      "TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED",
+      `transaction blob limit exceeded: blob count ${hashes.length}, limit ${BLOBS_PER_TX_MAX}`,
+    );
+  }
   if (tx.maxFeePerBlobGas < 1n) {
     throw reject(
       "POOL_GAS_PRICE_BELOW_MINIMUM",
@@ -39,12 +45,6 @@ export function checkSidecar(
   if (!sidecar) throw reject("POOL_MISSING_SIDECAR", "missing sidecar in blob transaction");
   if (hashes.length === 0) throw reject("TX_TYPE_3_TX_ZERO_BLOBS", "blobless blob transaction");
   checkCommitments(hashes, sidecar);
-  if (hashes.length > BLOBS_PER_TX_MAX) {
-    throw reject(
-      "TX_TYPE_3_TX_BLOB_COUNT_EXCEEDED",
-      `transaction blob limit exceeded: blob count ${hashes.length}, limit ${BLOBS_PER_TX_MAX}`,
-    );
-  }
   checkForm(sidecar, wrapperVersion);
 }
 

@@ -146,6 +146,8 @@ function assertFeeBelowCap(feeWei: bigint, capWei: bigint): void {
   );
 }
 
+/** With two decimals; `toFixed` would switch to an exponent at 10^21. */
 function ether(wei: bigint): string {
-  return (Number(wei) / WEI_PER_ETHER).toFixed(2);
+  const value = Number(wei) / WEI_PER_ETHER;
+  return value < 1e21 ? value.toFixed(2) : `${BigInt(value)}.00`;
 }

@@ -89,6 +89,14 @@ export function createStateTrie(
       const { root, isSame } = accountTrie.update(hashToBytes(parentRoot), changes, batch);
       return { root: hashFromBytes(root), nodes: isSame ? new NodeBatch() : batch };
     },
+    prefetch(root, address, slots) {
+      const owner = keccak256OfHex(address);
+      const leaf = accountTrie.get(hashToBytes(root), owner);
+      if (leaf === undefined || slots.length === 0) return;
+      const storageRoot = storageRootOf(leaf);
+      const storageTrie = createTrie(nodes, cache, owner);
+      for (const slot of slots) storageTrie.get(storageRoot, keccak256OfHex(slot));
+    },
     prove(root, address, slots) {
       const rootBytes = hashToBytes(root);
       const owner = keccak256OfHex(address);

@@ -25,5 +25,7 @@ export type AccountProof = {
 export interface StateTrie {
   /** The root after `changes` on top of `parentRoot`. Stores nothing: hand `nodes` to the store. */
   update(parentRoot: Hash, changes: StateChanges): StateTrieUpdate;
+  /** Reads the nodes that an update of these accounts and slots will need, where they are not in memory. Nothing depends on it. */
+  prefetch(root: Hash, address: Address, slots: readonly Hash[]): void;
   prove(root: Hash, address: Address, slots: readonly Hash[]): AccountProof;
 }

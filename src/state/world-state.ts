@@ -32,6 +32,8 @@ export interface WorldState extends State {
   }): void;
   /** What differs from the base, in the order in which the accounts were first read. */
   changes(): StateChanges;
+  /** Accounts that may differ from the base, each with the slots that were written; in the order of `changes`, and cheaper. */
+  written(): Iterable<{ readonly address: Address; readonly slots: Iterable<Hash> }>;
   /** The state as it is at each moment, for reading: later changes show through. */
   asReader(): StateReader;
   /**
@@ -178,6 +180,12 @@ class OverlaidState implements WorldState {
       if (bytes) deployed.set(change.account.codeHash, bytes);
     }
     return { accounts, codes: deployed };
+  }
+
+  *written(): Generator<{ readonly address: Address; readonly slots: Iterable<Hash> }> {
+    for (const { address, account, before, written } of this.#overlays.values()) {
+      if (account !== before || written.size > 0) yield { address, slots: written.keys() };
+    }
   }
 
   asReader(): StateReader {

@@ -34,12 +34,7 @@ export class ByteWriter {
   /** @param value an integer from 0 to 2^53 − 1 */
   varint(value: number): void {
     this.#reserve(8);
-    let rest = value;
-    while (rest >= 0x80) {
-      this.#buffer[this.#length++] = (rest % 0x80) | 0x80;
-      rest = Math.floor(rest / 0x80);
-    }
-    this.#buffer[this.#length++] = rest;
+    this.#length = writeVarint(value, this.#buffer, this.#length);
   }
 
   u32(value: number): void {
@@ -155,6 +150,25 @@ export class ByteWriter {
     grown.set(this.#buffer.subarray(0, this.#length));
     this.#buffer = grown;
   }
+}
+
+/** Writes a varint at `offset`; where it ends. @param value an integer from 0 to 2^53 − 1 */
+export function writeVarint(value: number, out: Uint8Array, offset: number): number {
+  let at = offset;
+  let rest = value;
+  while (rest >= 0x80) {
+    out[at++] = (rest % 0x80) | 0x80;
+    rest = Math.floor(rest / 0x80);
+  }
+  out[at++] = rest;
+  return at;
+}
+
+/** Bytes of a varint. */
+export function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length++;
+  return length;
 }
 
 /** Reads what ByteWriter wrote. Every method throws MalformedBytesError where the bytes end too early. */

@@ -8,7 +8,8 @@ import fc from "../../test/support/fast-check.ts";
 import { InvariantError } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Kv, type KvRange, prefixRange } from "./kv.ts";
-import { isLmdbRowIntact, openLmdbKv } from "./lmdb-kv.ts";
+import { openLmdbKv } from "./lmdb-kv.ts";
+import { isLmdbRowIntact } from "./lmdb-row.ts";
 import { createMemoryKv } from "./memory-kv.ts";
 
 const stores: Record<string, (use: (kv: Kv) => void) => void> = {

@@ -43,12 +43,26 @@ export interface KvUndo {
   undoTo(mark: number): void;
 }
 
+/** Receives rows with ascending keys. */
+export type SortedRows = Pick<KvWriter, "put">;
+
+/** Receives all rows of a store. */
+export interface KvLoad {
+  /** Begins a run of sorted rows; the keys of two runs must not interleave. Runs may be written beside each other. */
+  run(): SortedRows;
+}
+
 /** A synchronous, ordered key-value store with one writer. */
 export interface Kv extends KvReader {
   /** Undefined where the store cannot go back. */
   readonly undo?: KvUndo | undefined;
   /** Runs `work` in one transaction: all of its writes hold when it returns, none when it throws. */
   transaction<T>(work: (writer: KvWriter) => T): T;
+  /**
+   * Replaces all rows by those that `fill` writes, in a fraction of the time that transactions take. Not while another thread reads.
+   * Where `fill` throws, or the process dies, the rows are those from before. Undefined where the store has no such way.
+   */
+  load?(fill: (rows: KvLoad) => void): void;
   /** Returns when everything written is on disk to stay. */
   sync(): void;
   /** Syncs and lets go of the files. Nothing may be called afterwards. */

@@ -6,7 +6,8 @@ import { describe, test } from "node:test";
 import { mulberry32 } from "../chain/testing/random-chain.ts";
 import { fileSums } from "./file-sums.ts";
 import { findLmdbFault } from "./lmdb-check.ts";
-import { isLmdbRowIntact, openLmdbKv } from "./lmdb-kv.ts";
+import { openLmdbKv } from "./lmdb-kv.ts";
+import { isLmdbRowIntact } from "./lmdb-row.ts";
 
 const PAGE = 4096;
 const check = (path: string) => findLmdbFault(path, { isRowIntact: isLmdbRowIntact });

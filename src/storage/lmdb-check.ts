@@ -1,40 +1,29 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import {
+  BIG_DATA,
+  BIG_DATA_LENGTH,
+  INTEGER_KEYS,
+  MAGIC,
+  META_OFFSET,
+  NO_PAGE,
+  overflowPages,
+  PAGE_HEADER,
+  PAGE_KIND,
+  PAGE_SIZE,
+  TREE_OFFSET,
+  VERSION,
+} from "./lmdb-format.ts";
 
 /**
- * Checks an LMDB data file (format 2 of liblmdb, as lmdb-js builds it) without LMDB, which ends the process
- * on pages that are not its own.
- *
- *     file      page of 4,096 bytes*: two meta pages, then pages of the trees and free ones
- *     page      number u64 ‖ transaction u64 ‖ 0 u16 ‖ flags u16 ‖ lower u16 ‖ upper u16
- *               ‖ offset of each node, from byte 24, u16* ‖ … ‖ node*
- *     node      low u16 ‖ high u16 ‖ flags u16 ‖ key length u16 ‖ key ‖ value
- *     meta      header 24 ‖ magic u32 ‖ version u32 ‖ 0 u64 ‖ map size u64 ‖ free tree ‖ main tree
- *               ‖ last page u64 ‖ transaction u64 ‖ boot u64
- *     tree      page size u32 ‖ flags u16 ‖ depth u16 ‖ branch, leaf and overflow pages u64 ‖ entries u64 ‖ root u64
- *
- * A branch node's low, high and flags are the number of its page. A leaf's low and high are the length of its
- * value, which with flag 1 is on overflow pages that page, transaction and count u64 in its place name. A row of
- * the free tree lists free pages: count u64, then a page each, or minus a length and the first page of a run.
+ * Checks a data file (lmdb-format.ts) without LMDB, which ends the process on pages that are not its own.
  *
  * Each page holds its own number, no page is newer than the one that refers to it, keys ascend between the keys
  * of their branch, every row carries a checksum, each tree has the pages and entries that its meta page counts,
  * and every page of the file is in use once or free. So a page that was zeroed, changed, lost or replaced by an older
  * one is found.
  */
-const PAGE_SIZE = 4096;
-const HEADER = 24;
-const MAGIC = 0xbeefc0de;
-const VERSION = 2;
-const NO_PAGE = 0xffff_ffff_ffff_ffffn;
-
-const BRANCH = 1;
-const LEAF = 2;
-const OVERFLOW = 4;
-const META = 8;
 /** Bits of the flags that say what a page is. */
 const KIND = 0xfff;
-const BIG_DATA = 1;
-const INTEGER_KEYS = 8;
 
 const PROGRESS_PAGES = 25_000;
 
@@ -149,25 +138,25 @@ class FileCheck {
   #meta(number: number): Meta {
     const page = this.#read(number, 1);
     const isMeta =
-      (page.readUInt16LE(18) & KIND) === META &&
-      page.readUInt32LE(24) === MAGIC &&
-      page.readUInt32LE(28) === VERSION &&
+      (page.readUInt16LE(18) & KIND) === PAGE_KIND.meta &&
+      page.readUInt32LE(META_OFFSET.magic) === MAGIC &&
+      page.readUInt32LE(META_OFFSET.version) === VERSION &&
       page.readBigUInt64LE(0) === BigInt(number) &&
       page.readBigUInt64LE(32) === 0n;
     const isOurs =
-      page.readUInt32LE(48) === PAGE_SIZE &&
-      page.readUInt16LE(52) === INTEGER_KEYS &&
-      page.readUInt32LE(96) === 0 &&
-      page.readUInt16LE(100) === 0;
-    const mapSize = word(page, 40);
+      page.readUInt32LE(META_OFFSET.freeTree) === PAGE_SIZE &&
+      page.readUInt16LE(META_OFFSET.freeTree + TREE_OFFSET.flags) === INTEGER_KEYS &&
+      page.readUInt32LE(META_OFFSET.mainTree) === 0 &&
+      page.readUInt16LE(META_OFFSET.mainTree + TREE_OFFSET.flags) === 0;
+    const mapSize = word(page, META_OFFSET.mapSize);
     // The map grows with the file; one that is far larger than the file was never asked for.
     const isMapOurs = mapSize % PAGE_SIZE === 0 && mapSize <= 2 ** 44;
     if (!isMeta || !isOurs || !isMapOurs) throw new Fault(`meta page ${number} is damaged`);
     return {
-      free: readTree(page, 48, "free tree"),
-      main: readTree(page, 96, "main tree"),
-      lastPage: word(page, 144),
-      transaction: word(page, 152),
+      free: readTree(page, META_OFFSET.freeTree, "free tree"),
+      main: readTree(page, META_OFFSET.mainTree, "main tree"),
+      lastPage: word(page, META_OFFSET.lastPage),
+      transaction: word(page, META_OFFSET.transaction),
     };
   }
 
@@ -197,20 +186,28 @@ class FileCheck {
     const isLeaf = depth === tree.depth;
     const lower = page.readUInt16LE(20);
     const upper = page.readUInt16LE(22);
-    if (depth > tree.depth || (page.readUInt16LE(18) & KIND) !== (isLeaf ? LEAF : BRANCH)) {
+    if (
+      depth > tree.depth ||
+      (page.readUInt16LE(18) & KIND) !== (isLeaf ? PAGE_KIND.leaf : PAGE_KIND.branch)
+    ) {
       throw new Fault(`page ${number} is not what a tree of depth ${tree.depth} has there`);
     }
     const keys = lower >> 1;
-    if (lower % 2 !== 0 || lower > upper || upper > PAGE_SIZE - HEADER || keys < (isLeaf ? 1 : 2)) {
+    if (
+      lower % 2 !== 0 ||
+      lower > upper ||
+      upper > PAGE_SIZE - PAGE_HEADER ||
+      keys < (isLeaf ? 1 : 2)
+    ) {
       throw new Fault(`page ${number} has a damaged header`);
     }
     if (isLeaf) counts.leaves++;
     else counts.branches++;
 
     const nodeAt = (index: number): { readonly at: number; readonly key: Buffer } => {
-      const at = HEADER + page.readUInt16LE(HEADER + index * 2);
+      const at = PAGE_HEADER + page.readUInt16LE(PAGE_HEADER + index * 2);
       const end = at + 8 <= PAGE_SIZE ? at + 8 + page.readUInt16LE(at + 6) : Infinity;
-      if (at < HEADER + upper || end > PAGE_SIZE) {
+      if (at < PAGE_HEADER + upper || end > PAGE_SIZE) {
         throw new Fault(`page ${number} has a damaged node`);
       }
       return { at, key: page.subarray(at + 8, end) };
@@ -248,24 +245,27 @@ class FileCheck {
     const length = page.readUInt16LE(at) + page.readUInt16LE(at + 2) * 2 ** 16;
     const flags = page.readUInt16LE(at + 4);
     const start = at + 8 + page.readUInt16LE(at + 6);
-    const inPage = flags === BIG_DATA ? 24 : length;
+    const inPage = flags === BIG_DATA ? BIG_DATA_LENGTH : length;
     if (flags > BIG_DATA || start + inPage > PAGE_SIZE) {
       throw new Fault(`page ${number} has a damaged node`);
     }
     if (flags === 0) return page.subarray(start, start + length);
     const first = word(page, start);
     const count = word(page, start + 16);
-    if (count !== Math.floor((HEADER - 1 + length) / PAGE_SIZE) + 1) {
+    if (count !== overflowPages(length)) {
       throw new Fault(`page ${number} names overflow pages of another size`);
     }
     for (let each = 0; each < count; each++) this.#take(first + each, tree.name);
     const pages = this.#read(first, count);
     this.#header(pages, first, newest);
-    if ((pages.readUInt16LE(18) & KIND) !== OVERFLOW || pages.readUInt32LE(20) !== count) {
+    if (
+      (pages.readUInt16LE(18) & KIND) !== PAGE_KIND.overflow ||
+      pages.readUInt32LE(20) !== count
+    ) {
       throw new Fault(`page ${first} is no overflow page of ${count}`);
     }
     counts.overflows += count;
-    return pages.subarray(HEADER, HEADER + length);
+    return pages.subarray(PAGE_HEADER, PAGE_HEADER + length);
   }
 
   /** Number and age of a page; the transaction that wrote it. */
@@ -327,14 +327,15 @@ class FileCheck {
 }
 
 function readTree(page: Buffer, at: number, name: string): Tree {
+  const root = page.readBigUInt64LE(at + TREE_OFFSET.root);
   return {
     name,
-    depth: page.readUInt16LE(at + 6),
-    branches: word(page, at + 8),
-    leaves: word(page, at + 16),
-    overflows: word(page, at + 24),
-    entries: word(page, at + 32),
-    root: page.readBigUInt64LE(at + 40) === NO_PAGE ? undefined : word(page, at + 40),
+    depth: page.readUInt16LE(at + TREE_OFFSET.depth),
+    branches: word(page, at + TREE_OFFSET.branches),
+    leaves: word(page, at + TREE_OFFSET.leaves),
+    overflows: word(page, at + TREE_OFFSET.overflows),
+    entries: word(page, at + TREE_OFFSET.entries),
+    root: root === NO_PAGE ? undefined : word(page, at + TREE_OFFSET.root),
   };
 }
 

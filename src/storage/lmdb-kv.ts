@@ -1,7 +1,14 @@
-import { closeSync, existsSync, fdatasyncSync, openSync, readSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import type { Database } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
@@ -9,10 +16,13 @@ import {
   type Kv,
   KvCorruptionError,
   KvDamagedError,
+  type KvLoad,
   type KvRange,
   type KvRow,
   type KvWriter,
 } from "./kv.ts";
+import { LmdbBuild } from "./lmdb-build.ts";
+import { CHECKSUM_LENGTH, verifiedValue, writeChecksum } from "./lmdb-row.ts";
 
 /**
  * A store in the LMDB environment in `directory`, made when missing.
@@ -20,7 +30,7 @@ import {
  * Commits are not synced: they survive a killed process, since the pages belong to the system's
  * cache, but not a power cut. What is stored here must be derivable from elsewhere.
  *
- * A stored value ends in 4 bytes: crc32 of value and key, little-endian.
+ * A stored value ends in a checksum (lmdb-row.ts).
  * @param onDamage called with each error that says the files are damaged, before it is thrown
  */
 export function openLmdbKv(
@@ -77,8 +87,6 @@ function loadLmdb(): typeof import("lmdb") {
   }
 }
 
-const CHECKSUM_LENGTH = 4;
-
 /**
  * Free pages that LMDB reads ahead of their use, and those that it keeps from one transaction to the next. Each is inserted into a sorted
  * list, which moves half of the list: with LMDB's defaults (50,000 and 75,000) that took a seventh of all time on a million accounts, and
@@ -87,7 +95,9 @@ const CHECKSUM_LENGTH = 4;
 const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
 
 class LmdbKv implements Kv, KvWriter {
-  readonly #db: Database<Buffer, Uint8Array>;
+  readonly #directory: string;
+  readonly #options: object;
+  #db: Database<Buffer, Uint8Array>;
   readonly #dataFile: string;
   readonly #onDamage: (error: Error) => void;
   readonly #isReadOnly: boolean;
@@ -107,14 +117,20 @@ class LmdbKv implements Kv, KvWriter {
   ) {
     this.#onDamage = onDamage;
     this.#isReadOnly = durability.readOnly === true;
+    this.#directory = directory;
+    this.#options = durability;
     this.#dataFile = join(directory, "data.mdb");
     assertIsLmdb(this.#dataFile);
+    this.#db = this.#open();
+  }
+
+  #open(): Database<Buffer, Uint8Array> {
     const { open } = loadLmdb();
-    this.#db = this.#translatingErrors(() =>
+    return this.#translatingErrors(() =>
       open<Buffer, Uint8Array>({
-        path: directory,
+        path: this.#directory,
         noSubdir: false,
-        ...durability,
+        ...this.#options,
         ...FREE_LIST,
         keyEncoding: "binary",
         encoding: "binary",
@@ -170,6 +186,24 @@ class LmdbKv implements Kv, KvWriter {
     }
   }
 
+  load(fill: (rows: KvLoad) => void): void {
+    invariant(!this.#closed && !this.#writing && !this.#isReadOnly, "the store must be idle");
+    const path = `${this.#dataFile}.new`;
+    const build = new LmdbBuild(path);
+    try {
+      fill(build);
+      build.finish();
+    } catch (error) {
+      build.abort();
+      rmSync(path, { force: true });
+      throw error;
+    }
+    // With nothing asynchronous under way the environment is closed before this returns.
+    void this.#db.close();
+    renameSync(path, this.#dataFile);
+    this.#db = this.#open();
+  }
+
   put(key: Uint8Array, value: Uint8Array): void {
     invariant(this.#writing, "writes must happen inside a transaction");
     const length = value.length + CHECKSUM_LENGTH;
@@ -177,8 +211,7 @@ class LmdbKv implements Kv, KvWriter {
     if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length * 2);
     const stored = this.#scratch.subarray(0, length);
     stored.set(value);
-    const sum = checksum(key, value);
-    for (let i = 0; i < CHECKSUM_LENGTH; i++) stored[value.length + i] = sum >>> (8 * i);
+    writeChecksum(key, value, stored, value.length);
     this.#db.putSync(key, stored);
   }
 
@@ -201,11 +234,8 @@ class LmdbKv implements Kv, KvWriter {
   }
 
   #verified(key: Uint8Array, stored: Uint8Array): Uint8Array {
-    const length = stored.length - CHECKSUM_LENGTH;
-    if (length >= 0) {
-      const value = new Uint8Array(stored.buffer, stored.byteOffset, length);
-      if (checksum(key, value) === checksumAt(stored, length)) return value;
-    }
+    const value = verifiedValue(key, stored);
+    if (value !== undefined) return value;
     throw this.#damage(new KvCorruptionError({ key: hexDigits(key) }));
   }
 
@@ -242,20 +272,6 @@ const DAMAGE_CODES: ReadonlySet<unknown> = new Set([
   -30797, -30796, -30795, -30794, -30793, -30786,
 ]);
 
-/** The key is short: the call into the runtime would cost more than its bytes. */
-function checksum(key: Uint8Array, value: Uint8Array): number {
-  let sum = ~crc32(value);
-  for (let i = 0; i < key.length; i++) sum = CRC_TABLE[(sum ^ key[i]!) & 255]! ^ (sum >>> 8);
-  return ~sum >>> 0;
-}
-
-/** By byte, the polynomial of zlib's crc32 reversed. */
-const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
-  return sum;
-});
-
 /** First bytes of an LMDB file: page header of 16 or 24 bytes, then its magic number. */
 const MAGIC = Buffer.from([0xde, 0xc0, 0xef, 0xbe]);
 const MAGIC_OFFSETS = [16, 24];
@@ -272,21 +288,4 @@ function assertIsLmdb(path: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** Whether `stored` is what `put` made of `key` and some value. */
-export function isLmdbRowIntact(key: Uint8Array, stored: Uint8Array): boolean {
-  const length = stored.length - CHECKSUM_LENGTH;
-  if (length < 0) return false;
-  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length);
-}
-
-function checksumAt(stored: Uint8Array, offset: number): number {
-  return (
-    (stored[offset]! |
-      (stored[offset + 1]! << 8) |
-      (stored[offset + 2]! << 16) |
-      (stored[offset + 3]! << 24)) >>>
-    0
-  );
 }

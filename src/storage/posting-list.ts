@@ -1,4 +1,5 @@
-import { ByteReader, ByteWriter } from "./byte-io.ts";
+import { allocateShared } from "../primitives/slab.ts";
+import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 
 /**
  * Where the versions of one key are: block numbers, ascending, each with the log position of the
@@ -16,16 +17,17 @@ export const CHUNK_VERSIONS = 64;
 export type Version = { readonly number: number; readonly position: number };
 
 export function encodePostingList(list: readonly number[]): Uint8Array {
-  const writer = new ByteWriter(list.length * 3 + 8);
-  let number = 0;
-  let position = 0;
-  for (let i = 0; i < list.length; i += 2) {
-    writer.varint(list[i]! - number);
-    writer.varint(list[i + 1]! - position);
-    number = list[i]!;
-    position = list[i + 1]!;
-  }
-  return writer.finish();
+  let length = 0;
+  for (let i = 0; i < list.length; i++) length += varintLength(deltaAt(list, i));
+  const chunk = allocateShared(length);
+  let at = 0;
+  for (let i = 0; i < list.length; i++) at = writeVarint(deltaAt(list, i), chunk, at);
+  return chunk;
+}
+
+/** What a chunk has of number or position `i` of a list. */
+function deltaAt(list: readonly number[], i: number): number {
+  return i < 2 ? list[i]! : list[i]! - list[i - 2]!;
 }
 
 /** @throws MalformedBytesError */

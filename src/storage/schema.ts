@@ -121,13 +121,13 @@ export function numberFromKey(key: Uint8Array, offset: number): number {
 /** Key of a row: the table's prefix, then the parts in order. */
 export function tableKey(table: number, ...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 1;
-  for (const part of parts) length += part.length;
+  for (let i = 0; i < parts.length; i++) length += parts[i]!.length;
   const key = new Uint8Array(length);
   key[0] = table;
-  let offset = 1;
-  for (const part of parts) {
-    key.set(part, offset);
-    offset += part.length;
+  // Loops: parts are short, and a key is made for every row.
+  for (let i = 0, at = 1; i < parts.length; i++) {
+    const part = parts[i]!;
+    for (let byte = 0; byte < part.length; byte++) key[at++] = part[byte]!;
   }
   return key;
 }

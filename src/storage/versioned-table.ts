@@ -1,5 +1,6 @@
 import { invariant } from "../errors.ts";
-import { ByteReader, ByteWriter } from "./byte-io.ts";
+import { allocateShared } from "../primitives/slab.ts";
+import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
 import {
   appendVersions,
@@ -471,10 +472,10 @@ function inRowOrder(keys: readonly string[]): readonly string[] {
 }
 
 function joinLatest(number: number, value: Uint8Array): Uint8Array {
-  const writer = new ByteWriter(value.length + 8);
-  writer.varint(number);
-  writer.bytes(value);
-  return writer.finish();
+  const row = allocateShared(varintLength(number) + value.length);
+  const start = writeVarint(number, row, 0);
+  for (let i = 0; i < value.length; i++) row[start + i] = value[i]!;
+  return row;
 }
 
 function splitLatest(row: Uint8Array): { readonly number: number; readonly value: Uint8Array } {

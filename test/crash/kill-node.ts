@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createChain } from "../../src/chain/chain.ts";
-import { genesisBlock } from "../../src/chain/genesis-block.ts";
+import { genesisState } from "../../src/chain/genesis-block.ts";
 import { importBlock } from "../../src/chain/import-block.ts";
 import { createMemoryBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { FAIL_POINTS } from "../../src/chain/testing/fail-points.ts";
@@ -135,7 +135,7 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
     const { genesis } = killed;
     const store = createMemoryBlockStore({ createTrie: createStateTrie });
     const stateTrie = createStateTrie(store.trieNodes);
-    store.appendGenesis(genesisBlock(genesis));
+    store.appendGenesis(genesisState(genesis));
     const twin = createChain({ config: genesis.config, store, stateTrie, log: SILENT_LOGGER });
     const execution = executionModules(twin);
     const head = killed.chain.head().block.header.number;

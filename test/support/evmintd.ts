@@ -13,10 +13,15 @@ export type Evmintd = {
 
 /**
  * Starts `evmintd ARGS` with nothing of this process's settings.
- * @param nodeArgs arguments of Node.js itself
+ * @param runtimeArgs arguments of Node.js itself
+ * @param runtime another program that runs JavaScript
  */
-export function spawnEvmintd(args: readonly string[], nodeArgs: readonly string[] = []): Evmintd {
-  const child = spawn(process.execPath, [...nodeArgs, ENTRY, ...args], {
+export function spawnEvmintd(
+  args: readonly string[],
+  runtimeArgs: readonly string[] = [],
+  runtime = process.execPath,
+): Evmintd {
+  const child = spawn(runtime, [...runtimeArgs, ENTRY, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       PATH: process.env["PATH"],
@@ -45,7 +50,8 @@ export async function runEvmintd(args: readonly string[]) {
 export async function startEvmintd(
   home: string,
   args: readonly string[] = [],
-  nodeArgs: readonly string[] = [],
+  runtimeArgs: readonly string[] = [],
+  runtime = process.execPath,
 ) {
   const node = spawnEvmintd(
     [
@@ -53,7 +59,8 @@ export async function startEvmintd(
       ...["--json-rpc.address", "127.0.0.1:0", "--json-rpc.ws-address", "127.0.0.1:0"],
       ...args,
     ],
-    nodeArgs,
+    runtimeArgs,
+    runtime,
   );
   const url = await new Promise<string>((resolve, reject) => {
     node.child.stdout!.on("data", () => {

@@ -4,15 +4,18 @@ import { scryptAsync } from "@noble/hashes/scrypt.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "../../primitives/bytes.ts";
 import { Buffer } from "./buffer.ts";
+import { convertKey } from "./ecdh.ts";
 import { decodeText, type Encoding } from "./text-encodings.ts";
 
 /** `node:crypto` as far as this node uses it, on @noble/hashes: Web Crypto has it only as promises. */
 export { createCipheriv, createDecipheriv } from "./ciphers.ts";
-export { createECDH, ECDH } from "./ecdh.ts";
+export { createECDH } from "./ecdh.ts";
 export { timingSafeEqual } from "./timing-safe-equal.ts";
 
 const HASHES = { sha256, sha512 } as const;
 type HashName = keyof typeof HASHES;
+
+export const ECDH = { convertKey };
 
 /** Most bytes of one call of `getRandomValues`. */
 const RANDOM_BYTES_MAX = 65_536;

@@ -15,7 +15,6 @@ function reject(): never {
 }
 
 export const openLmdbKv: typeof Replaced.openLmdbKv = reject;
-export const isLmdbRowIntact: typeof Replaced.isLmdbRowIntact = reject;
 
 /** In memory for a chain in memory, whose values end with it as well. */
 export const openDurableLmdbKv: typeof Replaced.openDurableLmdbKv = (directory) =>

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { parseGenesis } from "../../params/genesis.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
-import { genesisBlock } from "../genesis-block.ts";
+import { genesisState } from "../genesis-block.ts";
 import { createMemoryBlockStore } from "../store/open-block-store.ts";
 import { measureState } from "./state-size.ts";
 
@@ -37,11 +37,10 @@ function genesisStore() {
     config: { chainId: 7, terminalTotalDifficulty: 0 },
     ...{ gasLimit: "0x1c9c380", difficulty: "0x0", alloc: alloc() },
   });
-  const record = genesisBlock(parseGenesis(text));
-  store.appendGenesis(record);
+  store.appendGenesis(genesisState(parseGenesis(text)));
   return {
     nodes: store.trieNodesAt(0),
-    root: hashToBytes(record.block.header.stateRoot),
+    root: hashToBytes(store.headerAt(0)!.stateRoot),
     codeLengths: store.codeLengths(),
   };
 }

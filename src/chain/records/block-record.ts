@@ -70,6 +70,18 @@ export function encodeBlockRecord(record: BlockRecord, unchanged: ReadonlySet<Ad
   return writer.finish();
 }
 
+/** The same with the changes as `encodeChanges` has them, and where in the record those begin. */
+export function joinBlockRecord(
+  record: Omit<BlockRecord, "changes">,
+  changes: Uint8Array,
+): { readonly payload: Buffer; readonly offset: number } {
+  const writer = new ByteWriter(1024 + changes.length);
+  writeBlock(writer, record);
+  const offset = writer.length;
+  writer.bytes(changes);
+  return { payload: writer.finish(), offset };
+}
+
 /** All of a record up to the changes. */
 export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "changes">): void {
   const { block, senders, receipts, consensusData } = record;

@@ -6,7 +6,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { AccountChange, StateChanges } from "../../state/reader.ts";
-import { ByteReader, type ByteWriter } from "../../storage/byte-io.ts";
+import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
 
 /**
  * State changes in the block log. An entry is read alone when the state after its block is read,
@@ -71,6 +71,15 @@ export function writeChanges(
     writer.block(code);
   }
 }
+
+/** Changes that make a state of nothing, as they are in a record. */
+export function encodeChanges(changes: StateChanges): Buffer {
+  const writer = new ByteWriter(1024 + changes.accounts.length * 64);
+  writeChanges(writer, changes, NO_ADDRESSES);
+  return writer.finish();
+}
+
+const NO_ADDRESSES: ReadonlySet<Address> = new Set();
 
 /** @throws MalformedBytesError */
 export function readChanges(reader: ByteReader): StateChanges {

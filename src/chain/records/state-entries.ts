@@ -13,6 +13,8 @@ const SLOTS_MIN = 1_024;
  */
 export class StateEntries {
   readonly accountCount: number;
+  /** Each entry has a value: none removes an account or clears a slot. */
+  readonly isState: boolean;
   readonly codes: readonly { readonly hash: Uint8Array; readonly code: Uint8Array }[];
   readonly #bytes: Uint8Array;
   readonly #accounts: Uint32Array;
@@ -22,25 +24,30 @@ export class StateEntries {
 
   /** @param offset where in `bytes`, a record, the changes begin */
   constructor(bytes: Uint8Array, offset: number) {
-    this.#bytes = bytes;
+    // A view of a Buffer costs several times as much.
+    this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const reader = new ByteReader(bytes, offset);
     this.accountCount = reader.varint();
     this.#accounts = new Uint32Array(this.accountCount);
     this.#firstSlots = new Uint32Array(this.accountCount + 1);
     let slot = 0;
+    let isState = true;
     for (let account = 0; account < this.accountCount; account++) {
       // The flags.
       reader.offset++;
       const start = reader.offset;
       this.#accounts[account] = start;
+      if (bytes[start + 4] === 0) isState = false;
       reader.offset = start + ACCOUNT_VALUE + bytes[start + 4]!;
       for (let slots = reader.varint(); slots > 0; slots--) {
         if (slot === this.#slots.length) this.#growSlots();
         this.#slots[slot++] = reader.offset;
+        if (bytes[reader.offset + 5] === 0) isState = false;
         reader.offset += SLOT_START + bytes[reader.offset + 4]! + bytes[reader.offset + 5]!;
       }
       this.#firstSlots[account + 1] = slot;
     }
+    this.isState = isState;
     const codes: { hash: Uint8Array; code: Uint8Array }[] = [];
     for (let left = reader.varint(); left > 0; left--) {
       codes.push({ hash: reader.bytes(32), code: reader.block() });

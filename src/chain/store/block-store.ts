@@ -20,6 +20,13 @@ export type IncludedTransaction = RecordItem & {
   readonly blockNumber: number;
 };
 
+/** Block 0 before the root of its state is known. */
+export type GenesisState = {
+  /** Made when they are asked for, since the accounts of a large state are most of the memory of a first start. */
+  changes(): StateChanges;
+  blockOf(stateRoot: Hash): Omit<BlockRecord, "changes">;
+};
+
 /**
  * The blocks of one chain from a base to the head with every state between: the block log and its
  * index. Every method that takes a block number throws BlockPrunedError below the base.
@@ -40,10 +47,9 @@ export interface BlockStore {
    */
   append(record: BlockRecord, nodes: NodeBatch): void;
   /**
-   * Adds block 0, which makes all of its state, to an empty store.
-   * @throws StateRootMismatchError
+   * Adds block 0, which makes all of its state, to an empty store. After an exception the store is poisoned.
    */
-  appendGenesis(record: BlockRecord): void;
+  appendGenesis(genesis: GenesisState): void;
   block(number: number): ExecutedBlock | undefined;
   /** The header alone, without decoding the block; likewise its hash. */
   headerAt(number: number): Header | undefined;

@@ -3,7 +3,7 @@ import type { KvReader, KvWriter } from "../../storage/kv.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
 
 /** So much of a hash orders the rows; what it is the hash of follows. */
-const HASH_PART = 8;
+export const HASH_PART = 8;
 /** Rows of a scan read together: some 100 µs. */
 const PIECE_ROWS = 256;
 const ADDRESS_LENGTH = 20;

@@ -13,9 +13,11 @@ import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { AddressIndex } from "../addresses/address-index.ts";
 import { type LogSource, logsFrom } from "../logs/log-source.ts";
-import { decodePrefix, encodeBlockRecord } from "../records/block-record.ts";
+import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/block-record.ts";
+import { encodeChanges } from "../records/changes-record.ts";
+import { StateEntries } from "../records/state-entries.ts";
 import { BlockReader } from "./block-reader.ts";
-import type { BlockRecord, BlockStore, IncludedTransaction } from "./block-store.ts";
+import type { BlockRecord, BlockStore, GenesisState, IncludedTransaction } from "./block-store.ts";
 import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DeferredTask, type DeferredTaskOptions } from "./deferred-task.ts";
@@ -44,8 +46,6 @@ import { createStoredState } from "./stored-state.ts";
  * where the disk has no page to fill one with, the system ends the process.
  */
 export const FREE_BYTES_MIN = 64 << 20;
-
-const NO_ADDRESSES: ReadonlySet<Address> = new Set();
 
 /**
  * Opens the store and brings its index up to the end of the log.
@@ -261,22 +261,26 @@ export class LogBlockStore implements BlockStore {
     this.#failPoint("append:end");
   }
 
-  appendGenesis(record: BlockRecord): void {
+  appendGenesis({ changes, blockOf }: GenesisState): void {
     this.#assertUsable();
     this.#assertSpace();
-    const { block } = record;
-    invariant(this.#head === undefined && block.header.number === 0, "block 0 is the first");
-    const payload = encodeBlockRecord(record, NO_ADDRESSES);
-    const position = this.#log.append(payload);
-    const { end } = this.#log;
+    invariant(this.#head === undefined, "block 0 is the first");
+    const state = encodeChanges(changes());
     // The rows come in many transactions: where one fails, the next start writes them from the log.
     this.#orPoison(() =>
-      this.#index.writeGenesis({ executed: record, position, payload, end }, () =>
-        this.#failPoint("genesis:rows"),
+      this.#index.writeGenesis(
+        new StateEntries(state, 0),
+        (stateRoot) => {
+          const executed = blockOf(stateRoot);
+          const { payload, offset } = joinBlockRecord(executed, state);
+          const position = this.#log.append(payload);
+          return { executed, position, offset, end: this.#log.end };
+        },
+        () => this.#failPoint("genesis:rows"),
       ),
     );
     this.#index.markState(0);
-    this.#head = { number: 0, hash: block.hash, end };
+    this.#head = this.#index.applied();
     this.#base = 0;
     this.#publish();
     this.#addresses.schedule();

@@ -1,5 +1,5 @@
 import { createChain } from "../../chain/chain.ts";
-import { genesisBlock } from "../../chain/genesis-block.ts";
+import { genesisState } from "../../chain/genesis-block.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
@@ -83,10 +83,9 @@ export function openTestApplication(
     createTrie: createStateTrie,
   });
   const stateTrie = createStateTrie(store.trieNodes);
-  const genesis = genesisBlock({ ...GENESIS, gasLimit });
-  if (store.head() === undefined) store.appendGenesis(genesis);
+  if (store.head() === undefined) store.appendGenesis(genesisState({ ...GENESIS, gasLimit }));
   const { config } = GENESIS;
-  const genesisHash = genesis.block.hash;
+  const genesisHash = store.hashAt(0)!;
   const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {

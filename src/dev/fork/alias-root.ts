@@ -12,6 +12,7 @@ export function aliasRoot(trie: StateTrie, stored: Hash, alias: Hash): StateTrie
       const { root, nodes } = trie.update(named(parentRoot), changes);
       return { root: root === stored ? alias : root, nodes };
     },
+    prefetch: (root, address, slots) => trie.prefetch(named(root), address, slots),
     prove: (root, address, slots) => trie.prove(named(root), address, slots),
   };
 }

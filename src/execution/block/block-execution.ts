@@ -34,6 +34,7 @@ import {
   takeConsolidationRequests,
   takeWithdrawalRequests,
 } from "./system-calls.ts";
+import { TriePrefetch } from "./trie-prefetch.ts";
 import { applyWithdrawals } from "./withdrawals.ts";
 
 /** Modules that executing blocks needs. */
@@ -102,6 +103,11 @@ export interface BlockExecution {
     options?: ApplyMessageOptions,
   ): TransactionResult;
   /**
+   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
+   * @returns true where there is more to read
+   */
+  prefetchTrie(deadline: number): boolean;
+  /**
    * Requests, withdrawals and rewards.
    * @throws InvalidBlockError for what the system contracts do wrong
    */
@@ -162,6 +168,7 @@ class OpenBlock implements BlockExecution {
   readonly #receipts: Receipt[] = [];
   readonly #senders: Address[] = [];
   readonly #bloom = new Uint8Array(BLOOM_LENGTH);
+  #prefetch: TriePrefetch | undefined;
 
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
     const { context, state, blobGasMax } = env;
@@ -205,6 +212,12 @@ class OpenBlock implements BlockExecution {
     this.#senders.push(message.from);
     if (receipt.logs.length > 0) mergeBloom(this.#bloom, receipt.logsBloom);
     return { receipt, result };
+  }
+
+  prefetchTrie(deadline: number): boolean {
+    const { state, baseRoot } = this.#env;
+    this.#prefetch ??= new TriePrefetch(this.#modules.stateTrie, baseRoot);
+    return this.#prefetch.run(state, deadline);
   }
 
   finish({

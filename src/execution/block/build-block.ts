@@ -77,6 +77,8 @@ export interface BlockBuilder {
    * @throws InvalidTransactionError, and what `recoverSender` throws
    */
   add(tx: Transaction, sender?: Address): TransactionResult;
+  /** As that of BlockExecution. */
+  prefetchTrie(deadline: number): boolean;
   /**
    * Closes the block; the builder cannot be used afterwards.
    * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
@@ -144,6 +146,10 @@ class Builder implements BlockBuilder {
     const added = this.#execution.addTransaction(tx, sender);
     this.#transactions.push(tx);
     return added;
+  }
+
+  prefetchTrie(deadline: number): boolean {
+    return this.#execution.prefetchTrie(deadline);
   }
 
   seal(): SealedBlock {

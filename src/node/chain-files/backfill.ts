@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
-import { genesisBlock } from "../../chain/genesis-block.ts";
+import { genesisState } from "../../chain/genesis-block.ts";
 import type { CacheSizes } from "../../chain/store/cache-sizes.ts";
 import { BACKFILL_FOLDER } from "../../chain/store/log/backfilled-log.ts";
 import { openDiskBlockStore } from "../../chain/store/open-block-store.ts";
@@ -92,7 +92,7 @@ function openTarget(
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie, caches, logger });
   try {
     const stateTrie = createChainStateTrie(store, { cacheBytes: caches.trieNodes });
-    if (store.head() === undefined) store.appendGenesis(genesisBlock(genesis));
+    if (store.head() === undefined) store.appendGenesis(genesisState(genesis));
     const chain = createChain({ config, store, stateTrie, log: logger, genesisHash });
     return { chain, close: () => store.close() };
   } catch (error) {

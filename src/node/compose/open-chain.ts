@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
-import { genesisBlock } from "../../chain/genesis-block.ts";
+import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { StatePatches } from "../../chain/state-patches.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
 import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
@@ -194,9 +194,9 @@ function headerOf(store: LogBlockStore): Header {
 
 /** Hash of block 0, which an empty store gets. */
 function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
-  const record = genesisBlock(genesis);
-  if (store.head() === undefined) store.appendGenesis(record);
-  return record.block.hash;
+  if (store.head() !== undefined) return genesisBlock(genesis).block.hash;
+  store.appendGenesis(genesisState(genesis));
+  return store.hashAt(0)!;
 }
 
 /** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */

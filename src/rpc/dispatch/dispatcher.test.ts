@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { type Credential, OWNER } from "../auth/credential.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../server/limits.ts";
+import { MemoryBudget } from "../server/memory-budget.ts";
 import { TEST_REGISTRY } from "../testing/test-methods.ts";
 import { RequestContext, type Transport } from "./context.ts";
 import { createDispatcher } from "./dispatcher.ts";
@@ -16,6 +17,7 @@ type Setup = {
   readonly deniedMethods?: ReadonlySet<string>;
   readonly namespaces?: readonly string[];
   readonly observer?: RpcObserver;
+  readonly output?: MemoryBudget;
 };
 
 async function reply(body: string | Buffer, setup: Setup = {}) {
@@ -23,6 +25,7 @@ async function reply(body: string | Buffer, setup: Setup = {}) {
     {
       limits: { ...DEFAULT_RPC_LIMITS, ...setup.limits },
       observer: setup.observer ?? SILENT_OBSERVER,
+      ...(setup.output && { output: setup.output }),
     },
     { registry: TEST_REGISTRY, modules: {} },
   );
@@ -274,6 +277,34 @@ test("once the answers of a batch pass the byte limit the rest is not run", asyn
     answers.map((item: { error?: { code: number } }) => item.error?.code),
     [undefined, undefined, -32003, -32003],
   );
+});
+
+test("answers of batches that still run are bounded together: the largest ends with one error", async () => {
+  const output = new MemoryBudget(1_000_000);
+  const reasons: string[] = [];
+  const observer = {
+    ...SILENT_OBSERVER,
+    rejected: (_transport: string, reason: string) => void reasons.push(reason),
+  };
+  const setup = { output, observer };
+  const batch = (items: number) =>
+    Array.from({ length: items }, (_, id) => call(id + 5, "test_big", "0x186a0"));
+  assert.equal((await answerJson(batch(8), setup)).length, 8);
+  assert.deepEqual(reasons, []);
+
+  let held = 0;
+  const other = output.open(() => {
+    held = 0;
+  });
+  held = 500_000;
+  other.set(held);
+  const [rejected] = await answerJson(batch(8), setup);
+  assert.equal(rejected.id, 5);
+  assert.equal(rejected.error.code, -32005);
+  assert.deepEqual(reasons, ["outputMemory"]);
+  assert.equal(held, 500_000, "the smaller one stays");
+  assert.equal((await answerJson(batch(4), setup)).length, 4);
+  assert.equal(output.bytes, held);
 });
 
 test("calls that take too long over HTTP get -32002, each call of a batch that is still open too", async () => {

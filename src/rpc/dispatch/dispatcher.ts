@@ -2,6 +2,8 @@ import { errorClassOf } from "../../errors.ts";
 import { opens } from "../auth/credential.ts";
 import type { JsonPart, JsonText } from "../params/codec.ts";
 import type { RpcLimits } from "../server/limits.ts";
+import type { MemoryBudget } from "../server/memory-budget.ts";
+import { type Answer, BatchAnswer } from "./batch-answer.ts";
 import type { CallAdmission } from "./call-admission.ts";
 import { CallQueue } from "./call-queue.ts";
 import type { RequestContext } from "./context.ts";
@@ -13,6 +15,7 @@ import {
   ParseError,
   RequestTimeoutError,
   ResponseTooLargeError,
+  TooManyError,
   UnauthorizedError,
 } from "./errors.ts";
 import { jsonSyntaxError } from "./json-error.ts";
@@ -42,17 +45,21 @@ export type Dispatcher = {
 /** A message that runs a method. */
 type Runnable = Extract<Message, { readonly method: string }>;
 
-/** The answer to one call, and how much of it counts against the batch limit. */
-type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
-
 /** Results of fewer bytes are joined with the text around them: one write costs less than the copy. */
 const TEXT_BYTES_MAX = 8 << 10;
 /** Heap of one parsed value, on average: 16 MB of `{"a":1}` become 600 MB. */
 const VALUE_BYTES = 128;
 
+const OUTPUT_MEMORY = "too much memory in answers, try again later (json-rpc.output-memory-limit)";
+
 /** The one place that knows JSON-RPC 2.0: messages, batches, limits, access, errors, counting. */
 export function createDispatcher<Modules>(
-  options: { readonly limits: RpcLimits; readonly observer: RpcObserver },
+  options: {
+    readonly limits: RpcLimits;
+    readonly observer: RpcObserver;
+    /** Answers of all connections that are not sent; absent: not limited. */
+    readonly output?: MemoryBudget;
+  },
   {
     registry,
     modules,
@@ -124,17 +131,11 @@ export function createDispatcher<Modules>(
     const messages = values.map((value, index) => read(value, ids[index], context));
     if (values.length > limits.batchItemsMax) {
       observer.rejected(context.transport, "batch");
-      const firstCall = messages.find((message) => message.kind === "call");
-      const { parts } = errorAnswer(
-        firstCall?.id ?? "null",
-        new InvalidRequestError("batch too large"),
-      );
-      return plainReply(["[", ...parts, "]"]);
+      return rejectedBatch(messages, new InvalidRequestError("batch too large"));
     }
 
-    const parts: JsonPart[] = [];
+    const batch = new BatchAnswer(options.output);
     const deadline = performance.now() + callTimeoutMs(context);
-    let size = 0;
     let isTooLarge = false;
     await batchSlices.enter();
     for (const message of messages) {
@@ -150,18 +151,18 @@ export function createDispatcher<Modules>(
           : answerTo(message, context, deadline - now, now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
-      if (done === undefined) continue;
-      size += done.size;
-      if (size > limits.batchResponseBytesMax && !isTooLarge) {
+      if (done !== undefined) batch.add(done);
+      if (batch.isEvicted) {
+        observer.rejected(context.transport, "outputMemory");
+        return rejectedBatch(messages, new TooManyError(OUTPUT_MEMORY));
+      }
+      if (batch.size > limits.batchResponseBytesMax && !isTooLarge) {
         isTooLarge = true;
         observer.rejected(context.transport, "batchResponse");
       }
-      append(parts, parts.length === 0 ? "[" : ",");
-      for (const part of done.parts) append(parts, part);
     }
-    if (parts.length === 0) return undefined;
-    append(parts, "]");
-    return plainReply(parts);
+    const parts = batch.end();
+    return parts && plainReply(parts);
   }
 
   /** The answer to a call of a batch that is not run any more. */
@@ -267,11 +268,10 @@ export function createDispatcher<Modules>(
   return { dispatch };
 }
 
-/** Joins neighbouring texts: each piece is a write. */
-function append(parts: JsonPart[], part: JsonPart): void {
-  const last = parts[parts.length - 1];
-  if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
-  else parts.push(part);
+/** One error in a list, under the id of the first call. */
+function rejectedBatch(messages: readonly Message[], error: Error): Reply {
+  const firstCall = messages.find((message) => message.kind === "call");
+  return plainReply(["[", ...errorAnswer(firstCall?.id ?? "null", error).parts, "]"]);
 }
 
 function plainReply(parts: readonly JsonPart[]): Reply {

@@ -5,7 +5,7 @@ import { ZERO_HASH } from "../../primitives/hash.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
 import { blockNumberOrTag, blockSelector } from "./block-selector.ts";
 import { blockOverrides, callArguments, stateOverrides } from "./call-arguments.ts";
-import { address, data, hash, quantity, quantity64 } from "./codec.ts";
+import { address, data, hash, jsonUnsigned, quantity, quantity64 } from "./codec.ts";
 
 const reasonOf = (decode: () => unknown): string | undefined => {
   try {
@@ -19,6 +19,22 @@ const reasonOf = (decode: () => unknown): string | undefined => {
 const ADDRESS = `0x${"11".repeat(20)}`;
 const into = (reason: string, type: string) =>
   `json: cannot unmarshal ${reason} into Go value of type ${type}`;
+
+test("an unsigned JSON integer is 0 to 2^53 - 1, and null is 0", () => {
+  assert.equal(jsonUnsigned.decode(Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+  assert.equal(jsonUnsigned.decode(null), 0);
+  for (const [value, reason] of [
+    [-1, "number -1"],
+    [1.5, "number 1.5"],
+    [2 ** 53, "number 9007199254740992"],
+    ["0x1", "string"],
+  ] as const) {
+    assert.equal(
+      reasonOf(() => jsonUnsigned.decode(value)),
+      into(reason, "uint64"),
+    );
+  }
+});
 
 test("quantities are refused in geth's words", () => {
   for (const [value, reason] of [

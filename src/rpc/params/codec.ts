@@ -152,18 +152,26 @@ export const string: Codec<string> = {
   encode: (value) => JSON.stringify(value),
 };
 
-/** A JSON integer, for the few results that are not QUANTITY. */
-export const jsonInteger: Codec<number> = {
-  schema: { type: "integer" },
-  decode(value, field) {
-    if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-    // Go leaves an integer at 0 where JSON has null.
-    if (value === null) return 0;
-    const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
-    throw typeFault(kind, "int", field);
-  },
-  encode: String,
-};
+/** A JSON integer, for the few values that are not QUANTITY. */
+export const jsonInteger: Codec<number> = integerOf("int", Number.MIN_SAFE_INTEGER);
+
+/** As `jsonInteger`, from 0. */
+export const jsonUnsigned: Codec<number> = integerOf("uint64", 0);
+
+function integerOf(goType: string, minimum: number): Codec<number> {
+  return {
+    schema: { type: "integer", ...(minimum === 0 && { minimum }) },
+    decode(value, field) {
+      if (typeof value === "number" && Number.isSafeInteger(value) && value >= minimum)
+        return value;
+      // Go leaves an integer at 0 where JSON has null.
+      if (value === null) return 0;
+      const kind = typeof value === "number" ? `number ${value}` : jsonKind(value);
+      throw typeFault(kind, goType, field);
+    },
+    encode: String,
+  };
+}
 
 /** Any JSON value, looked at by the handler. */
 export const json: Codec<unknown> = {

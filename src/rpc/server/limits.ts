@@ -41,6 +41,6 @@ export const DEFAULT_RPC_LIMITS = {
    * bodies, or a quarter of a million usual calls.
    */
   inputBytesMax: 256 * 1024 * 1024,
-  /** What the clients of all connections have not read: five of the largest batch answers. */
+  /** Answers to batches that still run, and what the clients of all connections have not read: five of the largest batch answers. */
   outputBytesMax: 128 * 1024 * 1024,
 } as const;

@@ -89,6 +89,6 @@ export class MemoryShare {
 export type MemoryBudgets = {
   /** Requests that are being received or wait for their answers. */
   readonly input: MemoryBudget;
-  /** Answers and notifications that clients have not read. */
+  /** Answers to batches that still run; answers and notifications that clients have not read. */
   readonly output: MemoryBudget;
 };

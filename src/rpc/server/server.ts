@@ -74,14 +74,15 @@ export async function startRpcServer<Modules>(
 ): Promise<RpcServer> {
   const limits: RpcLimits = { ...DEFAULT_RPC_LIMITS, ...options.limits };
   const observer = modules.observer ?? SILENT_OBSERVER;
-  const dispatcher = createDispatcher({ limits, observer }, modules);
+  const budgets = {
+    input: new MemoryBudget(limits.inputBytesMax, (bytes) => observer.memory("input", bytes)),
+    output: new MemoryBudget(limits.outputBytesMax, (bytes) => observer.memory("output", bytes)),
+  };
+  const { output } = budgets;
   const listenerModules = {
-    dispatcher,
+    dispatcher: createDispatcher({ limits, observer, output }, modules),
     observer,
-    budgets: {
-      input: new MemoryBudget(limits.inputBytesMax, (bytes) => observer.memory("input", bytes)),
-      output: new MemoryBudget(limits.outputBytesMax, (bytes) => observer.memory("output", bytes)),
-    },
+    budgets,
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
   const tcp: { http?: OpenTcpListener; ws?: OpenTcpListener } = {};

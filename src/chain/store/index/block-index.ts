@@ -20,7 +20,6 @@ import { VersionedTable } from "../../../storage/versioned-table.ts";
 import type { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import { LogIndex } from "../../logs/log-index.ts";
-import { decodePrefix } from "../../records/block-record.ts";
 import {
   ACCOUNT_ENTRY_BYTES_MAX,
   accountEntryValue,
@@ -30,7 +29,7 @@ import {
   slotEntryValue,
 } from "../../records/changes-record.ts";
 import type { IndexedParts } from "../../records/indexed-block.ts";
-import { StateEntries } from "../../records/state-entries.ts";
+import type { StateEntries } from "../../records/state-entries.ts";
 import {
   addressesFrom,
   addressWithHash,
@@ -45,7 +44,7 @@ import { HistoricNodes } from "../nodes/historic-nodes.ts";
 import { NodeHistory } from "../nodes/node-history.ts";
 import { TrieNodeTable } from "../nodes/trie-node-table.ts";
 import { type PrunedRanges, readPrunedRanges } from "../retention/pruned-range.ts";
-import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
+import { IndexMismatchError } from "../store-errors.ts";
 import {
   type Applied,
   codeKey,
@@ -72,8 +71,11 @@ export type IndexedBlock = {
   readonly end: number;
 };
 
-/** Block 0 with its record. */
-export type GenesisBlock = Omit<IndexedBlock, "rows"> & { readonly payload: Uint8Array };
+/** Block 0 in the log. */
+export type GenesisRecord = Omit<IndexedBlock, "rows"> & {
+  /** of the bytes of its state in the record */
+  readonly offset: number;
+};
 
 export type BlockIndexOptions = {
   readonly limits?: MergeLimits | undefined;
@@ -290,21 +292,25 @@ export class BlockIndex {
   }
 
   /**
-   * Writes block 0 with all of its state, and the checkpoint after it.
-   * @throws StateRootMismatchError; the index must be opened again after an exception
+   * Writes block 0 with all of its state, and the checkpoint after it, in place of all rows. A process that dies leaves an index without blocks.
+   * @param recordOf the record with this state root, which is in the log
    */
-  writeGenesis({ executed, position, payload, end }: GenesisBlock, onCommit = () => {}): void {
+  writeGenesis(
+    entries: StateEntries,
+    recordOf: (stateRoot: Hash) => GenesisRecord,
+    onCommit = () => {},
+  ): void {
+    const tables = { kv: this.#kv, accounts: this.accounts, slots: this.slots, onCommit };
+    let record: GenesisRecord | undefined;
+    loadGenesisState(entries, tables, (root) => {
+      record = recordOf(hashFromBytes(root));
+      return record;
+    });
+    const { executed, position, end } = record!;
     const { hash, header } = executed.block;
-    const { stateRoot } = header;
-    const entries = new StateEntries(payload, decodePrefix(payload).changesOffset);
-    const tables = { kv: this.#kv, accounts: this.accounts, slots: this.slots };
-    const root = hashFromBytes(loadGenesisState(entries, position, { ...tables, onCommit }));
-    if (root !== stateRoot) {
-      throw new StateRootMismatchError({ number: 0, computed: root, stored: stateRoot });
-    }
     this.#kv.transaction((writer) => {
       this.writeBlock(writer, { executed, position });
-      writer.put(stateRootKey(stateRoot), varints(0));
+      writer.put(stateRootKey(header.stateRoot), varints(0));
       writeApplied(writer, { number: 0, hash, end });
       this.#writeCheckpoint(writer, 1);
     });

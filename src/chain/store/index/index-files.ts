@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileSums } from "../../../storage/file-sums.ts";
 import { findLmdbFault } from "../../../storage/lmdb-check.ts";
-import { isLmdbRowIntact } from "../../../storage/lmdb-kv.ts";
+import { isLmdbRowIntact } from "../../../storage/lmdb-row.ts";
 import { bootId } from "../../../storage/lock.ts";
 import { replaceFile } from "../../../storage/replace-file.ts";
 

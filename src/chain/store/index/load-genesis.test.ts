@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { parseGenesis } from "../../../params/genesis.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
 import { keccak256Hash } from "../../../primitives/keccak.ts";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { Kv } from "../../../storage/kv.ts";
+import { openLmdbKv } from "../../../storage/lmdb-kv.ts";
 import { createMemoryKv } from "../../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../../storage/memory-log-directory.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { genesisBlock } from "../../genesis-block.ts";
+import { genesisBlock, genesisState } from "../../genesis-block.ts";
 import { type LogBlockStore, openLogBlockStore } from "../log-block-store.ts";
 import { StorePoisonedError } from "../store-errors.ts";
 
@@ -50,17 +54,30 @@ function rowsOf(index: Kv, store: LogBlockStore): string[] {
   return Array.from(index.range({}), ([key, value]) => `${bytesToHex(key)} ${bytesToHex(value)}`);
 }
 
-function open(failPoint = (_: string) => {}) {
-  const [log, index] = [createMemoryLogDirectory(), createMemoryKv()];
-  const reopen = () => openLogBlockStore({ log, index, createTrie: createStateTrie, failPoint });
+function open(failPoint = (_: string) => {}, index = createMemoryKv()) {
+  const log = createMemoryLogDirectory();
+  const reopen = (kv = index) =>
+    openLogBlockStore({ log, index: kv, createTrie: createStateTrie, failPoint });
   return { index, reopen, store: reopen() };
+}
+
+function withLmdb(use: (index: Kv) => void): void {
+  const directory = mkdtempSync(join(tmpdir(), "evmint-genesis-"));
+  const index = openLmdbKv(directory);
+  try {
+    use(index);
+  } finally {
+    index.close();
+    rmSync(directory, { recursive: true });
+  }
 }
 
 test("the rows of a genesis state are those that a block and its merge write", () => {
   for (const accounts of [0, 1, 2, 20, 1_500]) {
-    const record = genesisBlock(genesisWith(accounts));
+    const genesis = genesisWith(accounts);
+    const record = genesisBlock(genesis);
     const loaded = open();
-    loaded.store.appendGenesis(record);
+    loaded.store.appendGenesis(genesisState(genesis));
     assert.deepEqual(loaded.store.check().faults, []);
 
     const merged = open();
@@ -74,22 +91,61 @@ test("the rows of a genesis state are those that a block and its merge write", (
   }
 });
 
+test("LMDB holds the same rows of a genesis state, loaded at once and replayed from the log", () => {
+  const genesis = genesisState(genesisWith(1_500));
+  const inMemory = open();
+  inMemory.store.appendGenesis(genesis);
+  const expected = rowsOf(inMemory.index, inMemory.store);
+  withLmdb((index) => {
+    const onDisk = open(undefined, index);
+    onDisk.store.appendGenesis(genesis);
+    assert.deepEqual(rowsOf(index, onDisk.store), expected);
+    assert.deepEqual(onDisk.store.check().faults, []);
+    withLmdb((second) => {
+      const rebuilt = onDisk.reopen(second);
+      assert.equal(rebuilt.replayedBlocks, 1);
+      assert.deepEqual(rowsOf(second, rebuilt), expected);
+    });
+  });
+});
+
+test("a process that dies while LMDB loads a genesis state has all of it after the next start", () => {
+  const genesis = genesisState(genesisWith(300));
+  for (const [last, isInLog] of [
+    [0, false],
+    [1, true],
+    [3, true],
+  ] as const) {
+    withLmdb((index) => {
+      let left: number = last;
+      const failed = open((name) => {
+        if (name === "genesis:rows" && left-- === 0) throw new Error("died");
+      }, index);
+      assert.throws(() => failed.store.appendGenesis(genesis), /died/);
+      const again = failed.reopen();
+      assert.equal(again.head(), isInLog ? 0 : undefined);
+      if (!isInLog) again.appendGenesis(genesis);
+      assert.deepEqual(again.check().faults, []);
+    });
+  }
+});
+
 test("a process that dies in the middle of a genesis state has all of it after the next start", () => {
-  const record = genesisBlock(genesisWith(800));
+  const genesis = genesisState(genesisWith(800));
   const complete = open();
-  complete.store.appendGenesis(record);
+  complete.store.appendGenesis(genesis);
   const expected = rowsOf(complete.index, complete.store);
 
   const counts: number[] = [];
   const steps = open(() => counts.push(1));
-  steps.store.appendGenesis(record);
+  steps.store.appendGenesis(genesis);
   assert.ok(counts.length > 2);
   for (let last = 0; last < counts.length; last++) {
     let left = last;
     const failed = open(() => {
       if (left-- === 0) throw new Error("died");
     });
-    assert.throws(() => failed.store.appendGenesis(record), /died/);
+    assert.throws(() => failed.store.appendGenesis(genesis), /died/);
     const again = failed.reopen();
     if (again.head() === undefined) continue;
     assert.deepEqual(again.check().faults, []);
@@ -98,10 +154,10 @@ test("a process that dies in the middle of a genesis state has all of it after t
 });
 
 test("after a failure in a genesis state the store has to be opened again", () => {
-  const record = genesisBlock(genesisWith(2));
+  const genesis = genesisState(genesisWith(2));
   const failed = open((name) => {
     if (name === "genesis:rows") throw new Error("disk");
   });
-  assert.throws(() => failed.store.appendGenesis(record), /disk/);
-  assert.throws(() => failed.store.appendGenesis(record), StorePoisonedError);
+  assert.throws(() => failed.store.appendGenesis(genesis), /disk/);
+  assert.throws(() => failed.store.appendGenesis(genesis), StorePoisonedError);
 });

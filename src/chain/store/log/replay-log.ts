@@ -4,12 +4,13 @@ import { LogCorruptionError, type LogReader, type LogRecord } from "../../../sto
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
 import { decodeIndexedParts, type IndexedParts } from "../../records/indexed-block.ts";
+import { StateEntries } from "../../records/state-entries.ts";
 import type { BlockIndex, IndexedBlock } from "../index/block-index.ts";
 import type { Applied } from "../index/index-rows.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import { restoreOldestState } from "../retention/restore-oldest-state.ts";
 import type { StateFiles } from "../retention/state-file.ts";
-import { IndexMismatchError } from "../store-errors.ts";
+import { IndexMismatchError, StateRootMismatchError } from "../store-errors.ts";
 
 const REPLAY_BYTES_MAX = 8 << 20;
 
@@ -53,7 +54,8 @@ export function replayLog(options: ReplayOptions, modules: ReplayModules): Repla
   }
   const known = applied ?? restored(base, modules);
   const start = known?.number ?? (base ?? 0) - 1;
-  const head = replay(base ?? 0, start, options, modules);
+  if (known === undefined && base === 0) loadGenesis(modules);
+  const head = replay(base ?? 0, index.applied()?.number ?? start, options, modules);
   return { base, head, blocks: (head?.number ?? start) - start };
 }
 
@@ -67,6 +69,22 @@ export function indexedBlock(executed: IndexedBlock["executed"], record: LogReco
 export function appliedOf({ payload, end }: LogRecord): Applied {
   const { number, hash } = decodePrefix(payload);
   return { number, hash, end };
+}
+
+/** Makes the index of block 0, unless its changes are more than a state: then it is replayed as others are. */
+function loadGenesis({ log, index }: ReplayModules): void {
+  const { position, payload, end } = log.first()!;
+  const executed = decodeIndexedParts(payload);
+  const { stateRoot } = executed.block.header;
+  const offset = decodePrefix(payload).changesOffset;
+  const entries = new StateEntries(payload.subarray(offset), 0);
+  if (!entries.isState) return;
+  index.writeGenesis(entries, (computed) => {
+    if (computed !== stateRoot) {
+      throw new StateRootMismatchError({ number: 0, computed, stored: stateRoot });
+    }
+    return { executed, position, offset, end };
+  });
 }
 
 /** Makes the index of the oldest blocks and their state, where the log does not begin with block 0. */

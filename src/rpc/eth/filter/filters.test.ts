@@ -191,6 +191,8 @@ overBothTransports((createTestModules) => {
     await assert.rejects(changes(modules, polled), { code: "RPC_FILTER_NOT_FOUND" });
     await assert.rejects(getFilterLogs.call(modules, ["0x1"]), { code: "RPC_FILTER_NOT_FOUND" });
     await assert.rejects(changes(modules, 1), { code: "RPC_INVALID_PARAMS" });
+    await assert.rejects(getFilterLogs.call(modules, [null]), { code: "RPC_FILTER_NOT_FOUND" });
+    assert.equal(await uninstallFilter.call(modules, [null]), false);
   });
 
   test("20,000 filters nobody polls leave nothing behind", async () => {

@@ -31,7 +31,6 @@ export const resend = defineMethod({
       throw new TransactionFieldsError("missing transaction nonce in transaction spec");
     }
     const from = request.from ?? ZERO_ADDRESS;
-    await keys.assertKnown(from);
     const fields = await fillTransactionFields(request, modules);
     const described = signingHash(fields);
     const { pending } = await chain.poolContentFrom(from);

@@ -2,7 +2,7 @@ import type { Hash } from "../../../primitives/hash.ts";
 import { ReceiptTimeoutError, RequestTimeoutError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { receiptText } from "../../json/receipt-json.ts";
-import { data, jsonInteger, optional, rawJson } from "../../params/codec.ts";
+import { data, jsonUnsigned, optional, rawJson } from "../../params/codec.ts";
 import type { ChainView, MinedReceipt } from "../../ports/chain-view.ts";
 
 /** A waiting call occupies a slot of its connection: twenty seconds where the caller names no time, a minute at most. */
@@ -17,7 +17,7 @@ const TIMEOUT_MS_MAX = 60_000;
  */
 export const sendRawTransactionSync = defineMethod({
   name: "eth_sendRawTransactionSync",
-  params: { raw: data, timeoutMs: optional(jsonInteger, 0) },
+  params: { raw: data, timeoutMs: optional(jsonUnsigned, 0) },
   result: rawJson,
   async handle(
     { raw, timeoutMs },

@@ -24,6 +24,10 @@ overBothTransports((createTestModules) => {
       code: "RPC_FEE_CAP_EXCEEDED",
       message: "tx fee (21.00 ether) exceeds the configured cap (1.00 ether)",
     });
+    await assert.rejects(sendRawTransaction.call(modules, [raw(2n ** 256n - 1n)]), {
+      code: "RPC_FEE_CAP_EXCEEDED",
+      message: /^tx fee \(2431633873983639\d{48}\.00 ether\) exceeds/,
+    });
     const { type, ...fields } = { type: 0 as const, ...plain, gasPrice: 1n, chainId: undefined };
     const unprotected = signTransaction({ type, ...fields }, ALICE_KEY);
     await assert.rejects(sendRawTransaction.call(modules, [bytesToHex(unprotected.raw)]), {
@@ -32,7 +36,7 @@ overBothTransports((createTestModules) => {
     assert.equal(modules.submitted.length, 0);
   });
 
-  test("eth_sendRawTransaction refuses bytes that are no transaction", async () => {
+  test("eth_sendRawTransaction rejects bytes that are no transaction", async () => {
     const modules = createTestModules();
     for (const [bytes, code] of [
       ["0x", "TX_TOO_SHORT"],

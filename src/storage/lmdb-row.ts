@@ -1,0 +1,62 @@
+import { crc32 } from "node:zlib";
+
+/** A stored value ends in so many bytes: crc32 of value and key, little-endian. */
+export const CHECKSUM_LENGTH = 4;
+
+/** Writes the checksum of a row at `offset`. */
+export function writeChecksum(
+  key: Uint8Array,
+  value: Uint8Array,
+  out: Uint8Array,
+  offset: number,
+): void {
+  const sum = checksum(key, value);
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) out[offset + i] = sum >>> (8 * i);
+}
+
+/** Whether `stored` is a value of `key` with its checksum. */
+export function isLmdbRowIntact(key: Uint8Array, stored: Uint8Array): boolean {
+  const length = stored.length - CHECKSUM_LENGTH;
+  if (length < 0) return false;
+  return checksum(key, stored.subarray(0, length)) === checksumAt(stored, length);
+}
+
+/** The value that is stored with its checksum, a view; undefined where they do not fit. */
+export function verifiedValue(key: Uint8Array, stored: Uint8Array): Uint8Array | undefined {
+  const length = stored.length - CHECKSUM_LENGTH;
+  if (length < 0) return undefined;
+  const value = new Uint8Array(stored.buffer, stored.byteOffset, length);
+  return checksum(key, value) === checksumAt(stored, length) ? value : undefined;
+}
+
+/** The call into the runtime costs more than the bytes of a key, or of a short value. */
+const SHORT = 48;
+
+function checksum(key: Uint8Array, value: Uint8Array): number {
+  let sum = value.length > SHORT ? ~crc32(value) : extended(-1, value);
+  sum = extended(sum, key);
+  return ~sum >>> 0;
+}
+
+function extended(start: number, bytes: Uint8Array): number {
+  let sum = start;
+  for (let i = 0; i < bytes.length; i++) sum = CRC_TABLE[(sum ^ bytes[i]!) & 255]! ^ (sum >>> 8);
+  return sum;
+}
+
+function checksumAt(stored: Uint8Array, offset: number): number {
+  return (
+    (stored[offset]! |
+      (stored[offset + 1]! << 8) |
+      (stored[offset + 2]! << 16) |
+      (stored[offset + 3]! << 24)) >>>
+    0
+  );
+}
+
+/** By byte, the polynomial of zlib's crc32 reversed. */
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte;
+  for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+  return sum;
+});

@@ -7,6 +7,7 @@ import { geometricMean, median } from "../support/load.ts";
 import { type Peer, startAnvil, startGeth } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { GAS, timeOnEngine, timeOnPeer } from "./engines.ts";
+import { deployExchange, exchangePrograms } from "./exchange.ts";
 import { PROGRAMS, type Program, STOP } from "./programs.ts";
 
 const TURNS = 15;
@@ -40,7 +41,8 @@ export async function run(): Promise<void> {
       geth,
     };
     const rows = [];
-    for (const program of PROGRAMS) rows.push(await compare(program, engines));
+    const programs = [...PROGRAMS, ...exchangePrograms(deployExchange())];
+    for (const program of programs) rows.push(await compare(program, engines));
     console.log(
       "medians of calls in turns, CPU time the mean; anvil's and geth's without that of a call to STOP",
     );
@@ -75,7 +77,7 @@ async function compare(program: Program, { ours, compiled, library, anvil, geth 
   const compiledCosts: Cost[] = [];
   if (timeOnEngine(compiled, program).gas !== gas) throw new Error(`${program.name}: gas differs`);
   const libraryNsPerGas: number[] = [];
-  const peers = [anvil, geth].map((peer) => peer && startMeasuring(peer));
+  const peers = [anvil, geth].map((peer) => peer && startMeasuring(peer, program));
   for (let turn = 0; turn < turns; turn++) {
     mine.push(timeOnEngine(ours, program));
     compiledCosts.push(timeOnEngine(compiled, program));
@@ -114,7 +116,9 @@ async function compare(program: Program, { ours, compiled, library, anvil, geth 
 }
 
 /** Measures calls to `peer` from now to `end`, which answers what one costs beyond a call to STOP. */
-function startMeasuring(peer: Peer) {
+function startMeasuring(peer: Peer, { accounts }: Program) {
+  // The same accounts go with it: to an address that has no code.
+  const stop = accounts ? { ...STOP, accounts } : STOP;
   const times: number[] = [];
   const cpuBefore = peer.cpuSeconds();
   return {
@@ -124,7 +128,7 @@ function startMeasuring(peer: Peer) {
     async end(): Promise<Cost> {
       const cpuBetween = peer.cpuSeconds();
       const stopTimes: number[] = [];
-      for (let i = 0; i < STOP_CALLS; i++) stopTimes.push(await timeOnPeer(peer, STOP));
+      for (let i = 0; i < STOP_CALLS; i++) stopTimes.push(await timeOnPeer(peer, stop));
       const stopCpuMs = ((peer.cpuSeconds() - cpuBetween) * 1000) / STOP_CALLS;
       return {
         ms: median(times) - median(stopTimes),

@@ -2,8 +2,10 @@ import type { Evm, ExecuteOptions } from "../../src/evm/evm.ts";
 import { testBlock, testMessage } from "../../src/evm/testing/environment.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import { createMemoryState } from "../../src/state/memory-state.ts";
+import type { StateReader } from "../../src/state/reader.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
 import { call, type Peer } from "../support/peers.ts";
 import type { Program } from "./programs.ts";
@@ -14,18 +16,33 @@ export const GAS = 1_000_000_000n;
 /** Of the contract, in wei: what programs that send value send. */
 const BALANCE = 10n ** 18n;
 
-const block = testBlock({ hardfork: "prague", gasLimit: GAS, baseFeePerGas: 0n });
+const block = testBlock({
+  ...{ hardfork: "prague", gasLimit: GAS, baseFeePerGas: 0n, timestamp: 1_800_000_000 },
+});
+
+/** What a program finds; each execution begins with it. */
+const states = new WeakMap<Program, StateReader>();
+
+function stateOf(program: Program): StateReader {
+  let state = states.get(program);
+  if (state === undefined) {
+    const own = { balance: BALANCE, nonce: 1n, code: program.code };
+    const accounts = program.accounts ?? new Map([[CONTRACT, own]]);
+    state = createMemoryState(new Map([...accounts, [CALLER, { balance: 0n, nonce: 1n }]]));
+    states.set(program, state);
+  }
+  return state;
+}
 
 /** One execution on an engine of this process: its milliseconds, those of CPU time among them, and the gas it used. */
 export function timeOnEngine(
   evm: Evm,
-  { code, data, name }: Program,
+  program: Program,
   options?: ExecuteOptions,
 ): { readonly ms: number; readonly cpuMs: number; readonly gas: bigint } {
-  const state = createWorldState(createMemoryState());
-  state.setAccount(CALLER, { nonce: 1n, balance: 0n, codeHash: state.putCode(EMPTY_BYTES) });
-  state.setAccount(CONTRACT, { nonce: 1n, balance: BALANCE, codeHash: state.putCode(code) });
-  const message = testMessage({ to: CONTRACT, caller: CALLER, origin: CALLER, data, gas: GAS });
+  const { data, name, to = CONTRACT } = program;
+  const state = createWorldState(stateOf(program));
+  const message = testMessage({ to, caller: CALLER, origin: CALLER, data, gas: GAS });
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
   const { outcome, gasLeft } = evm.execute(message, block, state, options);
@@ -35,13 +52,32 @@ export function timeOnEngine(
   return { ms, cpuMs: (user + system) / 1000, gas: GAS - gasLeft };
 }
 
-/** One eth_call to a node that gets the code with the call (geth's state overrides), in milliseconds. */
-export async function timeOnPeer({ port }: Peer, { code, data }: Program): Promise<number> {
-  const request = { from: CALLER, to: CONTRACT, data: bytesToHex(data), gas: toQuantity(GAS) };
-  const overrides = { [CONTRACT]: { code: bytesToHex(code), balance: toQuantity(BALANCE) } };
+/** One eth_call to a node that gets the accounts with the call (geth's state overrides), in milliseconds. */
+export async function timeOnPeer({ port }: Peer, program: Program): Promise<number> {
+  const { data, to = CONTRACT } = program;
+  const request = { from: CALLER, to, data: bytesToHex(data), gas: toQuantity(GAS) };
+  const overrides = overridesOf(program);
   const start = performance.now();
   await call(port, "eth_call", [request, "latest", overrides]);
   return performance.now() - start;
+}
+
+function overridesOf({ code, accounts }: Program) {
+  if (accounts === undefined) {
+    return { [CONTRACT]: { code: bytesToHex(code), balance: toQuantity(BALANCE) } };
+  }
+  return Object.fromEntries(
+    [...accounts].map(([address, { balance, nonce = 0n, code, storage }]) => [
+      address,
+      {
+        ...{ balance: toQuantity(balance), nonce: toQuantity(nonce) },
+        code: bytesToHex(code ?? EMPTY_BYTES),
+        state: Object.fromEntries(
+          [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
+        ),
+      },
+    ]),
+  );
 }
 
 function toQuantity(value: bigint): string {

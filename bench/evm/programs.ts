@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Abi, encodeFunctionData } from "viem";
 import { opcodesOf } from "../../src/evm/opcodes.ts";
+import type { GenesisAccount } from "../../src/params/genesis.ts";
+import type { Address } from "../../src/primitives/address.ts";
 import { EMPTY_BYTES } from "../../src/primitives/bytes.ts";
 import { hexToBytes } from "../../src/primitives/hex.ts";
 
@@ -10,6 +12,10 @@ export type Program = {
   readonly name: string;
   readonly code: Uint8Array;
   readonly data: Uint8Array;
+  /** Who is called, where that is one of `accounts` */
+  readonly to?: Address;
+  /** Accounts besides, or in place of a single contract with `code` */
+  readonly accounts?: ReadonlyMap<Address, GenesisAccount>;
   /** The same with less to do, for an engine that would take minutes. */
   readonly light?: Program;
 };

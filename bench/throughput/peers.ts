@@ -1,8 +1,8 @@
 import { type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
 import { BLOCK_GAS_LIMIT } from "./workload.ts";
 
-/** `evmint 1` serves connections in a process beside the chain's. */
-export type PeerName = "evmint" | "evmint 1" | "anvil" | "geth";
+/** `evmint 1` serves connections in a process beside the chain's; `evmint compiled` compiles hot contracts. */
+export type PeerName = "evmint" | "evmint 1" | "evmint compiled" | "anvil" | "geth";
 
 export type StartOptions = {
   readonly genesisFile: string;
@@ -17,13 +17,15 @@ export function startPeer(name: PeerName, options: StartOptions): Promise<Peer |
   switch (name) {
     case "evmint":
     case "evmint 1":
+    case "evmint compiled":
       return startEvmint({
         ...blockTime,
         genesisFile,
         extraArguments: [
           ...["--consensus.gas-limit", `${BLOCK_GAS_LIMIT}`, "--json-rpc.api", "eth,txpool"],
           ...["--mempool.account-slots", "100000", "--mempool.size-limit", "1GiB"],
-          ...["--json-rpc.processes", name === "evmint" ? "0" : "1"],
+          ...["--json-rpc.processes", name === "evmint 1" ? "1" : "0"],
+          ...["--evm.compile", name === "evmint compiled" ? "auto" : "off"],
         ],
         ...(process.env["NODE_ARGS"] && { runtimeArguments: process.env["NODE_ARGS"].split(" ") }),
       });

@@ -1,5 +1,5 @@
 /**
- * Transactions mined a second, and CPU for each: `npm run bench -- throughput [quick|full|LOAD] [evmint|"evmint 1"|anvil|geth …]`,
+ * Transactions mined a second, and CPU for each: `npm run bench -- throughput [quick|full|LOAD] [evmint|"evmint 1"|"evmint compiled"|anvil|geth …]`,
  * where LOAD is one load as JSON, such as `{"kind":"transfer","count":200000,"senders":1000,"blockTime":1}`.
  *
  * Every peer starts from the same genesis with a block gas limit of 500 million and gets the same signed transactions over 16
@@ -33,6 +33,7 @@ const QUICK: readonly Load[] = [
   { kind: "transfer", count: 20_000, senders: 100, blockTime: 1 },
   { kind: "transfer", count: 20_000, senders: 100, blockTime: 0 },
   { kind: "erc20", count: 20_000, senders: 100, blockTime: 1 },
+  { kind: "swap", count: 10_000, senders: 100, blockTime: 1 },
 ];
 
 const FULL: readonly Load[] = [
@@ -47,7 +48,7 @@ const FULL: readonly Load[] = [
   { kind: "erc20", count: 200_000, senders: 1_000, blockTime: 1 },
 ];
 
-const PEERS: readonly PeerName[] = ["evmint", "evmint 1", "anvil", "geth"];
+const PEERS: readonly PeerName[] = ["evmint", "evmint 1", "evmint compiled", "anvil", "geth"];
 
 export async function run([set = "quick", ...names]: readonly string[]): Promise<void> {
   const peers = names.length === 0 ? PEERS : PEERS.filter((name) => names.includes(name));

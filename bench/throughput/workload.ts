@@ -2,11 +2,14 @@ import { readFileSync } from "node:fs";
 import { SYSTEM_CONTRACTS } from "../../src/config/genesis/system-contracts.ts";
 import { addressFromPrivateKey } from "../../src/crypto/secp256k1.ts";
 import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
+import type { GenesisAccount } from "../../src/params/genesis.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../src/primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../../src/primitives/bytes.ts";
+import { hashFromBigint } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256, keccak256Hash } from "../../src/primitives/keccak.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
+import { deployExchange, swapCall } from "../evm/exchange.ts";
 
 export const CHAIN_ID = 31_337n;
 /** Room for 20,000 transfers, so that no block is limited by its gas. */
@@ -20,7 +23,8 @@ const token = JSON.parse(
   readFileSync(new URL("../../test/contracts/Token.json", import.meta.url), "utf8"),
 ) as { readonly runtime: string };
 
-export type Kind = "transfer" | "erc20";
+/** `swap`: swaps on a Uniswap v2 pair and a v3 pool in turn, through a contract of the tokens' owner. */
+export type Kind = "transfer" | "erc20" | "swap";
 
 export type SignedTransaction = {
   readonly sender: number;
@@ -31,6 +35,8 @@ export type SignedTransaction = {
 export function senderKeys(count: number): readonly Uint8Array[] {
   return Array.from({ length: count }, (_, i) => bigintToFixedBytes(BigInt(i + 1_000), 32));
 }
+
+const exchange = deployExchange();
 
 /**
  * A geth genesis file in which every sender has ether and tokens, all forks active.
@@ -60,6 +66,7 @@ export function genesisText(keys: readonly Uint8Array[], others = 0): string {
       ...contracts,
       [TOKEN_ADDRESS, { balance: "0x0", nonce: "0x1", code: hexPrefixed(token.runtime), storage }],
       ...Array.from({ length: others }, (_, i) => [accountAt(i), { balance: "0xde0b6b3a7640000" }]),
+      ...[...exchange.accounts].map(([address, account]) => [address, accountJson(account)]),
       ...senders.map((sender) => [sender, { balance: `0x${(10_000n * ETHER).toString(16)}` }]),
     ]),
   };
@@ -88,14 +95,43 @@ export function signAll(
       {
         ...{ type: 2, chainId: CHAIN_ID, nonce: BigInt(Math.floor(n / keys.length)) },
         ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 9n, accessList: [] },
-        ...(kind === "transfer"
-          ? { to, value: 1n, gasLimit: 21_000n, data: EMPTY_BYTES }
-          : { to: TOKEN_ADDRESS, value: 0n, gasLimit: 60_000n, data: transferCall(to) }),
+        ...bodyOf(kind, to, n),
       },
       keys[sender]!,
     );
     return { sender, hash, raw: bytesToHex(raw) };
   });
+}
+
+function bodyOf(kind: Kind, to: Address, n: number) {
+  switch (kind) {
+    case "transfer":
+      return { to, value: 1n, gasLimit: 21_000n, data: EMPTY_BYTES };
+    case "erc20":
+      return { to: TOKEN_ADDRESS, value: 0n, gasLimit: 60_000n, data: transferCall(to) };
+    case "swap":
+      return {
+        ...{ to: exchange.trader, value: 0n, gasLimit: 300_000n },
+        data: swapCall(exchange, n % 2 === 0 ? "v2" : "v3"),
+      };
+  }
+}
+
+function accountJson({ balance, nonce = 0n, code, storage }: GenesisAccount) {
+  return {
+    ...{
+      balance: quantity(balance),
+      nonce: quantity(nonce),
+      code: bytesToHex(code ?? EMPTY_BYTES),
+    },
+    storage: Object.fromEntries(
+      [...(storage ?? [])].map(([slot, value]) => [slot, hashFromBigint(value)]),
+    ),
+  };
+}
+
+function quantity(value: bigint): string {
+  return `0x${value.toString(16)}`;
 }
 
 /** Calldata of `transfer(to, 1)`. */

@@ -14,7 +14,23 @@ export function pushSigned(out: number[], value: number | bigint): void {
     out.push(Number(value) & 0x7f);
     return;
   }
-  let rest = BigInt(value);
+  if (value >= -0x8000_0000 && value <= 0x7fff_ffff) pushSigned32(out, Number(value));
+  else pushSignedLong(out, BigInt(value));
+}
+
+function pushSigned32(out: number[], value: number): void {
+  let rest = value;
+  for (;;) {
+    const byte = rest & 0x7f;
+    rest >>= 7;
+    const isLast = byte & 0x40 ? rest === -1 : rest === 0;
+    out.push(isLast ? byte : byte | 0x80);
+    if (isLast) return;
+  }
+}
+
+function pushSignedLong(out: number[], value: bigint): void {
+  let rest = value;
   for (;;) {
     const byte = Number(rest & 0x7fn);
     rest >>= 7n;

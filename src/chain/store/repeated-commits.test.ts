@@ -42,6 +42,7 @@ function rowsAfter(index: Kv): readonly string[] {
     index,
     createTrie: createStateTrie,
     defer: () => {},
+    retention: { blocks: 16, blocksMin: 4, sliceMs: 0 },
     mergeLimits: {
       ...{ versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3, sliceMs: Infinity },
       logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
@@ -52,13 +53,16 @@ function rowsAfter(index: Kv): readonly string[] {
     const { record, nodes } = chain.next();
     store.append(record, nodes);
     store.mergeSome();
+    store.pruneSome();
   }
   while (store.mergeSome());
+  while (store.pruneSome());
+  assert.equal(store.base(), 24);
   assert.deepEqual(store.check().faults, []);
   return Array.from(index.range({}), ([key, value]) => `${bytesToHex(key)} ${bytesToHex(value)}`);
 }
 
-test("appends and merges whose first commit is lost write what others write", () => {
+test("appends, merges and prunes whose first commit is lost write what others write", () => {
   const expected = rowsAfter(createMemoryKv());
   const { kv, lost } = losingCommits(createMemoryKv());
   assert.deepEqual(rowsAfter(kv), expected);

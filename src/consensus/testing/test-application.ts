@@ -1,5 +1,5 @@
 import { createChain } from "../../chain/chain.ts";
-import { genesisState } from "../../chain/genesis-block.ts";
+import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
@@ -83,9 +83,11 @@ export function openTestApplication(
     createTrie: createStateTrie,
   });
   const stateTrie = createStateTrie(store.trieNodes);
-  if (store.head() === undefined) store.appendGenesis(genesisState({ ...GENESIS, gasLimit }));
-  const { config } = GENESIS;
-  const genesisHash = store.hashAt(0)!;
+  const genesis = { ...GENESIS, gasLimit };
+  if (store.head() === undefined) store.appendGenesis(genesisState(genesis));
+  const { config } = genesis;
+  // A store that begins later has no block 0.
+  const genesisHash = genesisBlock(genesis).block.hash;
   const chain = createChain({ config, store, stateTrie, log: SILENT_LOGGER, genesisHash });
   const execution = { config: chain.config, stateTrie, evm: createEvm() };
   const headOf = () => {

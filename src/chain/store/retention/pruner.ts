@@ -94,12 +94,13 @@ export class Pruner {
 
   /** Nothing older than `targets` is served from here on, and its rows will be removed. Only when not busy. */
   begin(targets: PruneTargets): void {
+    const moved = KINDS.filter((kind) => targets[kind] > this.#index.pruned[kind].base);
     this.#kv.transaction((writer) => {
-      for (const kind of KINDS) {
+      for (const kind of moved) {
         const range = this.#index.pruned[kind];
-        if (targets[kind] > range.base) range.write(writer, targets[kind], range.next);
+        range.write(writer, targets[kind], range.next);
       }
-    });
+    }, true);
     this.#index.applyPrunedRanges();
     this.#steps = this.#all();
   }
@@ -109,16 +110,20 @@ export class Pruner {
     const steps = this.#steps;
     if (steps === undefined) return false;
     const end = performance.now() + this.#sliceMs;
+    const taken: Step[] = [];
     this.#kv.transaction((writer) => {
+      // There are some where the store could not commit the first time.
+      for (const step of taken) step(writer);
       do {
         const next = steps.next();
         if (next.done) {
           this.#steps = undefined;
           return;
         }
+        taken.push(next.value);
         next.value(writer);
       } while (performance.now() < end);
-    });
+    }, true);
     return this.isBusy;
   }
 

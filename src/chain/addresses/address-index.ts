@@ -145,7 +145,7 @@ export class AddressIndex {
     this.#kv.transaction((writer) => {
       for (const { key, roles } of rows) writer.put(key, Uint8Array.of(roles));
       writeProgress(writer, next);
-    });
+    }, true);
     this.#indexedBlocks = next;
     this.#rest = rest;
     return this.needsWork();

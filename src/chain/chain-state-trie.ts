@@ -1,15 +1,16 @@
 import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-trie.ts";
 import type { StateTrie } from "../state/state-trie.ts";
+import { createNodeCache, type NodeCache } from "../trie/node-cache.ts";
 import { MissingTrieNodeError } from "../trie/node-source.ts";
 import type { BlockStore } from "./store/block-store.ts";
 
-/** A trie of an old state is used once or twice: its caches need not be large. */
-const OLD_TRIE_OPTIONS = { cacheBytes: 1 << 20 };
+/** For the nodes of all old states together: some hundred proofs. */
+const OLD_NODES_BYTES = 1 << 20;
 
 /**
  * The state trie of a chain, at every root that a block has. The newest state is worked on again and
- * again and has caches of its own; nodes of an older one that were replaced before the store wrote
+ * again and has a cache of its own; nodes of an older one that were replaced before the store wrote
  * them are computed by the store.
  * @param options of the newest state's
  */
@@ -18,6 +19,7 @@ export function createChainStateTrie(
   options: StateTrieOptions = {},
 ): StateTrie {
   const newest = createStateTrie(store.trieNodes, options);
+  let oldNodes: NodeCache | undefined;
   const at = <T>(root: Hash, use: (trie: StateTrie) => T): T => {
     try {
       return use(newest);
@@ -25,7 +27,8 @@ export function createChainStateTrie(
       if (!(error instanceof MissingTrieNodeError)) throw error;
       const number = store.numberOfState(root);
       if (number === undefined) throw error;
-      return use(createStateTrie(store.trieNodesAt(number), OLD_TRIE_OPTIONS));
+      oldNodes ??= createNodeCache(OLD_NODES_BYTES);
+      return use(createStateTrie(store.trieNodesAt(number), { cache: oldNodes }));
     }
   };
   return {

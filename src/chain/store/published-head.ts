@@ -29,6 +29,19 @@ export type HeadPosition = {
   readonly stateBase: number;
 };
 
+/** @param b undefined: another */
+export function isSameHead(a: HeadPosition, b: HeadPosition | undefined): boolean {
+  return (
+    b !== undefined &&
+    a.epoch === b.epoch &&
+    a.number === b.number &&
+    a.end === b.end &&
+    a.mergedBlocks === b.mergedBlocks &&
+    a.base === b.base &&
+    a.stateBase === b.stateBase
+  );
+}
+
 /** Index of each value in the shared array; `version` is odd while the writer changes the others. */
 const VERSION = 0;
 const EPOCH = 1;

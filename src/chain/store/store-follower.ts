@@ -24,6 +24,7 @@ import {
   type FollowedStore,
   type HeadPosition,
   type HeadSource,
+  isSameHead,
   openHeadSource,
 } from "./published-head.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
@@ -61,6 +62,8 @@ export class StoreFollower implements ReadableBlockStore {
   readonly #published: HeadSource;
   readonly #kv: KvFollower;
   #view: View;
+  /** The rows that are read have everything up to it. */
+  #followed: HeadPosition | undefined;
 
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
   constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
@@ -76,7 +79,7 @@ export class StoreFollower implements ReadableBlockStore {
     if (published.epoch !== this.#view.epoch) {
       this.#view.log.close();
       this.#view = this.#open();
-    } else {
+    } else if (!isSameHead(published, this.#followed)) {
       // Without this, all reads in one turn of the event loop see the rows as they were at the first.
       this.#kv.refresh();
       this.#follow(this.#view, published);
@@ -210,6 +213,8 @@ export class StoreFollower implements ReadableBlockStore {
       if (published.epoch !== epoch) continue;
       log.extendTo(published.end);
       const view = this.#viewOf(epoch, log, index);
+      // The rows that the view was made from may be older than what was published since.
+      this.#kv.refresh();
       this.#follow(view, published);
       return view;
     }
@@ -253,7 +258,8 @@ export class StoreFollower implements ReadableBlockStore {
     return view;
   }
 
-  #follow(view: View, { number, end, mergedBlocks, base }: HeadPosition): void {
+  #follow(view: View, published: HeadPosition): void {
+    const { number, end, mergedBlocks, base } = published;
     if (base !== view.base || view.index.accounts.base !== this.stateBase()) {
       view.base = base;
       view.index.refreshPrunedRanges();
@@ -272,6 +278,7 @@ export class StoreFollower implements ReadableBlockStore {
       view.index.forgetMerged(mergedBlocks);
       view.merged = mergedBlocks;
     }
+    this.#followed = published;
   }
 
   #ifStored(number: number | undefined): number | undefined {

@@ -116,7 +116,7 @@ export class FunctionBuilder {
     for (const statement of statements) statement(this.#body);
   }
 
-  /** A statement that leaves a value nobody reads. */
+  /** A statement that leaves a value, which is dropped. */
   drop(value: Code): void {
     this.do(value);
     this.#body.push(0x1a);

@@ -9,11 +9,11 @@ import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { startEvmintd } from "../support/evmintd.ts";
 import { WsClient } from "../support/ws-client.ts";
 
-/** Other programs that run JavaScript, with their arguments before a file. */
+/** Other programs that run JavaScript, with their arguments before a file; older versions are not supported. */
 const RUNTIMES = [
-  { name: "deno", args: ["run", "--allow-all"] },
-  { name: "bun", args: [] },
-];
+  { name: "deno", args: ["run", "--allow-all"], since: [2, 9] },
+  { name: "bun", args: [], since: [1, 4] },
+] as const;
 const MODULES = ["bundle/library.js", "browser/index.js"];
 const [ALICE, BOB] = DEV_ADDRESSES;
 const TRANSFER = { from: ALICE, to: BOB, value: "0x1" };
@@ -21,9 +21,11 @@ const TRANSFER = { from: ALICE, to: BOB, value: "0x1" };
 const SCRIPT = "{ step() {}, fault() {}, result: () => 7 }";
 const PAIRING = "0x0000000000000000000000000000000000000008";
 
-for (const { name, args } of RUNTIMES) {
-  const isMissing = spawnSync(name, ["--version"]).error !== undefined;
-  const skip = isMissing && `${name} is not on PATH`;
+for (const { name, args, since } of RUNTIMES) {
+  const version = versionOf(name);
+  const skip = isAtLeast(version, since)
+    ? false
+    : `${name} ${since.join(".")} or later is not on PATH`;
 
   for (const module of MODULES) {
     test(`a program of ${name} runs a node of dist/${module}`, { skip }, async () => {
@@ -57,6 +59,21 @@ for (const { name, args } of RUNTIMES) {
       rmSync(home, { recursive: true });
     }
   });
+}
+
+/** Major and minor version; undefined: not on PATH */
+function versionOf(name: string): readonly [major: number, minor: number] | undefined {
+  const { error, stdout } = spawnSync(name, ["--version"], { encoding: "utf8" });
+  const found = error ? null : /(\d+)\.(\d+)\.\d/.exec(stdout);
+  return found ? [Number(found[1]), Number(found[2])] : undefined;
+}
+
+function isAtLeast(
+  version: readonly [number, number] | undefined,
+  [major, minor]: readonly [number, number],
+): boolean {
+  if (version === undefined) return false;
+  return version[0] > major || (version[0] === major && version[1] >= minor);
 }
 
 async function runProgram(name: string, args: readonly string[], module: string): Promise<unknown> {

@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { Wallet } from "ethers";
 import { setInAppToml } from "../../src/config/app-toml.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
@@ -262,9 +263,13 @@ test("admin_exportChain and admin_importChain carry a chain to another node of t
     const raw = await rawTransfer(other, 3n * 10n ** 9n);
     const sent = await overHttp(other.url, "eth_sendRawTransaction", [raw]);
     assert.ok(sent.result, sent.error?.message);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    const receipt = await overHttp(other.url, "eth_getTransactionReceipt", [sent.result]);
-    assert.equal((receipt.result as { status: string }).status, "0x1");
+    const receiptOf = async () =>
+      (await overHttp(other.url, "eth_getTransactionReceipt", [sent.result])).result as {
+        status: string;
+      } | null;
+    let receipt = await receiptOf();
+    for (; receipt === null; receipt = await receiptOf()) await setTimeout(20);
+    assert.equal(receipt.status, "0x1");
   } finally {
     await other.stop();
   }

@@ -62,6 +62,7 @@ const skip = process.platform === "linux" ? false : "open files are listed on Li
 
 test("readChainFile closes a gzipped file of which it reads only the beginning", {
   skip,
+  timeout: 10_000,
 }, async () => {
   const path = join(folder, "chain.rlp.gz");
   // Random bytes of several read-aheads behind the first item, which is no block.
@@ -69,8 +70,7 @@ test("readChainFile closes a gzipped file of which it reads only the beginning",
   for (let i = 0; i < rest.length; i++) rest[i] = (i * 2_654_435_761) >>> 24;
   writeFileSync(path, gzipSync(Buffer.concat([Buffer.of(0xc1, 1), rest]), { level: 0 }));
   await assert.rejects(readChainFile(path).next(), { code: "INVALID_CHAIN_FILE" });
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.ok(!openFiles().includes(path));
+  while (openFiles().includes(path)) await new Promise((resolve) => setTimeout(resolve, 10));
 });
 
 function openFiles(): string[] {

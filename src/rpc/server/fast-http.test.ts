@@ -305,9 +305,10 @@ test("fast HTTP: closing ends idle connections at once and busy ones behind thei
   const registry = createRegistry([waits]);
   const server = await startRpcServer({ http }, { registry, modules: {} });
   const [idle, busy] = [await connected(server.urls.http!), await connected(server.urls.http!)];
+  running = undefined;
   busy.write(plain(rpc("test_wait")));
   const answer = once(busy, "data");
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  while (running === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
   const closed = server.close(5000);
   assert.ok((await closes(idle)) < 1000);
   assert.match(String((await answer)[0]), /waited/);

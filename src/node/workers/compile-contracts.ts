@@ -4,7 +4,7 @@ import { compileOptimised } from "../../evm/modules/interpreters.ts";
 import { rulesOf } from "../../evm/rules.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { ModuleFiles } from "../adapters/module-files.ts";
+import { ModuleFiles } from "../adapters/compiled/module-files.ts";
 import { serveTasks } from "./serve-tasks.ts";
 
 export type CompileInput = {

@@ -13,8 +13,8 @@ import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
+import { hotTier } from "../adapters/compiled/hot-tier.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
-import { hotTier } from "../adapters/hot-tier.ts";
 import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import type {
   ExecutionReply,

@@ -4,7 +4,7 @@ import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts";
 import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
-import { CompiledModules } from "../adapters/compiled-modules.ts";
+import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type { ExecutionReply, ExecutionRequest } from "./execution-protocol.ts";
 import type { ModuleMessage, ModuleRequest } from "./requested-modules.ts";
 import { startWorker, type TestWorkerEntry, type WorkerEntry } from "./start-worker.ts";

@@ -1,7 +1,7 @@
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { CompiledModules } from "../adapters/compiled-modules.ts";
+import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type { CompileInput } from "./compile-contracts.ts";
 
 /** From an execution thread: a contract is hot there. */

@@ -53,12 +53,12 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "mempool.price-limit": [POOL, { error: "POOL_GAS_PRICE_BELOW_MINIMUM" }, "minimumTip"],
   "mempool.price-bump": [POOL, { error: "POOL_REPLACEMENT_UNDERPRICED" }, "UNDERPRICED"],
   "evm.compile-cache-size": [
-    "src/node/adapters/threaded-compiler.test.ts",
+    "src/node/adapters/compiled/threaded-compiler.test.ts",
     { none: "contracts beyond it run in the interpreter" },
     "compiled_contract_bytes",
   ],
   "evm.compile-files-size": [
-    "src/node/adapters/module-files.test.ts",
+    "src/node/adapters/compiled/module-files.test.ts",
     { none: "the least recently used are removed" },
     "bytesMax",
   ],

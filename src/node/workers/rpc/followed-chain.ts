@@ -25,7 +25,7 @@ import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";
-import { hotTier } from "../../adapters/hot-tier.ts";
+import { hotTier } from "../../adapters/compiled/hot-tier.ts";
 import type { RpcWorkerData } from "./rpc-protocol.ts";
 
 /** As many trie nodes as a proof of a thousand slots reads. */

@@ -1,5 +1,5 @@
-import type { EvmOptions } from "../../evm/engine.ts";
-import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
+import type { EvmOptions } from "../../../evm/engine.ts";
+import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
 
 /**
  * Gas for each byte of code that a contract uses before it is compiled. Emission and V8 take some 60 µs a byte in a thread of their

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { replaceFile } from "../../storage/replace-file.ts";
+import { replaceFile } from "../../../storage/replace-file.ts";
 
 const SUM_BYTES = 32;
 const SUFFIX = ".wasm";

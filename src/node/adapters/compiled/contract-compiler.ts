@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { Config } from "../../config/config.ts";
-import { cachePath, isInMemory } from "../../config/home.ts";
-import type { Logger } from "../../telemetry/logger.ts";
-import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Config } from "../../../config/config.ts";
+import { cachePath, isInMemory } from "../../../config/home.ts";
+import type { Logger } from "../../../telemetry/logger.ts";
+import type { Metrics } from "../../../telemetry/metrics.ts";
 import { ThreadedCompiler } from "./threaded-compiler.ts";
 
 /** The compiler of a process; undefined where contracts are only interpreted. */

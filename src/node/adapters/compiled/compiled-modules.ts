@@ -1,5 +1,5 @@
-import type { Hardfork } from "../../params/hardforks.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import type { Hardfork } from "../../../params/hardforks.ts";
+import type { Hash } from "../../../primitives/hash.ts";
 
 /** A contract compiled, and the memory it is counted with. */
 export type CompiledModule = { readonly module: WebAssembly.Module; readonly bytes: number };

@@ -1,16 +1,16 @@
-import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
-import type { Hardfork } from "../../params/hardforks.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import type { Logger } from "../../telemetry/logger.ts";
+import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
+import type { Hardfork } from "../../../params/hardforks.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import type { Logger } from "../../../telemetry/logger.ts";
 import {
   type Counter,
   type Histogram,
   type Metrics,
   SECONDS_BUCKETS,
-} from "../../telemetry/metrics.ts";
-import type { CompileInput, CompileResult } from "../workers/compile-contracts.ts";
-import { TaskThread } from "../workers/task-thread.ts";
-import { WorkerTaskError } from "../workers/worker-task-error.ts";
+} from "../../../telemetry/metrics.ts";
+import type { CompileInput, CompileResult } from "../../workers/compile-contracts.ts";
+import { TaskThread } from "../../workers/task-thread.ts";
+import { WorkerTaskError } from "../../workers/worker-task-error.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
 /** The largest contract takes some two seconds of a thread. */

@@ -1,9 +1,6 @@
-import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
-import type { StateReader } from "../../../state/reader.ts";
 import type { BlockLog } from "../../../storage/block-log.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import type { LogDirectory } from "../../../storage/log-file.ts";
-import type { Header } from "../../../types/header.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import type { BlockReader } from "../block-reader.ts";
 import type { BlockIndex } from "../index/block-index.ts";
@@ -29,7 +26,6 @@ export type RetentionModules = {
   readonly index: BlockIndex;
   readonly blocks: BlockReader;
   readonly addresses: AddressIndex;
-  stateAt(number: number): StateReader;
   /** Called after the oldest block or state that is served has moved. */
   onMoved(): void;
 };
@@ -42,7 +38,7 @@ export type PrunePlan = PruneTargets & {
 
 type Writing = {
   readonly number: number;
-  readonly pieces: Generator<StatePiece>;
+  readonly pieces: Generator<StatePiece | undefined>;
   readonly writer: StateFileWriter;
 };
 
@@ -149,16 +145,12 @@ export class RetentionWork {
   #beginStateFile(): Writing {
     const { kv, index, blocks } = this.#modules;
     const { states, proofs } = index.pruned;
-    // Values are compared with the trie.
+    // A rebuilt index has proofs from this state on.
     const number = Math.max(states.base, proofs.base);
-    const header: Header = blocks.header(number);
-    const state = this.#modules.stateAt(number);
-    const pieces = statePieces(
-      { kv, nodes: index.historicNodes(number), state },
-      hashToBytes(header.stateRoot),
-    );
-    const hash: Hash = blocks.hash(number);
-    return { number, pieces, writer: this.#files.create(number, hash, (code) => state.code(code)) };
+    const { accounts, slots } = index;
+    const pieces = statePieces({ kv, accounts, slots }, number, blocks.header(number).stateRoot);
+    const writer = this.#files.create(number, blocks.hash(number), (code) => index.knownCode(code));
+    return { number, pieces, writer };
   }
 
   #writeSome({ pieces, writer }: Writing): void {
@@ -172,7 +164,7 @@ export class RetentionWork {
         this.#dropLog();
         return;
       }
-      writer.add(next.value);
+      if (next.value !== undefined) writer.add(next.value);
     } while (performance.now() < end);
   }
 

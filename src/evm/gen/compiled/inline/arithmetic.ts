@@ -83,16 +83,12 @@ const mul: Inline = binary((path, a, b) => {
     return [hold(path, i64.mul(a[0], b[0])), hold(path, high), 0n, 0n];
   }
   const result = allocateWord(path);
-  const multiply = (onStack: Local) => {
-    const { multiply } = path.part.runtime.long;
-    return call(multiply, onStack, i32.add(onStack, WORD), i32.add(onStack, WORD));
-  };
   ifSmall(
     path,
     a,
     b,
     () => setWord(path, result, [i64.mul(a[0], b[0]), high, 0n, 0n]),
-    () => onStack(path, a, b, result, multiply),
+    () => path.part.f.setAll(result, call(path.part.functions.multiply, ...a, ...b)),
   );
   return result;
 });

@@ -1,6 +1,7 @@
 import { i32, i64, type Local, type Operand } from "../../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../../wasm/function.ts";
 import { WORD } from "../../../memory/layout.ts";
+import { product } from "../../runtime/long-arithmetic.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
@@ -77,6 +78,7 @@ const mul: Inline = binary((path, a, b) => {
     const exponent = exponentOf(x);
     if (exponent !== undefined) return shiftLeft(y, exponent);
     if (knownValue(x) === 0n) return x;
+    if (knownValue(x) !== undefined) return product(path.part.f, y, x);
   }
   const high = call(path.part.functions.multiplyHigh, a[0], b[0]);
   if (isKnownSmall(a) && isKnownSmall(b)) {

@@ -20,7 +20,8 @@ export async function run(): Promise<void> {
     backend ? BATCHES.map((batch) => ({ backend, batch, best: Number.POSITIVE_INFINITY })) : [],
   );
   for (let turn = 0; turn < TURNS; turn++) {
-    for (const row of rows) row.best = Math.min(row.best, microseconds(row.backend, signed, row.batch));
+    for (const row of rows)
+      row.best = Math.min(row.best, microseconds(row.backend, signed, row.batch));
   }
   const result = rows.map(({ backend, batch, best }) => ({
     ...{ backend: backend.name, batch },

@@ -132,6 +132,7 @@ export class Driver {
       this.#memory.refresh();
       this.#abortCall({ kind });
     }
+    this.#endTracing();
     return this.#result(message.gas - gas);
   }
 
@@ -331,6 +332,11 @@ export class Driver {
       logs: succeeded ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
+  }
+
+  #endTracing(): void {
+    const { tracer, records } = this.#session;
+    tracer?.frames?.end(records.lastingAddressOf());
   }
 
   #interpreter(build: Exclude<Build, "fast">): Interpreter {

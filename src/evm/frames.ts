@@ -24,7 +24,6 @@ export function pushFrame(session: Session, snapshot: number): void {
     session.journal.copyFrame(saved, frame.begin);
   }
   session.depth++;
-  if (session.tracer) session.gasAtEntry[session.depth] = memory.get64(request.gas);
   memory.set32(frame.stackBase, memory.get32(frame.sp));
   memory.set32(frame.memory, floor);
   memory.set32(frame.memorySize, 0);
@@ -76,9 +75,7 @@ export function popFrame(session: Session, frameResult: FrameResult, keepsChange
   if (!keepsChanges) revertFrame(session);
   if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
-  if (session.tracer?.onExit) {
-    traceExit(session, frameResult, session.gasAtEntry[session.depth]!, session.depth);
-  }
+  if (session.tracer) traceExit(session, frameResult, session.depth);
   const opcode = memory.get32(frame.kind);
   const created = memory.get32(frame.account);
   const target = memory.get32(frame.outputTarget);
@@ -97,10 +94,10 @@ export function endWithoutFrame(
   frameResult: FrameResult,
   gasBack: "all" | "none" | bigint,
 ): void {
-  const { memory, tracer } = session;
+  const { memory } = session;
   if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
-  if (tracer?.onExit) traceExit(session, frameResult, memory.get64(request.gas), session.depth + 1);
+  if (session.tracer) traceExit(session, frameResult, session.depth + 1);
   returnToCaller(
     session,
     frameResult,

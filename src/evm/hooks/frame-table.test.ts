@@ -40,13 +40,13 @@ function traceBoth(codes: readonly string[], value: bigint) {
   const table = new FrameTable((count) => {
     bytes += count;
   });
-  const accounts = CONTRACTS.map((address, i) => {
-    const code = hexToBytes(`0x${codes[i] ?? ""}`);
-    return [address, { balance: 1_000n, nonce: 1n, code }] as const;
+  const account = (balance: bigint, code: string) => ({
+    ...{ balance, nonce: 1n, code: hexToBytes(`0x${code}`) },
   });
-  const state = createMemoryState(
-    new Map([...accounts, [CALLER, { balance: 10n ** 40n, nonce: 1n }]]),
+  const contracts = CONTRACTS.map(
+    (address, i) => [address, account(1_000n, codes[i] ?? "")] as const,
   );
+  const state = createMemoryState(new Map([...contracts, [CALLER, account(10n ** 40n, "")]]));
   const message = testMessage({
     ...{ to: CONTRACTS[0]!, caller: CALLER, origin: CALLER, value },
     ...{ data: hexToBytes("0x010203"), gas: 3_000_000n },

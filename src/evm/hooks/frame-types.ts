@@ -1,4 +1,4 @@
-import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../session.ts";
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../opcodes.ts";
 import type { FrameStart } from "../tracer.ts";
 
 /** SELFDESTRUCT shows as a frame of its own that ends at once. */

@@ -5,7 +5,8 @@ import { endWithoutFrame, popFrame, pushFrame, useOwnCode } from "./frames.ts";
 import type { Halt } from "./halts.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
-import { accountOf, CREATE2, type FrameResult, halted, type Session } from "./session.ts";
+import { CREATE2 } from "./opcodes.ts";
+import { accountOf, type FrameResult, halted, type Session } from "./session.ts";
 
 const NONCE_MAX = (1n << 64n) - 1n;
 

@@ -29,16 +29,13 @@ import { Records, type WarmSet } from "./memory/records.ts";
 import { enterCall } from "./message-call.ts";
 import { CompiledTier, type TierOptions } from "./modules/compiled-tier.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./modules/interpreters.ts";
-import { opcodesOf } from "./opcodes.ts";
+import { CALL, CREATE, CREATE2, opcodesOf } from "./opcodes.ts";
 import { executePlainTransfer } from "./plain-transfer.ts";
 import { rulesOf } from "./rules.ts";
 import { selfDestruct } from "./self-destruct.ts";
 import {
   accountOf,
   align32,
-  CALL,
-  CREATE,
-  CREATE2,
   EMPTY_SUCCESS,
   type FrameResult,
   halted,

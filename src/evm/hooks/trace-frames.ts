@@ -1,15 +1,7 @@
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { frame, globals, record, request } from "../memory/layout.ts";
-import {
-  CALL,
-  CALLCODE,
-  CREATE,
-  CREATE2,
-  DELEGATECALL,
-  type FrameResult,
-  type Session,
-  STATICCALL,
-} from "../session.ts";
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../opcodes.ts";
+import type { FrameResult, Session } from "../session.ts";
 import type { FrameStart } from "../tracer.ts";
 
 const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {

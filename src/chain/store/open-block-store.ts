@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../../errors.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
 import { type FileLock, lockFile } from "../../storage/lock.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
@@ -69,7 +70,7 @@ export function createMemoryBlockStore(options: StoreOptions): LogBlockStore {
  */
 export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStore {
   const { directory, reindex = false, logger = SILENT_LOGGER, failPoint } = options;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeFolder(directory);
   const lock = lockFile(join(directory, "lock"));
   const files = new IndexFiles(directory);
   const rebuild = (reason: string) => {

@@ -28,8 +28,6 @@ type Size = { readonly accounts: number; readonly holders: number };
 const ACCOUNTS = [100_000, 1_000_000];
 /** Holders of the token, as a share of the accounts. */
 const HOLDERS = 1 / 10;
-/** Holders that one block adds while the state is built. */
-const BUILD_STEP = 20_000;
 const PROOFS = 20;
 
 /** What is measured: blocks of one kind, after which everything waiting is merged, or right after each other. */
@@ -57,17 +55,16 @@ const SERIES: readonly {
 ];
 
 /**
- * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--minutes=N] [--series=NAME] [--blocks=N] [ACCOUNTS …]`: blocks of transfers between
- * random accounts of a large state, on disk. Times of the processor but for those of `append` and of pauses, which are of the clock.
- * In parts: a home stays, and is built on where an earlier run ended; `--build` ends once it has all accounts and holders, or after so many
- * minutes; each series replaces its row in the results.
+ * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--series=NAME] [--blocks=COUNT] [ACCOUNTS …]`: blocks of transfers
+ * between random accounts of a large state, on disk. Times of the processor but for those of `append` and of pauses, which are of the clock.
+ * In parts: a home stays, and each run continues its chain; `--build` ends once it has all accounts and holders; each series replaces its row
+ * in the results.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const sizes = args.filter((arg) => !arg.startsWith("--")).map(Number);
   const option = (name: string) =>
     args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
   const home = option("home");
-  const end = performance.now() + Number(option("minutes") ?? Infinity) * 60_000;
   const chosen = option("series");
   const rows: Row[] = [];
   for (const accounts of sizes.length === 0 ? ACCOUNTS : sizes) {
@@ -75,7 +72,7 @@ export async function run(args: readonly string[]): Promise<void> {
     mkdirSync(directory, { recursive: true });
     try {
       const size = { accounts, holders: Number(option("holders") ?? accounts * HOLDERS) };
-      const built = await build(directory, size, end);
+      const built = build(directory, size);
       console.log(JSON.stringify({ ...size, ...built }));
       if (args.includes("--build")) continue;
       for (const series of SERIES) {
@@ -98,30 +95,14 @@ export async function run(args: readonly string[]): Promise<void> {
   printTable(rows);
 }
 
-/** Adds what is missing of the accounts, in the genesis block, and of the holders of the token, in blocks after it. */
-async function build(directory: string, { accounts, holders }: Size, end: number): Promise<Row> {
-  const { store, idle } = open(directory);
-  const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store));
+/** Writes a genesis block with the accounts and the holders of the token, where the store is empty. */
+function build(directory: string, { accounts, holders }: Size): Row {
+  const { store } = open(directory);
   const isNew = store.head() === undefined;
-  let added = 0;
+  const chain = createTransferChain(accounts, trieOf(store).trie, headOf(store), holders);
   const genesisMs = cpuMs(() => isNew && store.appendGenesis(chain.genesisState()));
-  const holdMs = await asyncCpuMs(async () => {
-    for (let from = store.head()! * BUILD_STEP; from < holders; from += BUILD_STEP) {
-      if (performance.now() > end) break;
-      const to = Math.min(from + BUILD_STEP, holders);
-      const { record, nodes } = chain.hold(from, to);
-      store.append(record, nodes);
-      await idle();
-      added += to - from;
-    }
-  });
-  const isComplete = store.head()! * BUILD_STEP >= holders;
   store.close();
-  return {
-    ...(isNew && { "genesis us an account": (genesisMs * 1000) / accounts }),
-    ...(added > 0 && { "build us a holder": (holdMs * 1000) / added }),
-    ...(!isComplete && { incomplete: "run again" }),
-  };
+  return isNew ? { "genesis us an account": (genesisMs * 1000) / (accounts + holders) } : {};
 }
 
 async function measure(
@@ -312,13 +293,6 @@ function freePages(path: string): number {
 function cpuMs(work: () => void): number {
   const start = process.cpuUsage();
   work();
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
-}
-
-async function asyncCpuMs(work: () => Promise<void>): Promise<number> {
-  const start = process.cpuUsage();
-  await work();
   const { user, system } = process.cpuUsage(start);
   return (user + system) / 1000;
 }

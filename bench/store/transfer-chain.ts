@@ -193,9 +193,12 @@ export function createTransferChain(
   return {
     /** Funds all accounts in block 0. */
     genesis: () => makeRecord(() => funded(0, accountCount), 0),
-    /** The same for `appendGenesis`. */
+    /** The same for `appendGenesis`, with all holders. */
     genesisState: (): GenesisState => ({
-      changes: () => ({ accounts: funded(0, accountCount), codes: new Map() }),
+      changes: () => ({
+        accounts: holders(0, holderCount).concat(funded(0, accountCount)),
+        codes: new Map(),
+      }),
       blockOf: (root) =>
         makeRecord(
           () => [],
@@ -206,8 +209,6 @@ export function createTransferChain(
     }),
     /** Funds some accounts, in a block of their own. */
     fund: (from: number, to: number) => makeRecord(() => funded(from, to), 0),
-    /** Gives some accounts a balance of the token. */
-    hold: (from: number, to: number) => makeRecord(() => holders(from, to), 0),
     transfers: (count: number) => makeRecord((number) => transfers(number, count), count),
     tokenTransfers: (count: number) => makeRecord((number) => tokenTransfers(number, count), count),
     empty: () => makeRecord(systemChanges, 0),

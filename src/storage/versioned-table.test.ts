@@ -63,7 +63,7 @@ class Harness {
     const keys = new Map(
       removed.flat().map(({ key }) => [Buffer.from(key).toString("latin1"), key]),
     );
-    this.kv.transaction((writer) => this.table.rollback(writer, number, keys.values()));
+    this.kv.transaction(this.table.rollback(number, Array.from(keys.values())));
     for (const [key, versions] of this.model) {
       this.model.set(
         key,

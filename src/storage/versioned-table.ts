@@ -320,15 +320,21 @@ export class VersionedTable {
   }
 
   /**
-   * Makes block `number` the newest for `keys`, which must hold every key changed since.
-   * After an exception the table is of no more use.
+   * Makes block `number` the newest for `keys`, which must hold every key changed since: in memory now, in rows by the returned function,
+   * which can be called again for another try of its transaction.
    */
-  rollback(writer: KvWriter, number: number, keys: Iterable<Uint8Array>): void {
+  rollback(number: number, keys: readonly Uint8Array[]): (writer: KvWriter) => void {
     this.#notedAfter(number);
     for (const key of keys) {
       const text = keyText(key);
       this.#recentVersions -= trim(this.#recent, text, number);
       trim(this.#merging, text, number);
+    }
+    return (writer) => this.#rollBackRows(writer, number, keys);
+  }
+
+  #rollBackRows(writer: KvWriter, number: number, keys: readonly Uint8Array[]): void {
+    for (const key of keys) {
       this.#trimRows(writer, key, number);
       const version = this.versionAt(key, number, writer);
       const value = version

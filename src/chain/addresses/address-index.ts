@@ -158,7 +158,7 @@ export class AddressIndex {
   }
 
   /** Makes block `last` the newest; `removed` are all after it. To be called before the blocks go, so that a crash leaves no row behind. */
-  rollback(last: number, removed: Iterable<IndexedAddresses>): void {
+  rollback(last: number, removed: readonly IndexedAddresses[]): void {
     const blocks = last + 1;
     // Of the block after the indexed ones some rows may be written, by this process or by one that was killed.
     if (this.#indexedBlocks < blocks) return;
@@ -171,7 +171,7 @@ export class AddressIndex {
         }
       }
       writeProgress(writer, blocks);
-    });
+    }, true);
     this.#indexedBlocks = blocks;
     this.#rest = undefined;
   }

@@ -137,7 +137,7 @@ describe("LogIndex", () => {
               const left = blocks.length - 1 - pruned;
               const kept = blocks.slice(0, 1 + pruned + Math.floor(step.rollback * left));
               const removed = blocks.slice(kept.length);
-              kv.transaction((writer) => index.rollback(writer, first + kept.length - 1, removed));
+              kv.transaction(index.rollback(first + kept.length - 1, removed));
               blocks = kept;
             }
           }

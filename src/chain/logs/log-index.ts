@@ -243,35 +243,40 @@ export class LogIndex implements LogSource {
   }
 
   /**
-   * Makes block `last` the newest; `removed` are all blocks after it. In memory it holds at once, so
-   * after an exception the index must be opened again.
+   * Makes block `last` the newest; `removed` are all blocks after it: in memory now, in rows by the returned function, which can be called
+   * again for another try of its transaction. Where that does not commit, the index must be opened again.
    */
-  rollback(writer: KvWriter, last: number, removed: Iterable<IndexedParts>): void {
+  rollback(last: number, removed: Iterable<IndexedParts>): (writer: KvWriter) => void {
     const terms = new Set<LogTerm>();
-    let newest = last;
+    const numbers: number[] = [];
     for (const executed of removed) {
-      newest = Math.max(newest, executed.block.header.number);
       const row = encodeBlockLogs(executed);
       if (row === undefined) continue;
       const logs = new BlockLogs(executed.block.header.number, row);
       for (const term of termsOfBlock(logs)) terms.add(term);
-      writer.remove(logsKey(logs.number));
+      numbers.push(logs.number);
       if (this.#recent.logs.delete(logs.number)) this.#recentLogBytes -= row.length;
       this.#merging?.logs.delete(logs.number);
     }
     for (const term of terms) {
       this.#recentPostings -= trim(this.#recent.postings, term, last);
       if (this.#merging !== undefined) trim(this.#merging.postings, term, last);
-      for (let chunk = chunkOf(last); chunk <= chunkOf(newest); chunk++) {
-        trimRow(writer, termRowKey(term, chunk), last - chunk * LOG_CHUNK_BLOCKS);
-      }
     }
     const blocks = last + 1;
     this.#knownBlocks = Math.min(this.#knownBlocks, blocks);
     if (this.#merging !== undefined) this.#merging.blocks = Math.min(this.#merging.blocks, blocks);
-    if (this.#mergedBlocks <= blocks) return;
-    writeMark(writer, blocks);
-    this.#mergedBlocks = blocks;
+    const hasMore = this.#mergedBlocks > blocks;
+    if (hasMore) this.#mergedBlocks = blocks;
+    return (writer) => {
+      for (const number of numbers) writer.remove(logsKey(number));
+      const lastChunk = chunkOf(numbers.at(-1) ?? last);
+      for (const term of terms) {
+        for (let chunk = chunkOf(last); chunk <= lastChunk; chunk++) {
+          trimRow(writer, termRowKey(term, chunk), last - chunk * LOG_CHUNK_BLOCKS);
+        }
+      }
+      if (hasMore) writeMark(writer, blocks);
+    };
   }
 
   /** The steps that remove the logs of a block, and of its terms all postings before block `base`, which must be in rows. */

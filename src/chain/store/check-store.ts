@@ -89,7 +89,7 @@ export function checkStore(
     const { blocks, states } = index.pruned;
     if (number >= states.base) {
       faults.unless("index", number, "state root", () => {
-        const first = index.numberOfState(header.stateRoot);
+        const first = index.blocks.numberOfState(header.stateRoot);
         return first !== undefined && first >= states.base && first <= number;
       });
     }
@@ -107,11 +107,16 @@ export function checkStore(
     if (number < blocks.base) return;
     counts.servedBlocks++;
     counts.servedTransactions += transactions.length;
-    faults.unless("index", number, "position", () => index.position(number) === logRecord.position);
-    faults.unless("index", number, "block hash", () => index.numberOf(hash) === number);
+    faults.unless(
+      "index",
+      number,
+      "position",
+      () => index.blocks.position(number) === logRecord.position,
+    );
+    faults.unless("index", number, "block hash", () => index.blocks.numberOf(hash) === number);
     for (const [i, tx] of transactions.entries()) {
       faults.unless("index", number, `transaction ${tx.hash}`, () => {
-        const found = index.transaction(tx.hash);
+        const found = index.blocks.transaction(tx.hash);
         return found?.number === number && found.index === i;
       });
     }
@@ -135,7 +140,7 @@ export function checkStore(
         return isWhole || number === addresses.indexedBlocks;
       });
     }
-    if (index.checkpoint() === number + 1) {
+    if (index.merge.checkpoint() === number + 1) {
       const root = hashToBytes(header.stateRoot);
       faults.catch("index", number, "trie of the checkpoint", () => {
         walkStateTrie(index.trieNodes, root);

@@ -16,42 +16,27 @@ import { type LogSource, logsFrom } from "../logs/log-source.ts";
 import { decodePrefix, encodeBlockRecord, joinBlockRecord } from "../records/block-record.ts";
 import { encodeChanges } from "../records/changes-record.ts";
 import { StateEntries } from "../records/state-entries.ts";
+import { BackgroundWork } from "./background-work.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, GenesisState, IncludedTransaction } from "./block-store.ts";
 import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
-import { DeferredTask, type DeferredTaskOptions } from "./deferred-task.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadPublisher } from "./head-publisher.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoricStates } from "./historic-states.ts";
-import { BlockIndex, type IndexedBlock } from "./index/block-index.ts";
+import { BlockIndex } from "./index/block-index.ts";
 import { type Applied, readApplied } from "./index/index-rows.ts";
+import type { IndexedBlock } from "./index/indexed-block.ts";
 import { appliedOf, indexedBlock, replayLog } from "./log/replay-log.ts";
 import { ComputedTrieNodes, type CreateTrie, trieNodesOf } from "./nodes/computed-trie-nodes.ts";
 import type { FollowedStore } from "./published-head.ts";
 import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
-import {
-  BlockPrunedError,
-  DiskFullError,
-  StatePrunedError,
-  StorePoisonedError,
-} from "./store-errors.ts";
+import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
 import { createStoredState } from "./stored-state.ts";
-
-/**
- * Below this much space no block is taken. The index is a writable memory map of a file with holes:
- * where the disk has no page to fill one with, the system ends the process.
- */
-export const FREE_BYTES_MIN = 64 << 20;
-
-/**
- * Blocks that wait for the index of addresses before it is written: a transaction of the index for each block costs as much as a quarter of the block's own
- * rows. Half of what a search reads from the blocks themselves.
- */
-const ADDRESS_BLOCKS_MIN = 32;
+import { WriteGuard } from "./write-guard.ts";
 
 /**
  * Opens the store and brings its index up to the end of the log.
@@ -68,7 +53,6 @@ export class LogBlockStore implements BlockStore {
   readonly #index: BlockIndex;
   readonly #failPoint: (name: string) => void;
   readonly #onClosed: () => void;
-  readonly #freeBytes: () => number;
   readonly #createTrie: CreateTrie;
   readonly #computed: ComputedTrieNodes;
   readonly #blocks: BlockReader;
@@ -77,12 +61,9 @@ export class LogBlockStore implements BlockStore {
   #base: number | undefined;
   #head: Applied | undefined;
   readonly #retention: RetentionWork | undefined;
-  readonly #merge: DeferredTask;
-  readonly #pruning: DeferredTask;
-  readonly #addresses: DeferredTask;
+  readonly #guard: WriteGuard;
+  readonly #background: BackgroundWork;
   readonly addressIndex: AddressIndex;
-  #poison: unknown;
-  #closed = false;
   #epoch = 0;
   readonly #published = new HeadPublisher();
   /** For `StoreFollower`s in other threads; undefined where they could not open the index. */
@@ -91,7 +72,7 @@ export class LogBlockStore implements BlockStore {
   readonly replayedBlocks: number;
 
   constructor(options: LogBlockStoreOptions) {
-    const { failPoint = () => {}, defer = deferToImmediate, segmentBytesMax } = options;
+    const { failPoint = () => {}, segmentBytesMax } = options;
     const { caches = divideCacheSize(CACHE_BYTES) } = options;
     this.#kv = options.index;
     this.#failPoint = failPoint;
@@ -101,15 +82,11 @@ export class LogBlockStore implements BlockStore {
       (number) => (number < (this.#base ?? 0) ? undefined : this.#record(number)),
       (number) => this.stateAt(number),
     );
-    this.#freeBytes = options.freeBytes ?? (() => Infinity);
+    this.#guard = new WriteGuard(options.freeBytes ?? (() => Infinity));
     this.#onClosed = options.onClosed ?? (() => {});
     const { followableIn: directory } = options;
     this.followable =
       directory === undefined ? undefined : { directory, head: this.#published.buffer };
-    const { merge, pruning, addresses } = this.#createTasks(defer, options);
-    this.#merge = merge;
-    this.#pruning = pruning;
-    this.#addresses = addresses;
     const applied = readApplied(options.index);
     this.#log = openBlockLog({
       directory: options.log,
@@ -162,8 +139,12 @@ export class LogBlockStore implements BlockStore {
         });
       if (this.#head !== undefined) this.#index.markState(this.#head.number);
       this.#baseMoved();
-      this.#addresses.schedule();
-      this.#pruning.schedule();
+      this.#background = new BackgroundWork(options, {
+        ...{ guard: this.#guard, index: this.#index, retention: this.#retention },
+        addressIndex: this.addressIndex,
+        head: () => this.head(),
+      });
+      this.#background.schedule();
       this.#publish();
     } catch (error) {
       this.#log.close();
@@ -190,7 +171,7 @@ export class LogBlockStore implements BlockStore {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     if (number === this.head()) return this.trieNodes;
     this.#assertNotPruned(number, this.proofBase());
-    const first = Math.max(this.#base ?? 0, this.#index.checkpoint());
+    const first = Math.max(this.#base ?? 0, this.#index.merge.checkpoint());
     if (number + 1 === first) return this.trieNodes;
     if (number < first) return this.#index.historicNodes(number);
     return this.#computed.over(this.trieNodes, first, number);
@@ -228,8 +209,7 @@ export class LogBlockStore implements BlockStore {
    * StateRootMismatchError for a base without all of its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
-    this.#assertUsable();
-    this.#assertSpace();
+    this.#guard.assertWritable();
     const { number, parentHash } = record.block.header;
     invariant(
       this.#head === undefined ||
@@ -249,7 +229,7 @@ export class LogBlockStore implements BlockStore {
       }, true);
     } catch (error) {
       // The block was not published, so it can still be removed.
-      this.#orPoison(() => this.#log.truncateTo(position));
+      this.#guard.orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
     this.#failPoint("append:committed");
@@ -260,19 +240,16 @@ export class LogBlockStore implements BlockStore {
     this.#headState.apply(record.changes);
     this.#blocks.addHead(record, payload.length);
     this.#publish();
-    this.#scheduleMerge();
-    if (this.addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();
-    this.#pruning.schedule();
+    this.#background.scheduleAfterBlock();
     this.#failPoint("append:end");
   }
 
   appendGenesis({ changes, blockOf }: GenesisState): void {
-    this.#assertUsable();
-    this.#assertSpace();
+    this.#guard.assertWritable();
     invariant(this.#head === undefined, "block 0 is the first");
     const state = encodeChanges(changes());
     // The rows come in many transactions: where one fails, the next start writes them from the log.
-    this.#orPoison(() =>
+    this.#guard.orPoison(() =>
       this.#index.writeGenesis(
         new StateEntries(state, 0),
         (stateRoot) => {
@@ -288,7 +265,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = this.#index.applied();
     this.#base = 0;
     this.#publish();
-    this.#addresses.schedule();
+    this.#background.schedule();
   }
 
   block(number: number): ExecutedBlock | undefined {
@@ -316,15 +293,15 @@ export class LogBlockStore implements BlockStore {
   }
 
   numberOf(blockHash: Hash): number | undefined {
-    return this.#index.numberOf(blockHash);
+    return this.#index.blocks.numberOf(blockHash);
   }
 
   numberOfState(stateRoot: Hash): number | undefined {
-    return this.#index.numberOfState(stateRoot);
+    return this.#index.blocks.numberOfState(stateRoot);
   }
 
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
-    return this.#index.transaction(hash);
+    return this.#index.blocks.transaction(hash);
   }
 
   stateAt(number: number): StateReader {
@@ -360,13 +337,13 @@ export class LogBlockStore implements BlockStore {
 
   /** Moves a part of what waits in memory into rows of the index; false when nothing does. */
   mergeSome(): boolean {
-    this.#assertUsable();
-    this.#assertSpace();
+    this.#guard.assertWritable();
     const head = this.head();
     if (head === undefined) return false;
-    if (this.#index.mergedBlocks <= head) this.#orPoison(() => this.#index.mergeSome(head));
+    if (this.#index.merge.mergedBlocks <= head)
+      this.#guard.orPoison(() => this.#index.merge.some(head));
     else if (this.#index.logs.mergedBlocks <= head) {
-      this.#orPoison(() => this.#index.mergeLogs());
+      this.#guard.orPoison(() => this.#index.merge.logs());
     } else return false;
     return true;
   }
@@ -379,12 +356,11 @@ export class LogBlockStore implements BlockStore {
 
   /** Removes a part of what the retention does not ask for; false when nothing is left. */
   pruneSome(): boolean {
-    this.#assertUsable();
-    this.#assertSpace();
+    this.#guard.assertWritable();
     const head = this.head();
     const retention = this.#retention;
     if (head === undefined || !retention?.needsWork(head)) return false;
-    this.#orPoison(() => retention.workSome(head));
+    this.#guard.orPoison(() => retention.workSome(head));
     return true;
   }
 
@@ -413,7 +389,7 @@ export class LogBlockStore implements BlockStore {
    * the other way round would leave an index of blocks that nothing can describe any more.
    */
   rollbackTo(number: number): void {
-    this.#assertUsable();
+    this.#guard.assertUsable();
     invariant(this.#isStored(number), `block ${number} must be stored to go back to it`);
     this.#assertNotPruned(number, this.proofBase());
     if (number === this.head()) return;
@@ -421,7 +397,7 @@ export class LogBlockStore implements BlockStore {
     const last = appliedOf(kept);
     this.#headState.forget();
     this.#historic.forget();
-    this.#orPoison(() => {
+    this.#guard.orPoison(() => {
       if (this.#index.undoTo(number)) this.addressIndex.reload();
       else this.#removeRowsAfter(last);
       this.#failPoint("rollback:log");
@@ -431,7 +407,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = last;
     this.#epoch++;
     this.#publish();
-    this.#addresses.schedule();
+    this.#background.schedule();
   }
 
   /** Makes `last` the last block of the index. */
@@ -454,20 +430,20 @@ export class LogBlockStore implements BlockStore {
 
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
   check(): StoreReport {
-    this.#assertUsable();
+    this.#guard.assertUsable();
     return checkStore(this.#log, this.#index, this.#kv, this.addressIndex);
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#guard.isClosed) return;
     try {
       // Spares the next start the work of bringing back what waits in memory; nothing depends on it.
       const head = this.head();
-      const canMerge = head !== undefined && this.#poison === undefined && this.#hasSpace();
-      if (canMerge) this.#index.mergeAll(head);
-      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.mergeLogs();
+      const canMerge = head !== undefined && this.#guard.canWrite();
+      if (canMerge) this.#index.merge.all(head);
+      while (canMerge && this.#index.logs.mergedBlocks <= head) this.#index.merge.logs();
     } finally {
+      this.#guard.close();
       this.#published.close();
       this.#retention?.close();
       this.#log.close();
@@ -495,7 +471,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   #position(number: number): number {
-    return this.#index.knownPosition(number);
+    return this.#index.blocks.knownPosition(number);
   }
 
   /** Accounts whose slots alone differ. The block hands in every account it wrote to, with its value. */
@@ -528,34 +504,10 @@ export class LogBlockStore implements BlockStore {
       epoch: this.#epoch,
       number: this.#head?.number ?? -1,
       end: this.#head?.end ?? 0,
-      mergedBlocks: this.#index.mergedBlocks,
+      mergedBlocks: this.#index.merge.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),
     });
-  }
-
-  #assertUsable(): void {
-    invariant(!this.#closed, "the store must be open");
-    if (this.#poison === undefined) return;
-    throw new StorePoisonedError("store needs to be opened again", {}, { cause: this.#poison });
-  }
-
-  #hasSpace(): boolean {
-    return this.#freeBytes() >= FREE_BYTES_MIN;
-  }
-
-  #assertSpace(): void {
-    if (this.#hasSpace()) return;
-    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
-  }
-
-  #orPoison(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#poison = error;
-      throw error;
-    }
   }
 
   /** The oldest block or state that is served has moved. */
@@ -564,67 +516,4 @@ export class LogBlockStore implements BlockStore {
     this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);
     this.#publish();
   }
-
-  /** A merge goes on between blocks, a slice at a time, or before the next one when it is late. */
-  #scheduleMerge(): void {
-    const head = this.head()!;
-    while (this.#index.isMergeLate()) this.#orPoison(() => this.#index.mergeSome(head));
-    this.#merge.schedule();
-  }
-
-  #createTasks(defer: (work: () => void) => void, options: LogBlockStoreOptions) {
-    const { onPruningFailure = () => {}, onAddressIndexFailure = () => {} } = options;
-    /** Without space it waits: the next append that finds some schedules it again. */
-    const canRun = () => !this.#closed && this.#poison === undefined && this.#hasSpace();
-    const task = (
-      name: string,
-      parts: Pick<DeferredTaskOptions, "isNeeded" | "work" | "onFailure">,
-    ) =>
-      new DeferredTask({
-        ...parts,
-        defer,
-        canRun,
-        work: () => {
-          this.#failPoint(`${name}:begin`);
-          parts.work();
-          this.#failPoint(`${name}:end`);
-        },
-      });
-    let pruningFailed = false;
-    const pruning = task("prune", {
-      isNeeded: () =>
-        !pruningFailed &&
-        this.#head !== undefined &&
-        !!this.#retention?.needsWork(this.#head.number),
-      work: () => this.#retention?.workSome(this.head()!),
-      onFailure(error) {
-        pruningFailed = true;
-        onPruningFailure(error);
-      },
-    });
-    const merge = task("merge", {
-      isNeeded: () => this.#head !== undefined && this.#index.needsMerge(this.#head.number),
-      work: () => {
-        if (!this.#index.mergeSome(this.head()!)) pruning.schedule();
-      },
-      onFailure: (error) => {
-        // The next append throws.
-        this.#poison = error;
-      },
-    });
-    /** Nothing depends on the index of addresses, so its failure stops nothing else. */
-    const addresses = task("addresses", {
-      isNeeded: () => this.addressIndex.needsWork(),
-      work: () => void this.addressIndex.indexSome(),
-      onFailure: (error) => {
-        this.addressIndex.fail(error);
-        onAddressIndexFailure(error);
-      },
-    });
-    return { merge, pruning, addresses };
-  }
-}
-
-function deferToImmediate(work: () => void): void {
-  setImmediate(work).unref();
 }

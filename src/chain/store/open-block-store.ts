@@ -16,8 +16,9 @@ import { MERGE_LIMITS, type MergeLimits } from "./index/merge-limits.ts";
 import { BACKFILL } from "./log/backfilled-log.ts";
 import { BACKUP_FOLDER, migrateLog } from "./log/migrate-log.ts";
 import { finishReplacement, LOG_FOLDER } from "./log/replace-log.ts";
-import { FREE_BYTES_MIN, type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
+import { type LogBlockStore, openLogBlockStore } from "./log-block-store.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
+import { FREE_BYTES_MIN } from "./write-guard.ts";
 
 type StoreOptions = Omit<
   LogBlockStoreOptions,

@@ -159,15 +159,15 @@ export class StoreFollower implements ReadableBlockStore {
   }
 
   numberOf(blockHash: Hash): number | undefined {
-    return this.#ifStored(this.#view.index.numberOf(blockHash));
+    return this.#ifStored(this.#view.index.blocks.numberOf(blockHash));
   }
 
   numberOfState(stateRoot: Hash): number | undefined {
-    return this.#ifStored(this.#view.index.numberOfState(stateRoot));
+    return this.#ifStored(this.#view.index.blocks.numberOfState(stateRoot));
   }
 
   transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
-    const found = this.#view.index.transaction(hash);
+    const found = this.#view.index.blocks.transaction(hash);
     return found && found.number <= this.#view.head ? found : undefined;
   }
 
@@ -230,7 +230,7 @@ export class StoreFollower implements ReadableBlockStore {
     invariant(this.#isStored(number), `block ${number} must be stored to read its trie`);
     this.#assertNotPruned(number, this.proofBase());
     const { index, base, computed } = this.#view;
-    const first = Math.max(base, index.checkpoint());
+    const first = Math.max(base, index.merge.checkpoint());
     if (number + 1 === first) return this.trieNodes;
     if (number < first) return index.historicNodes(number);
     return computed.over(this.trieNodes, first, number);
@@ -265,7 +265,7 @@ export class StoreFollower implements ReadableBlockStore {
   /** The blocks that are merged. */
   #viewOf(epoch: number, log: LogFollower, index: BlockIndex): View {
     const positionOf = (number: number) => {
-      const position = index.position(number);
+      const position = index.blocks.position(number);
       if (position !== undefined) return position;
       // It may have been pruned since the last `catchUp`.
       const { base } = this.#published.read();
@@ -274,7 +274,7 @@ export class StoreFollower implements ReadableBlockStore {
     };
     const blocks = new BlockReader(log, positionOf, CACHES.blocks);
     const { base } = this.#published.read();
-    const merged = Math.max(base, index.mergedBlocks);
+    const merged = Math.max(base, index.merge.mergedBlocks);
     /** @param value as read from a row, after which the writer may have gone on by more blocks than it stores states of */
     const newest = <T>(value: T): T => {
       this.#assertNotPruned(view.head, this.#newestStateBase());

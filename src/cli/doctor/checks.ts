@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { FREE_BYTES_MIN } from "../../chain/store/log-block-store.ts";
+import { FREE_BYTES_MIN } from "../../chain/store/write-guard.ts";
 import type { Config } from "../../config/config.ts";
 import { dangersOf } from "../../config/dangers.ts";
 import {

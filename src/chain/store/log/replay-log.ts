@@ -5,8 +5,9 @@ import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
 import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
 import { decodeIndexedParts, type IndexedParts } from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
-import type { BlockIndex, IndexedBlock } from "../index/block-index.ts";
+import type { BlockIndex } from "../index/block-index.ts";
 import type { Applied } from "../index/index-rows.ts";
+import type { IndexedBlock } from "../index/indexed-block.ts";
 import { type CreateTrie, trieNodesOf } from "../nodes/computed-trie-nodes.ts";
 import { restoreOldestState } from "../retention/restore-oldest-state.ts";
 import type { StateFiles } from "../retention/state-file.ts";
@@ -44,10 +45,10 @@ export type Replayed = {
  */
 export function replayLog(options: ReplayOptions, modules: ReplayModules): Replayed {
   const { log, index, applied } = modules;
-  const base = index.firstNumber() ?? firstNumber(log);
+  const base = index.blocks.firstNumber() ?? firstNumber(log);
   if (applied !== undefined) {
     assertIndexIsOfLog(applied, modules);
-    const position = index.knownPosition(base!);
+    const position = index.blocks.knownPosition(base!);
     if (position < log.start) {
       throw new LogCorruptionError({ position, reason: `segment of block ${base} is missing` });
     }
@@ -100,10 +101,10 @@ function replay(
   { onReplay, replayBytesMax = REPLAY_BYTES_MAX }: ReplayOptions,
   { log, kv, index, createTrie }: ReplayModules,
 ): Applied | undefined {
-  const first = Math.max(base, index.mergedBlocks);
+  const first = Math.max(base, index.merge.mergedBlocks);
   replayLogs(base, first, log, index);
-  let interrupted = index.interruptedMerge();
-  const before = first === base ? undefined : log.record(index.knownPosition(first - 1));
+  let interrupted = index.merge.interrupted();
+  const before = first === base ? undefined : log.record(index.blocks.knownPosition(first - 1));
   const records = log.records(before?.end ?? 0);
   let trie: Pick<StateTrie, "update"> | undefined;
   let head = before && appliedOf(before);
@@ -132,10 +133,10 @@ function replay(
     const { number } = head!;
     if (number + 1 === interrupted) {
       interrupted = undefined;
-      index.mergeAll(number);
+      index.merge.all(number);
     }
     // Until the interrupted merge is made again no other may begin: it would leave the rows of the first try.
-    if (interrupted === undefined) while (index.needsMerge(number)) index.mergeSome(number);
+    if (interrupted === undefined) while (index.merge.isNeeded(number)) index.merge.some(number);
     if (!next.done) onReplay?.({ done: next.value.position, total: log.end });
   }
   return head;
@@ -146,7 +147,7 @@ function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex
   const { logs } = index;
   const first = Math.max(base, logs.mergedBlocks);
   if (first >= end) return;
-  for (const { payload } of log.records(index.knownPosition(first))) {
+  for (const { payload } of log.records(index.blocks.knownPosition(first))) {
     const record = decodeIndexedParts(payload);
     if (record.block.header.number >= end) break;
     logs.remember(record);
@@ -158,7 +159,7 @@ function assertIndexIsOfLog(
   { number, hash, end }: Applied,
   { log, index }: Pick<ReplayModules, "log" | "index">,
 ): void {
-  const position = index.position(number);
+  const position = index.blocks.position(number);
   const record = position === undefined ? undefined : log.recordAt(position);
   if (record?.end === end && decodePrefix(record.payload).hash === hash) return;
   const details = { number, hash };

@@ -11,8 +11,8 @@ const TABLE_MIN = 1_024;
 export class PendingNodes {
   readonly nodes = new NodeBatch();
   /** Open-addressed: entry + 1 by hash, place + 1 by place. */
-  #byHash = new Int32Array(TABLE_MIN);
-  #byPlace = new Int32Array(TABLE_MIN);
+  #byHash: Int32Array;
+  #byPlace: Int32Array;
   #hashCount = 0;
   /** By place: the first entry that is there; the newest node or −1. */
   readonly #firstOf: number[] = [];
@@ -23,6 +23,12 @@ export class PendingNodes {
   /** By block: its number, and what was there before it. */
   readonly #blocks: { readonly number: number; readonly size: number; readonly bytes: number }[] =
     [];
+
+  /** @param last whose tables these ones are as large as: a block that makes them larger takes some milliseconds more */
+  constructor(last?: PendingNodes) {
+    this.#byHash = new Int32Array(last === undefined ? TABLE_MIN : last.#byHash.length);
+    this.#byPlace = new Int32Array(last === undefined ? TABLE_MIN : last.#byPlace.length);
+  }
 
   /** Places that a node was added to or replaced at. */
   get places(): number {

@@ -85,7 +85,7 @@ export class TrieNodeTable implements TrieNodeReader {
   beginMerge(number: number): void {
     invariant(this.#merging === undefined, "one merge must end before the next begins");
     this.#merging = this.#recent;
-    this.#recent = new PendingNodes();
+    this.#recent = new PendingNodes(this.#merging);
     this.#order = undefined;
     this.#written = 0;
     this.#mergeNumber = number;

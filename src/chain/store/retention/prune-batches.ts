@@ -59,10 +59,10 @@ class StatesBatch implements PruneBatch {
     }
     for (const key of distinct(this.#slots)) yield (writer) => index.slots.prune(writer, key);
     for (const number of this.#numbers) {
-      if (number === 0 || index.position(number - 1) === undefined) continue;
+      if (number === 0 || index.blocks.position(number - 1) === undefined) continue;
       const old = blocks.header(number - 1).stateRoot;
       const next = blocks.header(number).stateRoot === old ? number : undefined;
-      yield (writer) => index.moveStateRoot(writer, old, number - 1, next);
+      yield (writer) => index.blocks.moveStateRoot(writer, old, number - 1, next);
     }
   }
 }
@@ -131,14 +131,14 @@ class BlocksBatch implements PruneBatch {
     this.#others.push(
       index.logs.pruneSteps(record, index.pruned.blocks.base),
       addresses.prune(record),
-      [(writer) => index.removeBlock(writer, record.block.hash, number)],
+      [(writer) => index.blocks.remove(writer, record.block.hash, number)],
     );
   }
 
   *steps(): Generator<PruneStep> {
     const { index } = this.#modules;
     for (const { hash, number } of inRowOrder(this.#transactions, ({ hash }) => hash)) {
-      yield (writer) => index.removeTransaction(writer, hash, number);
+      yield (writer) => index.blocks.removeTransaction(writer, hash, number);
     }
     for (const steps of this.#others) yield* steps;
   }

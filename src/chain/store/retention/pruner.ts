@@ -122,9 +122,9 @@ export class Pruner {
       const range = index.pruned[kind];
       const end = this.#endOf(kind);
       if (range.next >= end) continue;
-      let number = Math.max(range.next, index.firstNumber() ?? 0);
+      let number = Math.max(range.next, index.blocks.firstNumber() ?? 0);
       let batch = new PRUNE_BATCHES[kind](this.#modules);
-      for (const { payload } of log.records(index.knownPosition(number))) {
+      for (const { payload } of log.records(index.blocks.knownPosition(number))) {
         if (number >= end) break;
         batch.add(number, payload);
         const next = ++number;

@@ -36,7 +36,7 @@ export function restoreOldestState(
   for (const { payload, position, end } of log.records()) {
     const record = decodeBlockRecord(payload);
     const { header, hash } = record.block;
-    kv.transaction((writer) => index.writeBlock(writer, { executed: record, position }));
+    kv.transaction((writer) => index.blocks.write(writer, record, position));
     index.logs.remember(record);
     while (index.logs.needsMerge()) index.logs.mergeSome();
     if (header.number < file.number) continue;
@@ -50,7 +50,7 @@ export function restoreOldestState(
     const applied = { number: header.number, hash, end };
     kv.transaction((writer) => index.writeOldestState(writer, header.stateRoot, applied));
     index.rememberNodes(header.number, nodes);
-    index.mergeAll(header.number);
+    index.merge.all(header.number);
     return applied;
   }
   const reason = `no block ${file.number}, whose state is in a file`;

@@ -81,12 +81,12 @@ export class RetentionWork {
   targets(head: number): PruneTargets {
     const { index, addresses } = this.#modules;
     const merged = Math.min(
-      index.mergedBlocks,
+      index.merge.mergedBlocks,
       index.logs.mergedBlocks,
       addresses.isOn ? addresses.indexedBlocks : Number.POSITIVE_INFINITY,
       ...this.#pinned.values(),
     );
-    const base = Math.max(index.firstNumber() ?? 0, index.pruned.blocks.base);
+    const base = Math.max(index.blocks.firstNumber() ?? 0, index.pruned.blocks.base);
     return pruneTargets(this.#options, { base, head, merged: merged - 1 });
   }
 
@@ -183,6 +183,6 @@ export class RetentionWork {
   }
 
   #position(number: number): number {
-    return this.#modules.index.position(number) ?? 0;
+    return this.#modules.index.blocks.position(number) ?? 0;
   }
 }

@@ -32,7 +32,7 @@ overBothTransports((createTestModules) => {
         blockByHash: (hash) => blocks.find(({ block }) => block.hash === hash),
       },
     });
-    modules.logs.rollback({ ...NO_ROWS }, 0, test3.blocks.slice(1));
+    modules.logs.rollback(0, test3.blocks.slice(1))({ ...NO_ROWS });
     return {
       ...modules,
       async append(executed: ExecutedBlock) {
@@ -42,7 +42,7 @@ overBothTransports((createTestModules) => {
       },
       async rollbackTo(number: number) {
         const removed = blocks.splice(number + 1);
-        modules.logs.rollback({ ...NO_ROWS }, number, removed);
+        modules.logs.rollback(number, removed)({ ...NO_ROWS });
         await modules.emitter.removed(removed);
       },
       wait(ms: number) {

@@ -1,0 +1,108 @@
+import type { AddressIndex } from "../addresses/address-index.ts";
+import { DeferredTask, type DeferredTaskOptions } from "./deferred-task.ts";
+import type { BlockIndex } from "./index/block-index.ts";
+import type { RetentionWork } from "./retention/retention.ts";
+import type { LogBlockStoreOptions } from "./store-options.ts";
+import type { WriteGuard } from "./write-guard.ts";
+
+/**
+ * Blocks that wait for the index of addresses before it is written: a transaction of the index for each block costs as much as a quarter
+ * of the block's own rows. Half of what a search reads from the blocks themselves.
+ */
+const ADDRESS_BLOCKS_MIN = 32;
+
+export type BackgroundModules = {
+  readonly guard: WriteGuard;
+  readonly index: BlockIndex;
+  readonly addressIndex: AddressIndex;
+  readonly retention: RetentionWork | undefined;
+  /** Number of the newest block. */
+  head(): number | undefined;
+};
+
+/** What a store does between blocks: it merges, prunes and builds the index of addresses. */
+export class BackgroundWork {
+  readonly #modules: BackgroundModules;
+  readonly #merge: DeferredTask;
+  readonly #pruning: DeferredTask;
+  readonly #addresses: DeferredTask;
+  #hasPruningFailed = false;
+
+  constructor(options: LogBlockStoreOptions, modules: BackgroundModules) {
+    const { onPruningFailure = () => {}, onAddressIndexFailure = () => {} } = options;
+    const { index, addressIndex, retention, guard } = modules;
+    this.#modules = modules;
+    this.#pruning = this.#task("prune", options, {
+      isNeeded: () => !this.#hasPruningFailed && this.#needsPruning(),
+      work: () => void retention?.workSome(modules.head()!),
+      onFailure: (error) => {
+        this.#hasPruningFailed = true;
+        onPruningFailure(error);
+      },
+    });
+    this.#merge = this.#task("merge", options, {
+      isNeeded: () => this.#needsMerge(),
+      work: () => {
+        if (!index.merge.some(modules.head()!)) this.#pruning.schedule();
+      },
+      // The next append throws.
+      onFailure: (error) => guard.poison(error),
+    });
+    // Nothing depends on the index of addresses, so its failure stops nothing else.
+    this.#addresses = this.#task("addresses", options, {
+      isNeeded: () => addressIndex.needsWork(),
+      work: () => void addressIndex.indexSome(),
+      onFailure: (error) => {
+        addressIndex.fail(error);
+        onAddressIndexFailure(error);
+      },
+    });
+  }
+
+  /** To be called when the store is opened, and after blocks are removed. */
+  schedule(): void {
+    this.#addresses.schedule();
+    this.#pruning.schedule();
+  }
+
+  /** To be called after a block: a merge goes on between blocks, or before the next one when it is late. */
+  scheduleAfterBlock(): void {
+    const { guard, index, addressIndex, head } = this.#modules;
+    while (index.merge.isLate()) guard.orPoison(() => index.merge.some(head()!));
+    this.#merge.schedule();
+    if (addressIndex.waitingBlocks >= ADDRESS_BLOCKS_MIN) this.#addresses.schedule();
+    this.#pruning.schedule();
+  }
+
+  #needsMerge(): boolean {
+    const head = this.#modules.head();
+    return head !== undefined && this.#modules.index.merge.isNeeded(head);
+  }
+
+  #needsPruning(): boolean {
+    const head = this.#modules.head();
+    return head !== undefined && this.#modules.retention?.needsWork(head) === true;
+  }
+
+  #task(
+    name: string,
+    { defer = deferToImmediate, failPoint = () => {} }: LogBlockStoreOptions,
+    parts: Pick<DeferredTaskOptions, "isNeeded" | "work" | "onFailure">,
+  ): DeferredTask {
+    return new DeferredTask({
+      ...parts,
+      defer,
+      // Without space it waits: the next append that finds some schedules it again.
+      canRun: () => this.#modules.guard.canWrite(),
+      work: () => {
+        failPoint(`${name}:begin`);
+        parts.work();
+        failPoint(`${name}:end`);
+      },
+    });
+  }
+}
+
+function deferToImmediate(work: () => void): void {
+  setImmediate(work).unref();
+}

@@ -1,0 +1,109 @@
+import { type Hash, hashToBytes } from "../../../primitives/hash.ts";
+import { ByteReader } from "../../../storage/byte-io.ts";
+import type { Kv, KvWriter, MissingRow } from "../../../storage/kv.ts";
+import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
+import { INDEX_FORMAT, META, numberFromKey, TABLE, tableKey } from "../../../storage/schema.ts";
+import type { IndexedParts } from "../../records/indexed-block.ts";
+import { metaKey, positionKey, readVarint, stateRootKey, varints } from "./index-rows.ts";
+
+/** The rows that find blocks, transactions and states: by number, by hash, by state root. */
+export class BlockRows {
+  readonly #kv: Kv;
+  readonly #missingRow: MissingRow;
+
+  constructor(kv: Kv, missingRow: MissingRow) {
+    this.#kv = kv;
+    this.#missingRow = missingRow;
+  }
+
+  /** Number of the first block; undefined while there is none. */
+  firstNumber(): number | undefined {
+    const range = { from: tableKey(TABLE.position), to: tableKey(TABLE.position + 1), limit: 1 };
+    for (const [key] of this.#kv.range(range)) return numberFromKey(key, 1);
+    return undefined;
+  }
+
+  /** Position of a block's record. */
+  position(number: number): number | undefined {
+    return readVarint(this.#kv.get(positionKey(number)));
+  }
+
+  /** Position of a stored block's record. @throws KvMissingRowError */
+  knownPosition(number: number): number {
+    const position = this.position(number);
+    if (position === undefined) throw this.#missingRow(positionKey(number));
+    return position;
+  }
+
+  numberOf(blockHash: Hash): number | undefined {
+    return readVarint(this.#kv.get(blockHashKey(blockHash)));
+  }
+
+  /** A block that has this state root. */
+  numberOfState(stateRoot: Hash): number | undefined {
+    return readVarint(this.#kv.get(stateRootKey(stateRoot)));
+  }
+
+  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    const row = this.#kv.get(transactionKey(hashToBytes(hash)));
+    if (row === undefined) return undefined;
+    const reader = new ByteReader(row);
+    return { number: reader.varint(), index: reader.varint() };
+  }
+
+  /** Writes the rows of a block, but for the one of its state root. */
+  write(writer: KvWriter, { block }: IndexedParts, position: number): void {
+    const { number } = block.header;
+    writer.put(positionKey(number), varints(position));
+    writer.put(blockHashKey(block.hash), varints(number));
+    const hashes = block.transactions.map(({ hash }) => hashToBytes(hash));
+    for (const index of byPrefix(hashes.length, (i) => keyPrefix(hashes[i]!))) {
+      writer.put(transactionKey(hashes[index]!), varints(number, index));
+    }
+    const format = metaKey(META.format);
+    if (writer.get(format) === undefined) writer.put(format, varints(INDEX_FORMAT));
+  }
+
+  /** Writes the row of a state root, unless an earlier block has the same. */
+  writeStateRoot(writer: KvWriter, stateRoot: Hash, number: number): void {
+    const key = stateRootKey(stateRoot);
+    if (writer.get(key) === undefined) writer.put(key, varints(number));
+  }
+
+  /** Removes all rows of the newest block. */
+  removeNewest(writer: KvWriter, { block }: IndexedParts): void {
+    const { number, stateRoot } = block.header;
+    const rootKey = stateRootKey(stateRoot);
+    if (readVarint(writer.get(rootKey)) === number) writer.remove(rootKey);
+    this.remove(writer, block.hash, number);
+    for (const { hash } of block.transactions) writer.remove(transactionKey(hashToBytes(hash)));
+  }
+
+  /** Removes the rows that `write` wrote, but for transactions. */
+  remove(writer: KvWriter, hash: Hash, number: number): void {
+    writer.remove(blockHashKey(hash));
+    writer.remove(positionKey(number));
+  }
+
+  /** Removes the row of a transaction of block `number`; a later block may have included it too. */
+  removeTransaction(writer: KvWriter, hash: Uint8Array, number: number): void {
+    const key = transactionKey(hash);
+    if (readVarint(writer.get(key)) === number) writer.remove(key);
+  }
+
+  /** The state of block `number` is no longer served: its root names block `next`, if that has the same. */
+  moveStateRoot(writer: KvWriter, root: Hash, number: number, next: number | undefined): void {
+    const key = stateRootKey(root);
+    if (readVarint(writer.get(key)) !== number) return;
+    if (next === undefined) writer.remove(key);
+    else writer.put(key, varints(next));
+  }
+}
+
+function blockHashKey(hash: Hash): Uint8Array {
+  return tableKey(TABLE.blockByHash, hashToBytes(hash));
+}
+
+function transactionKey(hash: Uint8Array): Uint8Array {
+  return tableKey(TABLE.transaction, hash);
+}

@@ -1,0 +1,65 @@
+import { invariant } from "../../errors.ts";
+import { DiskFullError, StorePoisonedError } from "./store-errors.ts";
+
+/**
+ * Below this much space no block is taken. The index is a writable memory map of a file with holes:
+ * where the disk has no page to fill one with, the system ends the process.
+ */
+export const FREE_BYTES_MIN = 64 << 20;
+
+/** Whether a store may be written to: it is open, no write has failed halfway, and the disk has space. */
+export class WriteGuard {
+  readonly #freeBytes: () => number;
+  #poison: unknown;
+  #isClosed = false;
+
+  constructor(freeBytes: () => number) {
+    this.#freeBytes = freeBytes;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** True where nothing forbids to write. */
+  canWrite(): boolean {
+    return !this.#isClosed && this.#poison === undefined && this.#hasSpace();
+  }
+
+  /** @throws StorePoisonedError */
+  assertUsable(): void {
+    invariant(!this.#isClosed, "the store must be open");
+    if (this.#poison === undefined) return;
+    throw new StorePoisonedError("store needs to be opened again", {}, { cause: this.#poison });
+  }
+
+  /** @throws StorePoisonedError, DiskFullError */
+  assertWritable(): void {
+    this.assertUsable();
+    if (this.#hasSpace()) return;
+    throw new DiskFullError({ freeBytes: this.#freeBytes(), neededBytes: FREE_BYTES_MIN });
+  }
+
+  /** After a failed write memory and disk differ: nothing is written any more. */
+  poison(error: unknown): void {
+    this.#poison = error;
+  }
+
+  /** Runs `work`, whose failure poisons the store. */
+  orPoison(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.poison(error);
+      throw error;
+    }
+  }
+
+  #hasSpace(): boolean {
+    return this.#freeBytes() >= FREE_BYTES_MIN;
+  }
+}

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Database } from "lmdb";
+import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import { commitAgain } from "./commit-again.ts";
@@ -157,13 +157,18 @@ class LmdbKv implements Kv, KvWriter {
 
   *range({ from, to, reverse = false, limit }: KvRange): Generator<KvRow> {
     invariant(!this.#closed, "the store must be open");
+    // lmdb-js asks whether an option is there, not what it is.
+    const options: RangeOptions = { reverse };
+    const [start, end] = reverse ? [to, from] : [from, to];
+    if (start !== undefined) options.start = start;
+    if (end !== undefined) options.end = end;
+    if (limit !== undefined) options.limit = limit;
     // LMDB's bounds follow the direction: going down, `start` is the highest key.
-    const bounds = reverse
-      ? { start: to, exclusiveStart: true, end: from, inclusiveEnd: true }
-      : { start: from, end: to };
-    const defined = Object.fromEntries(Object.entries(bounds).filter(([, v]) => v !== undefined));
-    const options = limit === undefined ? defined : { ...defined, limit };
-    const rows = this.#db.getRange({ ...options, reverse })[Symbol.iterator]();
+    if (reverse) {
+      options.exclusiveStart = true;
+      options.inclusiveEnd = true;
+    }
+    const rows = this.#db.getRange(options)[Symbol.iterator]();
     try {
       for (;;) {
         const next = this.#translatingErrors(() => rows.next());

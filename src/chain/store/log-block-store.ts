@@ -152,7 +152,6 @@ export class LogBlockStore implements BlockStore {
         new RetentionWork(options.retention, {
           ...{ directory: options.log, log: this.#log, kv: this.#kv, index: this.#index },
           ...{ blocks: this.#blocks, addresses: this.addressIndex },
-          stateAt: (number) => this.stateAt(number),
           onMoved: () => this.#baseMoved(),
         });
       if (this.#head !== undefined) this.#index.markState(this.#head.number);

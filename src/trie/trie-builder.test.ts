@@ -4,8 +4,8 @@ import fc from "../../test/support/fast-check.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { byKey } from "../storage/row-order.ts";
-import { buildTrie } from "./build-trie.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { TrieBuilder } from "./trie-builder.ts";
 import { updateTrie } from "./trie-update.ts";
 
 /** Keys that share long prefixes, so that extensions and nodes below 32 bytes occur. */
@@ -31,15 +31,21 @@ function collecting() {
   return { nodes, sink: { add, replace: () => {} } };
 }
 
-test("buildTrie gives the root and the nodes of an update of the empty trie, in the order of their rows", () => {
+test("TrieBuilder gives the root and the nodes of an update of the empty trie, in the order of their rows", () => {
   fc.assert(
     fc.property(leaves, (leaves) => {
       const keys = new Uint8Array(leaves.length * 32);
       for (const [i, leaf] of leaves.entries()) keys.set(leaf.key, i * 32);
       const values = { valueOf: (index: number) => leaves[index]!.value };
       const built = collecting();
-      const order = byKey(keys, 32, 0, leaves.length);
-      const root = buildTrie({ keys, order, ...values }, built.sink);
+      const trie = new TrieBuilder(built.sink);
+      const value = new Uint8Array(40);
+      for (const i of byKey(keys, 32, 0, leaves.length)) {
+        // The same buffer for every value, as callers have it.
+        value.set(leaves[i]!.value);
+        trie.add(keys, i * 32, value.subarray(0, leaves[i]!.value.length));
+      }
+      const root = trie.finish();
 
       const updated = collecting();
       const changes = { keys: leaves.map((leaf) => leaf.key), ...values };

@@ -89,6 +89,77 @@ export function encodeBranch({ old, changed, references, value }: BranchChange):
   return { bytes: out, length: at };
 }
 
+/** Bytes of the branch that `writeBranch` writes. */
+export function branchLength(hashes: number, short: readonly (Uint8Array | undefined)[]): number {
+  const length = branchPayloadLength(hashes, short);
+  return prefixLength(length) + length;
+}
+
+function branchPayloadLength(hashes: number, short: readonly (Uint8Array | undefined)[]): number {
+  let length = 1;
+  for (let n = 0; n < 16; n++) {
+    length += (hashes >> n) & 1 ? HASH_LENGTH + 1 : referenceLength(short[n]);
+  }
+  return length;
+}
+
+/**
+ * Writes a branch without a value at `start` of `out`, without the hashes of its children.
+ * @param hashes bit n: child n has a hash
+ * @param short the other children, which are their own references
+ * @param offsets gets where each item begins, from `start` on
+ */
+export function writeBranch(
+  hashes: number,
+  short: readonly (Uint8Array | undefined)[],
+  out: Uint8Array,
+  start: number,
+  offsets: Int32Array,
+): void {
+  let at = writePrefix(0xc0, branchPayloadLength(hashes, short), out, start);
+  for (let n = 0; n < 16; n++) {
+    offsets[n] = at - start;
+    if (((hashes >> n) & 1) === 0) {
+      at = writeReference(short[n], out, at);
+      continue;
+    }
+    out[at] = 0x80 + HASH_LENGTH;
+    at += HASH_LENGTH + 1;
+  }
+  out[at] = 0x80;
+}
+
+/** Bytes of the extension that `writeExtension` writes. */
+export function extensionLength(path: Uint8Array, short: Uint8Array | undefined): number {
+  const length = extensionPayloadLength(path, short);
+  return prefixLength(length) + length;
+}
+
+/**
+ * Writes an extension at `offset` of `out`; returns where it ends.
+ * @param short the child where that is its own reference; undefined: room for its hash is left, the last bytes
+ */
+export function writeExtension(
+  path: Uint8Array,
+  short: Uint8Array | undefined,
+  out: Uint8Array,
+  offset: number,
+): number {
+  const pathLength = hexPrefixLength(path.length);
+  let at = writePrefix(0xc0, extensionPayloadLength(path, short), out, offset);
+  if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
+  at = writeHexPrefix(path, false, out, at);
+  if (short !== undefined) return writeReference(short, out, at);
+  out[at] = 0x80 + HASH_LENGTH;
+  return at + HASH_LENGTH + 1;
+}
+
+function extensionPayloadLength(path: Uint8Array, short: Uint8Array | undefined): number {
+  const pathLength = hexPrefixLength(path.length);
+  const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
+  return pathItem + (short === undefined ? HASH_LENGTH + 1 : referenceLength(short));
+}
+
 /** Nodes are written where they are hashed. Only a leaf with a very long value (a receipt, a transaction) needs room of its own. */
 function bufferFor(payloadLength: number): Uint8Array {
   const length = payloadLength + 9;

@@ -51,7 +51,7 @@ export function stateKeys(entries: StateEntries): StateKeys {
 export function buildStateTrie(
   entries: StateEntries,
   keys: StateKeys,
-  sinkOf: (owner: Uint8Array) => Pick<NodeSink, "add">,
+  sinkOf: (owner: Uint8Array) => Omit<NodeSink, "replace">,
 ): Uint8Array {
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);

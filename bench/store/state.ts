@@ -52,12 +52,12 @@ const SERIES: readonly {
   { name: "5,000, back to back", transfers: 5_000, blocks: 16, isBackToBack: true },
   { name: "2,000 of a token", transfers: 2_000, blocks: 20, isToken: true },
   { name: "200, many blocks", transfers: 200, blocks: 2_000 },
-  { name: "200, 128 retained", transfers: 200, blocks: 2_000, retained: 128 },
+  { name: "200, 128 retained", transfers: 200, blocks: 1_000, retained: 128 },
   { name: "2,000, cold pages", transfers: 2_000, blocks: 10, isCold: true },
 ];
 
 /**
- * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--minutes=N] [--series=NAME] [ACCOUNTS …]`: blocks of transfers between
+ * `npm run bench -- state [--home=DIRECTORY] [--holders=COUNT] [--build] [--minutes=N] [--series=NAME] [--blocks=N] [ACCOUNTS …]`: blocks of transfers between
  * random accounts of a large state, on disk. Times of the processor but for those of `append` and of pauses, which are of the clock.
  * In parts: a home stays, and is built on where an earlier run ended; `--build` ends once it has all accounts and holders, or after so many
  * minutes; each series replaces its row in the results.
@@ -81,7 +81,12 @@ export async function run(args: readonly string[]): Promise<void> {
       for (const series of SERIES) {
         if (chosen !== undefined && chosen !== series.name) continue;
         if (series.isCold && !dropPageCache()) continue;
-        rows.push({ ...size, ...(await measure(directory, size, series)), ...built });
+        const blocks = Number(option("blocks") ?? series.blocks);
+        rows.push({
+          ...size,
+          ...(await measure(directory, size, { ...series, blocks })),
+          ...built,
+        });
         printTable(rows.slice(-1));
         // After each: a run takes long, and what it has measured is worth having when it is stopped.
         updateResult("state", rows, (row) => `${row.accounts} ${row.holders} ${row.series}`);

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import { setInAppToml } from "./app-toml.ts";
 import { appTomlPath } from "./home.ts";
@@ -13,7 +14,7 @@ export function editAppToml(home: string, key: string, value: unknown): void {
   const option = OPTIONS.find((each) => each.key === key)!;
   const path = appTomlPath(home);
   const text = setInAppToml(readText(path), key, option.type.print(value));
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   replaceFile(path, text, 0o644);
 }
 

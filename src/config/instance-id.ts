@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Hash, hashFromBytes, parseHash } from "../primitives/hash.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import type { Config } from "./config.ts";
 import { dataPath, isInMemory } from "./home.ts";
 
@@ -36,7 +37,7 @@ function pathOf(home: string): string {
 
 function storedId(home: string): Hash {
   const path = pathOf(home);
-  mkdirSync(dataPath(home), { recursive: true });
+  makeFolder(dataPath(home));
   try {
     writeFileSync(path, `0x${randomBytes(32).toString("hex")}\n`, { flag: "wx" });
   } catch (error) {

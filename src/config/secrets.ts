@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../storage/make-folder.ts";
 import { InvalidConfigError } from "./errors.ts";
 import { jwtSecretPath, nodeKeyPath } from "./home.ts";
 
@@ -26,7 +27,7 @@ export function nodeKey(home: string): Uint8Array {
 }
 
 function createSecret(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const text = `0x${randomBytes(SECRET_BYTES).toString("hex")}\n`;
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../errors.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { bytesToHex } from "../primitives/hex.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 
@@ -63,7 +64,7 @@ export function openQuarantine(
         bytes -= Buffer.byteLength(oldest) + 1;
         for (const dropped of hashOf(oldest)) hashes.delete(dropped);
       }
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      makeFolder(directory);
       replaceFile(path, lines.map((line) => `${line}\n`).join(""), 0o600);
     },
     assertAllowed(hash) {

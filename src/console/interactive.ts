@@ -1,9 +1,9 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { type REPLServer, type ReplOptions, start } from "node:repl";
 import { PassThrough } from "node:stream";
 import type { Context } from "node:vm";
+import { makeFolder } from "../storage/make-folder.ts";
 import { addScope } from "./evaluate.ts";
 import type { Scope } from "./scope.ts";
 
@@ -78,7 +78,7 @@ function isPromise(value: unknown): value is Promise<unknown> {
 function openHistory(server: REPLServer, path: string): Promise<void> {
   return new Promise((resolve) => {
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
     } catch {
       resolve();
       return;

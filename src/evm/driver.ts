@@ -29,16 +29,13 @@ import { Records, type WarmSet } from "./memory/records.ts";
 import { enterCall } from "./message-call.ts";
 import { CompiledTier, type TierOptions } from "./modules/compiled-tier.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./modules/interpreters.ts";
-import { opcodesOf } from "./opcodes.ts";
+import { CALL, CREATE, CREATE2, opcodesOf } from "./opcodes.ts";
 import { executePlainTransfer } from "./plain-transfer.ts";
 import { rulesOf } from "./rules.ts";
 import { selfDestruct } from "./self-destruct.ts";
 import {
   accountOf,
   align32,
-  CALL,
-  CREATE,
-  CREATE2,
   EMPTY_SUCCESS,
   type FrameResult,
   halted,
@@ -132,6 +129,7 @@ export class Driver {
       this.#memory.refresh();
       this.#abortCall({ kind });
     }
+    this.#endTracing();
     return this.#result(message.gas - gas);
   }
 
@@ -331,6 +329,11 @@ export class Driver {
       logs: succeeded ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
+  }
+
+  #endTracing(): void {
+    const { tracer, records } = this.#session;
+    tracer?.frames?.end(records.lastingAddressOf());
   }
 
   #interpreter(build: Exclude<Build, "fast">): Interpreter {

@@ -1,41 +1,37 @@
+import { frameOutcome } from "./halts.ts";
 import { traceExit } from "./hooks/trace-frames.ts";
 import { placedSize } from "./memory/code-cache.ts";
-import { FRAME_STRIDE, FRAMES, frame, globals, record, request } from "./memory/layout.ts";
+import { FRAME_STRIDE, FRAMES, frame, globals, request } from "./memory/layout.ts";
 import {
   align32,
-  CREATE,
-  CREATE2,
   type FrameResult,
   LinearMemoryExhausted,
-  memoryEnd,
   revertFrame,
   type Session,
 } from "./session.ts";
 
+/** Saves the running frame and begins one above it for the message call in `request`. The code comes with `useCachedCode`. */
+export function pushCall(session: Session, snapshot: number): void {
+  const saved = enterDepth(session);
+  session.journal.beginCall(saved, snapshot);
+  session.logs.markFrame();
+}
+
 /**
- * Saves the running frame and begins one above it for `request`. Account, caller, value and static are as in the parent
- * until they are set; the code comes with `useCachedCode` or `useOwnCode`.
+ * As `pushCall` for a creation: account, caller, value and static are as in the parent until they are set. The code comes
+ * with `useOwnCode`.
  */
 export function pushFrame(session: Session, snapshot: number): void {
-  const { memory } = session;
-  const floor = align32(memoryEnd(session));
-  if (session.depth >= 0) {
-    const saved = FRAMES + session.depth * FRAME_STRIDE;
-    session.journal.copyFrame(saved, frame.begin);
-  }
-  session.depth++;
-  if (session.tracer) session.gasAtEntry[session.depth] = memory.get64(request.gas);
-  memory.set32(frame.stackBase, memory.get32(frame.sp));
-  memory.set32(frame.memory, floor);
-  memory.set32(frame.memorySize, 0);
-  memory.copy64(frame.gas, request.gas);
-  memory.set32(frame.snapshot, snapshot);
+  const saved = enterDepth(session);
+  session.journal.pushFrame(saved, snapshot);
   session.logs.markFrame();
-  memory.copy64(frame.refund, globals.refund);
-  memory.set32(frame.returnDataSize, 0);
-  memory.set32(frame.outputTarget, memory.get32(request.output));
-  memory.set32(frame.outputTargetSize, memory.get32(request.outputSize));
-  memory.set32(frame.kind, memory.get32(request.opcode));
+}
+
+/** Where the registers of the running frame are to be saved; 0 without one. */
+function enterDepth(session: Session): number {
+  const saved = session.depth < 0 ? 0 : FRAMES + session.depth * FRAME_STRIDE;
+  session.depth++;
+  return saved;
 }
 
 /** The frame runs the contract code with number `id`. */
@@ -76,19 +72,15 @@ export function popFrame(session: Session, frameResult: FrameResult, keepsChange
   if (!keepsChanges) revertFrame(session);
   if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
-  if (session.tracer?.onExit) {
-    traceExit(session, frameResult, session.gasAtEntry[session.depth]!, session.depth);
-  }
-  const opcode = memory.get32(frame.kind);
-  const created = memory.get32(frame.account);
-  const target = memory.get32(frame.outputTarget);
-  const targetSize = memory.get32(frame.outputTargetSize);
+  if (session.tracer) traceExit(session, frameResult, session.depth);
   session.depth--;
-  if (session.depth >= 0) {
-    const saved = FRAMES + session.depth * FRAME_STRIDE;
-    session.journal.copyFrame(frame.begin, saved);
+  if (session.depth < 0) {
+    session.frameResult = frameResult;
+    return;
   }
-  returnToCaller(session, frameResult, opcode, created, target, targetSize);
+  const saved = FRAMES + session.depth * FRAME_STRIDE;
+  const { outcome, output, outputSize } = frameResult;
+  session.journal.popFrame(saved, frameOutcome[outcome], output, outputSize);
 }
 
 /** A call or creation ends before it became a frame; `gasBack` is what its caller gets back of its gas. */
@@ -97,49 +89,14 @@ export function endWithoutFrame(
   frameResult: FrameResult,
   gasBack: "all" | "none" | bigint,
 ): void {
-  const { memory, tracer } = session;
+  const { memory } = session;
   if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
-  if (tracer?.onExit) traceExit(session, frameResult, memory.get64(request.gas), session.depth + 1);
-  returnToCaller(
-    session,
-    frameResult,
-    memory.get32(request.opcode),
-    memory.get32(request.target),
-    memory.get32(request.output),
-    memory.get32(request.outputSize),
-  );
-}
-
-/** Gives the running frame gas, return data, output and result word of the call or creation it made; without a running frame the execution is over. */
-function returnToCaller(
-  session: Session,
-  frameResult: FrameResult,
-  opcode: number,
-  created: number,
-  target: number,
-  targetSize: number,
-): void {
-  const { memory, journal } = session;
+  if (session.tracer) traceExit(session, frameResult, session.depth + 1);
   if (session.depth < 0) {
     session.frameResult = frameResult;
     return;
   }
-  memory.add64(frame.gas, globals.gasBack);
-  const isCreation = opcode === CREATE || opcode === CREATE2;
-  // A creation leaves return data only when it reverts (EIP-211).
-  const size = isCreation && frameResult.outcome !== "revert" ? 0 : frameResult.outputSize;
-  memory.set32(frame.returnDataSize, size);
-  if (size > 0) {
-    const returnData = memoryEnd(session);
-    journal.copy(returnData, frameResult.output, size);
-    memory.set32(frame.returnData, returnData);
-    if (targetSize > 0) {
-      journal.copy(target, returnData, Math.min(size, targetSize));
-    }
-  }
-  const result = memory.get32(frame.sp);
-  if (frameResult.outcome !== "success") memory.setSmallWord(result, 0);
-  else if (isCreation) memory.copyWord(result, created + record.key);
-  else memory.setSmallWord(result, 1);
+  const { outcome, output, outputSize } = frameResult;
+  session.journal.endRequest(frameOutcome[outcome], output, outputSize);
 }

@@ -35,6 +35,9 @@ export const exit = {
   border: 8,
 } as const;
 
+/** Numbers of `FrameResult.outcome` in emitted code. */
+export const frameOutcome = { success: 0, revert: 1, halt: 2 } as const;
+
 /** Numbers the emitted code gives to the reasons of a halt. */
 export const haltCode = {
   none: 0,

@@ -1,20 +1,17 @@
 import type { Checkpoint } from "../crypto/checkpoint.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Precompile } from "./evm.ts";
-import { endWithoutFrame, pushFrame, useCachedCode } from "./frames.ts";
+import { endWithoutFrame, pushCall, useCachedCode } from "./frames.ts";
 import { traceEnter } from "./hooks/trace-frames.ts";
 import { DEPTH_MAX, flag, frame, globals, record, request } from "./memory/layout.ts";
+import { CALL, CALLCODE, STATICCALL } from "./opcodes.ts";
 import {
-  CALL,
-  CALLCODE,
-  DELEGATECALL,
   EMPTY_SUCCESS,
   halted,
   LinearMemoryExhausted,
   memoryEnd,
   OutOfTime,
   type Session,
-  STATICCALL,
 } from "./session.ts";
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
@@ -22,7 +19,7 @@ const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 /** Message call (Yellow Paper 8): what CALL and its kin, or a transaction, put into `request`. */
 export function enterCall(session: Session): void {
   const { memory } = session;
-  if (session.tracer?.onEnter) traceEnter(session);
+  if (session.tracer) traceEnter(session);
   const opcode = memory.get32(request.opcode);
   const target = memory.get32(request.target);
   const hasValue = (opcode === CALL || opcode === CALLCODE) && !memory.isZeroWord(request.value);
@@ -42,7 +39,8 @@ export function enterCall(session: Session): void {
   } else if (!targetExists || memory.get32(codeAccount + record.codeSize) === 0) {
     endWithoutFrame(session, EMPTY_SUCCESS, "all");
   } else {
-    beginFrame(session, opcode, target, snapshot);
+    pushCall(session, snapshot);
+    useCachedCode(session, memory.get32(codeAccount + record.codeId));
   }
 }
 
@@ -74,28 +72,17 @@ function prepareTarget(
   return true;
 }
 
-function beginFrame(session: Session, opcode: number, target: number, snapshot: number): void {
-  const { memory } = session;
-  const caller = memory.get32(frame.account);
-  const codeAccount = memory.get32(request.codeAccount);
-  pushFrame(session, snapshot);
-  memory.set32(frame.input, memory.get32(request.input));
-  memory.set32(frame.inputSize, memory.get32(request.inputSize));
-  memory.copyWord(frame.value, request.value);
-  if (opcode !== DELEGATECALL) memory.copyWord(frame.caller, caller + record.key);
-  if (opcode === CALL || opcode === STATICCALL) memory.set32(frame.account, target);
-  if (opcode === STATICCALL) memory.set32(frame.isStatic, 1);
-  useCachedCode(session, memory.get32(codeAccount + record.codeId));
-}
-
 /** The caller gets the gas back. */
 function failCall(session: Session, kind: "callDepth" | "insufficientBalance"): void {
   endWithoutFrame(session, halted({ kind }), "all");
 }
 
 function touch(session: Session, account: number): void {
-  session.journal.mark(account, flag.touched);
-  if (session.records.addressOf(account) === RIPEMD160) session.touchedRipemd = true;
+  const { memory, journal, records } = session;
+  journal.mark(account, flag.touched);
+  // The last byte of the address comes first.
+  const isLike = memory.get32(account + record.key) === 3;
+  if (isLike && records.addressOf(account) === RIPEMD160) session.touchedRipemd = true;
 }
 
 function runPrecompile(session: Session, target: number, snapshot: number): void {

@@ -22,6 +22,14 @@ export type Opcode = {
   readonly isDynamic: boolean;
 };
 
+/** Opcodes that begin a frame; a frame remembers its own. */
+export const CREATE = 0xf0;
+export const CALL = 0xf1;
+export const CALLCODE = 0xf2;
+export const DELEGATECALL = 0xf4;
+export const CREATE2 = 0xf5;
+export const STATICCALL = 0xfa;
+
 /** An opcode as the table lists it. */
 type Row = Pick<Opcode, "code" | "name" | "pops" | "pushes"> & {
   /** Static gas, the same in all forks or by the fork that changed it, oldest first. */

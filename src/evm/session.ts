@@ -11,14 +11,6 @@ import type { Rules } from "./rules.ts";
 import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
 
-/** Opcodes that begin a frame; a frame remembers its own. */
-export const CREATE = 0xf0;
-export const CALL = 0xf1;
-export const CALLCODE = 0xf2;
-export const DELEGATECALL = 0xf4;
-export const CREATE2 = 0xf5;
-export const STATICCALL = 0xfa;
-
 /** How a frame, or a call that never became one, ended. Its output is in linear memory. */
 export type FrameResult = {
   readonly outcome: "success" | "revert" | "halt";
@@ -62,7 +54,7 @@ export type Session = {
   traced: number;
   /** The cached code of each frame; undefined where it runs code of its own */
   readonly codeAt: (Code | undefined)[];
-  /** Gas at entry of each frame, stored for tracers only */
+  /** Gas at entry of each frame, stored for `onExit` only */
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;

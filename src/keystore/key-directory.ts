@@ -1,7 +1,8 @@
-import { chmod, lstat, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { chmod, lstat, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Address } from "../primitives/address.ts";
 import { syncDirectory } from "../storage/log-file.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "./errors.ts";
 import { KEY_FILE_BYTES_MAX } from "./key-file.ts";
@@ -66,7 +67,7 @@ export class KeyDirectory {
 
   /** Writes `text` beside `path` and moves it there: a crash leaves the old file or the new one. */
   async replace(path: string, text: string): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: 0o700 });
+    makeFolder(this.path);
     // Also when it was there before with another mode: the names show which accounts this machine holds.
     await chmod(this.path, 0o700);
     replaceFile(path, text, 0o600);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { dataPath, isInMemory } from "../config/home.ts";
@@ -18,6 +18,7 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import { type RpcServer, startRpcServer } from "../rpc/server/server.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
+import { makeFolder } from "../storage/make-folder.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -141,7 +142,7 @@ export async function startListeners(
       onBadToken: authentication.countBadToken,
     },
   );
-  if (ipc.enable) mkdirSync(config.home, { recursive: true, mode: 0o700 });
+  if (ipc.enable) makeFolder(config.home);
   reportSessions(metrics, ports.sessions);
   const closeModules = async () => {
     ports.sessions.feeds.close();

@@ -9,7 +9,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Database } from "lmdb";
+import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
 import { commitAgain } from "./commit-again.ts";
@@ -59,6 +59,8 @@ export function openDurableLmdbKv(directory: string): Kv {
 export type KvFollower = Kv & {
   /** Later reads see everything that was committed before this call. */
   refresh(): void;
+  /** Rows read so far: while it stays the same, nothing was read of what the writer may have changed. */
+  readonly reads: number;
 };
 
 /** The index in `directory` for another thread than the one that called `openLmdbKv`. */
@@ -106,6 +108,7 @@ class LmdbKv implements Kv, KvWriter {
   #scratch = Buffer.allocUnsafeSlow(4_096);
   #writing = false;
   #closed = false;
+  #reads = 0;
 
   constructor(
     directory: string,
@@ -139,6 +142,10 @@ class LmdbKv implements Kv, KvWriter {
     );
   }
 
+  get reads(): number {
+    return this.#reads;
+  }
+
   get(key: Uint8Array): Uint8Array | undefined {
     return this.view(key)?.slice();
   }
@@ -147,6 +154,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(!this.#closed, "the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
     let stored: Buffer | undefined;
+    this.#reads++;
     try {
       stored = this.#db.getBinaryFast(key);
     } catch (error) {
@@ -157,13 +165,19 @@ class LmdbKv implements Kv, KvWriter {
 
   *range({ from, to, reverse = false, limit }: KvRange): Generator<KvRow> {
     invariant(!this.#closed, "the store must be open");
+    // lmdb-js asks whether an option is there, not what it is.
+    const options: RangeOptions = { reverse };
+    const [start, end] = reverse ? [to, from] : [from, to];
+    if (start !== undefined) options.start = start;
+    if (end !== undefined) options.end = end;
+    if (limit !== undefined) options.limit = limit;
     // LMDB's bounds follow the direction: going down, `start` is the highest key.
-    const bounds = reverse
-      ? { start: to, exclusiveStart: true, end: from, inclusiveEnd: true }
-      : { start: from, end: to };
-    const defined = Object.fromEntries(Object.entries(bounds).filter(([, v]) => v !== undefined));
-    const options = limit === undefined ? defined : { ...defined, limit };
-    const rows = this.#db.getRange({ ...options, reverse })[Symbol.iterator]();
+    if (reverse) {
+      options.exclusiveStart = true;
+      options.inclusiveEnd = true;
+    }
+    this.#reads++;
+    const rows = this.#db.getRange(options)[Symbol.iterator]();
     try {
       for (;;) {
         const next = this.#translatingErrors(() => rows.next());

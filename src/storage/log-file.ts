@@ -5,7 +5,6 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readSync,
@@ -13,6 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** One file of a log, open. Positions and sizes in bytes. */
 export interface LogFile {
@@ -40,7 +40,7 @@ export interface LogDirectory {
 
 /** The directory at `path`, made when missing. */
 export function openLogDirectory(path: string): LogDirectory {
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   return {
     list: () => readdirSync(path).sort(),
     open(name) {

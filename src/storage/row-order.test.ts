@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { byKey, byPrefix, keyPrefix } from "./row-order.ts";
+import { byKey, byPrefix, inRowOrder, keyPrefix } from "./row-order.ts";
 
 test("byPrefix orders keys as their first 29 bits do, each once", () => {
   const key = fc.uint8Array({ minLength: 4, maxLength: 6 });
@@ -17,6 +17,20 @@ test("byPrefix orders keys as their first 29 bits do, each once", () => {
         prefixes,
         prefixes.toSorted((a, b) => a - b),
       );
+    }),
+  );
+});
+
+test("inRowOrder orders keys of an account and a slot by both", () => {
+  const part = fc.constantFrom(0, 1, 7, 0x80, 0xff);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(part, part), { maxLength: 60 }), (parts) => {
+      const keys = parts.map(([address, slot]) => {
+        const key = new Uint8Array(52).fill(address, 0, 20);
+        return key.fill(slot, 20);
+      });
+      const order = inRowOrder(keys, (key) => key);
+      assert.deepEqual(order, keys.toSorted(Buffer.compare));
     }),
   );
 });

@@ -15,9 +15,37 @@ export function byPrefix(count: number, prefixOf: (index: number) => number): Fl
   return order;
 }
 
-/** The first 29 bits of a key. */
-export function keyPrefix(key: Uint8Array): number {
-  return key[0]! * 2 ** 21 + ((key[1]! << 13) | (key[2]! << 5) | (key[3]! >> 3));
+/** 29 bits of a key from byte `offset` on. */
+export function keyPrefix(key: Uint8Array, offset = 0): number {
+  const rest = (key[offset + 1]! << 13) | (key[offset + 2]! << 5) | (key[offset + 3]! >> 3);
+  return key[offset]! * 2 ** 21 + rest;
+}
+
+/** Bytes at the end of a key that keys with the same beginning differ in: the slots of an account. */
+const TAIL_LENGTH = 32;
+
+/**
+ * As `byPrefix`; keys of more than 32 bytes that begin alike are in the order of the first 29 of their last 32 bytes.
+ * @param prefixAt 29 bits of a key from byte `offset` on
+ */
+export function rowOrder(
+  count: number,
+  keyLength: number,
+  prefixAt: (index: number, offset: number) => number,
+): Float64Array {
+  const tail = keyLength - TAIL_LENGTH;
+  if (tail <= 0) return byPrefix(count, (i) => prefixAt(i, 0));
+  const byTail = byPrefix(count, (i) => prefixAt(i, tail));
+  // Equal ones stay in the order they come in.
+  return byPrefix(count, (i) => prefixAt(byTail[i]!, 0)).map((i) => byTail[i]!);
+}
+
+/** `items` in the order of their keys, which have the same length; near enough for a B-tree. */
+export function inRowOrder<T>(items: readonly T[], keyOf: (item: T) => Uint8Array): readonly T[] {
+  if (items.length < 2) return items;
+  const length = keyOf(items[0]!).length;
+  const order = rowOrder(items.length, length, (i, offset) => keyPrefix(keyOf(items[i]!), offset));
+  return Array.from(order, (index) => items[index]!);
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   versionsFrom,
   versionsUpTo,
 } from "./posting-list.ts";
-import { byPrefix } from "./row-order.ts";
+import { rowOrder } from "./row-order.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
 const NO_VERSIONS = new Uint8Array(0);
@@ -300,7 +300,7 @@ export class VersionedTable {
   /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
   mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
     if (this.#merging.size === 0) return 0;
-    this.#mergeQueue ??= inRowOrder(Array.from(this.#merging.keys()));
+    this.#mergeQueue ??= inKeyOrder(Array.from(this.#merging.keys()), this.#options.keyLength);
     const queue = this.#mergeQueue;
     const first = this.#merged;
     const end = Math.min(first + keysMax, queue.length);
@@ -463,11 +463,14 @@ function trim(versions: Map<string, PostingList>, text: string, number: number):
   return (list.length - kept.length) / 2;
 }
 
-function inRowOrder(keys: readonly string[]): readonly string[] {
-  const order = byPrefix(keys.length, (i) => {
+function inKeyOrder(keys: readonly string[], keyLength: number): readonly string[] {
+  const order = rowOrder(keys.length, keyLength, (i, offset) => {
     const key = keys[i]!;
-    const high = (key.charCodeAt(0) << 16) | (key.charCodeAt(1) << 8) | key.charCodeAt(2);
-    return high * 32 + (key.charCodeAt(3) >> 3);
+    const high =
+      (key.charCodeAt(offset) << 16) |
+      (key.charCodeAt(offset + 1) << 8) |
+      key.charCodeAt(offset + 2);
+    return high * 32 + (key.charCodeAt(offset + 3) >> 3);
   });
   return Array.from(order, (index) => keys[index]!);
 }

@@ -81,12 +81,6 @@ export class BranchFrame {
     const number = nodes.count;
     const start = nodes.add(path, depth, this.rlp.length);
     nodes.bytes.set(this.rlp, start);
-    this.writeHashes(nodes, start);
-    return number;
-  }
-
-  /** Writes the new hashes to the branch that begins at `start`, as far as they are there; the others will be. */
-  writeHashes(nodes: UnhashedNodes, start: number): void {
     for (let rest = this.hashed; rest !== 0; rest &= rest - 1) {
       const child = lowestBit(rest);
       const to = start + this.offsets[child]! + 1;
@@ -98,6 +92,7 @@ export class BranchFrame {
       nodes.refer(this.unhashedChildren[child]!, start + this.offsets[child]! + 1);
     }
     this.unhashed = 0;
+    return number;
   }
 }
 

@@ -30,7 +30,7 @@ import {
   leafLength,
   writeLeaf,
 } from "./node-encoder.ts";
-import { type EntrySink, UNHASHED_LENGTH_MAX, unhashed } from "./unhashed-nodes.ts";
+import { type EntrySink, UNHASHED_LENGTH_MAX, UnhashedNodes } from "./unhashed-nodes.ts";
 
 /** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
 const KEY_BYTES_MAX = 64;
@@ -66,6 +66,9 @@ export type NodeSink = {
  * An extension with an empty path stands for the branch it refers to; branches never move, so they are encoded at once.
  */
 type Subtrie = ShortNode;
+
+/** Nodes of the updates under way. */
+const unhashed = new UnhashedNodes();
 
 /** Instead of a subtrie: a branch that was encoded at its place; it is the last of the nodes without a hash. */
 const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_BYTES };

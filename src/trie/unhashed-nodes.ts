@@ -145,6 +145,3 @@ export class UnhashedNodes {
     for (let node = first; node < end; node++) order[groups[this.#group(node)]!++] = node;
   }
 }
-
-/** Nodes of the updates under way in this thread. */
-export const unhashed = new UnhashedNodes();

@@ -101,10 +101,12 @@ export const i32 = {
   or: binary("i32", 0x72),
   xor: binary("i32", 0x73),
   shl: binary("i32", 0x74),
+  shrS: binary("i32", 0x75),
   shrU: binary("i32", 0x76),
   /** The low half of a 64-bit value. */
   wrap: unary("i64", 0xa7),
   load: load(0x28),
+  load8S: load(0x2c),
   load8: load(0x2d),
   load16: load(0x2f),
   store: store("i32", 0x36),

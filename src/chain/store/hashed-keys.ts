@@ -1,5 +1,5 @@
 import { keccak256 } from "../../primitives/keccak.ts";
-import type { KvReader, KvWriter } from "../../storage/kv.ts";
+import { type KvReader, type KvWriter, prefixRange } from "../../storage/kv.ts";
 import { TABLE, tableKey } from "../../storage/schema.ts";
 
 /** So much of a hash orders the rows; what it is the hash of follows. */
@@ -57,20 +57,18 @@ export function* addressesUnder(reader: KvReader, path: Uint8Array): Generator<H
   yield* keysUnder(reader, Uint8Array.of(TABLE.hashedAddress), path);
 }
 
-/** Addresses whose hash is `start` or after it, with their hashes; rows are read a piece at a time. */
-export function* addressesFrom(reader: KvReader, start: Uint8Array): Generator<Hashed> {
-  let from: Uint8Array = tableKey(TABLE.hashedAddress, start.subarray(0, HASH_PART));
-  const to = Uint8Array.of(TABLE.hashedAddress + 1);
-  for (;;) {
-    const rows = Array.from(reader.range({ from, to, limit: PIECE_ROWS }), ([row]) => row.slice());
-    for (const row of rows) {
-      const key = row.subarray(1 + HASH_PART);
-      const hash = keccak256(key);
-      if (Buffer.compare(hash, start) >= 0) yield { hash, key };
-    }
-    if (rows.length < PIECE_ROWS) return;
-    from = Buffer.concat([rows.at(-1)!, Uint8Array.of(0)]);
-  }
+/** Addresses whose hash is `start` or after it, in the order of the hashes; rows are read a piece at a time. */
+export function addressesFrom(reader: KvReader, start: Uint8Array): Generator<Hashed> {
+  return keysFrom(reader, Uint8Array.of(TABLE.hashedAddress), start);
+}
+
+/** The same for slots of `address`. */
+export function slotsFrom(
+  reader: KvReader,
+  address: Uint8Array,
+  start: Uint8Array,
+): Generator<Hashed> {
+  return keysFrom(reader, tableKey(TABLE.hashedSlot, address), start);
 }
 
 /** The address with this hash. */
@@ -115,6 +113,38 @@ export type HashedKeys = {
 export type Hashed = { readonly hash: Uint8Array; readonly key: Uint8Array };
 
 const NOTHING = new Uint8Array(0);
+
+function* keysFrom(reader: KvReader, prefix: Uint8Array, start: Uint8Array): Generator<Hashed> {
+  let from: Uint8Array = Buffer.concat([prefix, start.subarray(0, HASH_PART)]);
+  const { to } = prefixRange(prefix);
+  /** Keys whose hashes have the same part in their rows: these rows are in the order of the keys. */
+  let equal: Hashed[] = [];
+  for (;;) {
+    const rows = Array.from(reader.range({ from, to, limit: PIECE_ROWS }), ([row]) => row.slice());
+    for (const row of rows) {
+      const key = row.subarray(prefix.length + HASH_PART);
+      const hash = keccak256(key);
+      if (Buffer.compare(hash, start) < 0) continue;
+      if (equal.length > 0 && !hasEqualPart(equal[0]!.hash, hash)) {
+        yield* inOrder(equal);
+        equal = [];
+      }
+      equal.push({ hash, key });
+    }
+    if (rows.length < PIECE_ROWS) break;
+    from = Buffer.concat([rows.at(-1)!, Uint8Array.of(0)]);
+  }
+  yield* inOrder(equal);
+}
+
+function hasEqualPart(a: Uint8Array, b: Uint8Array): boolean {
+  for (let i = 0; i < HASH_PART; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function inOrder(equal: Hashed[]): readonly Hashed[] {
+  return equal.length < 2 ? equal : equal.sort((a, b) => Buffer.compare(a.hash, b.hash));
+}
 
 function* keysUnder(reader: KvReader, prefix: Uint8Array, path: Uint8Array): Generator<Hashed> {
   const from = new Uint8Array(HASH_PART);

@@ -24,14 +24,6 @@ export class StatePrunedError extends NodeError {
   }
 }
 
-/** A value of the index is not the one in the trie of its state: one of the two is damaged. */
-export class StateLeafMismatchError extends NodeError {
-  readonly code = "STORE_STATE_LEAF_MISMATCH";
-  constructor(details: { readonly key: string }) {
-    super(`value of ${details.key} is not the one in the state trie`, details);
-  }
-}
-
 /** Too little space is left to add a block safely. Reads go on, and so do appends once there is space. */
 export class DiskFullError extends NodeError {
   readonly code = "STORE_DISK_FULL";
@@ -48,7 +40,7 @@ export class IndexMismatchError extends NodeError {
   readonly code = "STORE_INDEX_MISMATCH";
 }
 
-/** The changes of a block do not lead to the state root in its header: one of the two is damaged. */
+/** The changes of a block, or the values of a state, do not have the state root in its header: one of the two is damaged. */
 export class StateRootMismatchError extends NodeError {
   readonly code = "STORE_STATE_ROOT_MISMATCH";
   constructor(details: {
@@ -57,9 +49,6 @@ export class StateRootMismatchError extends NodeError {
     readonly stored: Hash;
   }) {
     const { number, computed, stored } = details;
-    super(
-      `changes of block ${number} give state root ${computed}, its header says ${stored}`,
-      details,
-    );
+    super(`state of block ${number} has root ${computed}, its header says ${stored}`, details);
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { renderAppToml } from "../../config/app-toml.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
@@ -15,6 +15,7 @@ import { createEngineGenesis, createEngineKeys } from "../../consensus/cometbft/
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 import { type NetworkFile, readNetworkFile } from "../network-file.ts";
@@ -70,9 +71,9 @@ function joinNetwork(home: string, { engineGenesis, blockTimeMs, peers }: Networ
 
 /** Settings, token secret, key store folder and genesis; files that are there stay. */
 export function makeHome(home: string, genesis: string): void {
-  mkdirSync(home, { recursive: true });
+  makeFolder(home);
   for (const folder of [dirname(appTomlPath(home)), keystorePath(home)]) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     chmodSync(folder, 0o700);
   }
   writeNew(appTomlPath(home), renderAppToml(), 0o644);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   DEV_BALANCE,
@@ -7,6 +7,7 @@ import {
   devAccounts,
 } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import type { Config } from "../config.ts";
 import { DEFAULTS } from "../defaults.ts";
 import { InvalidConfigError } from "../errors.ts";
@@ -40,7 +41,7 @@ export function openDevGenesis(config: DevConfig, storedTimestamp: number | unde
   const text = isNew ? devGenesisText(config) : readFileSync(path, "utf8");
   const genesis = parseGenesis(text);
   if (isNew) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     writeFileSync(path, text, { flag: "wx" });
   } else {
     assertSameGenesis(config, text);

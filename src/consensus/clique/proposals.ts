@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { NodeError } from "../../errors.ts";
 import { type Address, parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES, equalBytes } from "../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { EPOCH_BLOCKS, isMeaningful, type Snapshot, type Vote } from "./snapshot.ts";
 
@@ -80,7 +81,7 @@ function write(path: string, votes: readonly Vote[]): void {
     candidate,
     { authorize, publicKey: bytesToHex(publicKey) },
   ]);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   replaceFile(path, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`, 0o600);
 }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { isPrivateKey } from "../../crypto/secp256k1.ts";
 import { NodeError } from "../../errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { engineChainId } from "../chain-start.ts";
 import type { Signer } from "../clique/snapshot.ts";
@@ -77,7 +78,7 @@ export function readStartingSet(directory: string): StartingSet {
 /** Keys and signing state where there are none. @param privateKey of the validator; random if not given */
 export function createEngineKeys(directory: string, privateKey?: Uint8Array): void {
   for (const folder of ["config", "data"]) {
-    mkdirSync(join(directory, folder), { recursive: true, mode: 0o700 });
+    makeFolder(join(directory, folder));
   }
   createOnce(nodeKeyPath(directory), json(nodeKeyFile(randomBytes(32))));
   createOnce(validatorKeyPath(directory), json(validatorKeyFile(privateKey ?? randomPrivateKey())));

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Snapshot } from "../application.ts";
 import { describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
@@ -47,7 +48,7 @@ export class SnapshotFiles {
   async write(height: number, chunks: AsyncIterable<Uint8Array>): Promise<number> {
     const unfinished = join(this.#directory, UNFINISHED);
     rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+    makeFolder(unfinished);
     let bytes = 0;
     try {
       const hashes: Uint8Array[] = [];

@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../../storage/make-folder.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 
 /**
@@ -18,7 +19,7 @@ export class ForkCache {
   constructor(path: string, bytesMax: number) {
     this.#path = path;
     this.#bytesMax = bytesMax;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     if (!existsSync(path)) return;
     const lines = readFileSync(path, "utf8").split("\n");
     // What follows the last line break was not written whole.

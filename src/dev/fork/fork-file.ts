@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseAddress } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { bytesToHex, hexToBytes } from "../../primitives/hex.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { decodeHeader, encodeHeader } from "../../types/header-codec.ts";
 import type { ForkPoint } from "./fork-point.ts";
@@ -44,7 +45,7 @@ export function loadForkChoice(path: string): ForkChoice | undefined {
 }
 
 export function storeForkChoice(path: string, choice: ForkChoice): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   replaceFile(path, `${JSON.stringify(fileOf(choice), undefined, 2)}\n`, 0o600);
 }
 

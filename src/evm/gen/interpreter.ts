@@ -8,6 +8,7 @@ import type { Rules } from "../rules.ts";
 import { exportRuntime } from "./compiled/runtime-links.ts";
 import { type Build, Loop, takeSlice } from "./loop.ts";
 import { emitOpcode } from "./opcodes/opcode-emitters.ts";
+import { defineFrames } from "./runtime/frames.ts";
 import { defineRuntime, type Runtime } from "./runtime/runtime.ts";
 
 export type InterpreterOptions = {
@@ -39,8 +40,8 @@ export function emitInterpreter(
   module.export("hasBalance", journal.hasBalance);
   module.export("isEmpty", journal.isEmpty);
   module.export("keccak", runtime.keccak);
-  module.export("copy", runtime.copies.copy);
-  module.export("copyFrame", runtime.copies.copyFrame);
+  const frames = defineFrames(module, runtime.copies);
+  for (const [name, ref] of Object.entries(frames)) module.export(name, ref);
   if (build === "fast") exportRuntime(module, runtime);
   return module.bytes();
 }

@@ -103,16 +103,21 @@ export function equalWords(a: Operand, b: Operand, aOffset = 0, bOffset = 0): Co
   return i32.eqz(v128.anyTrue(v128.or(differing(0), differing(16))));
 }
 
+const HALF_MASK = 0xffffffffn;
+
 /** The high half of the 128-bit product x·y, from four products of 32 bits. */
 export function multiplyHigh(f: FunctionBuilder, x: Operand, y: Operand): Code {
-  const mask = 0xffffffffn;
-  const xLow = f.i64(i64.and(x, mask));
-  const xHigh = f.i64(i64.shrU(x, 32n));
-  const yLow = f.i64(i64.and(y, mask));
-  const yHigh = f.i64(i64.shrU(y, 32n));
+  const [xLow, xHigh] = halvesOf(f, x);
+  const [yLow, yHigh] = halvesOf(f, y);
   const middle = f.i64(i64.add(i64.mul(xHigh, yLow), i64.shrU(i64.mul(xLow, yLow), 32n)));
   return i64.add(
     i64.add(i64.mul(xHigh, yHigh), i64.shrU(middle, 32n)),
-    i64.shrU(i64.add(i64.mul(xLow, yHigh), i64.and(middle, mask)), 32n),
+    i64.shrU(i64.add(i64.mul(xLow, yHigh), i64.and(middle, HALF_MASK)), 32n),
   );
+}
+
+/** The low and the high 32 bits. */
+function halvesOf(f: FunctionBuilder, x: Operand): readonly [Operand, Operand] {
+  if (typeof x === "bigint") return [x & HALF_MASK, x >> 32n];
+  return [f.i64(i64.and(x, HALF_MASK)), f.i64(i64.shrU(x, 32n))];
 }

@@ -147,6 +147,10 @@ export const QUOTIENT = 0x1100;
 export const REMAINDER = 0x1180;
 export const POWER = 0x1200;
 export const BASE = 0x1240;
+/** Slots of a divisor's two leading limbs, shifted until the top bit is set, and their reciprocal */
+export const RECIPROCALS = 0x1280;
+export const RECIPROCALS_BITS = 4;
+export const RECIPROCAL_SIZE = 24;
 /** The 25 lanes of Keccak's state, those after every other round, and the parities of their columns */
 export const KECCAK_STATE = 0x1600;
 export const KECCAK_NEXT_STATE = 0x1700;

@@ -1,4 +1,5 @@
 import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import type { Precompile } from "../evm.ts";
 import type { State } from "../state.ts";
 import type { CodeCache } from "./code-cache.ts";
@@ -27,6 +28,8 @@ export type WarmSet = {
 export class Records {
   readonly #memory: LinearMemory;
   #addresses: (Address | undefined)[] = [];
+  /** Keys of slots that were read from the state */
+  #slots: (Hash | undefined)[] = [];
   #named: Address | undefined;
   #state!: State;
   #codes!: CodeCache;
@@ -52,6 +55,7 @@ export class Records {
     this.#precompiles = options.precompiles;
     this.#hasDelegations = options.hasDelegations;
     this.#addresses = [];
+    this.#slots = [];
     this.#named = undefined;
     const memory = this.#memory;
     memory.bytes.fill(0, INDEX, INDEX + INDEX_SLOTS_MIN * 4);
@@ -70,6 +74,12 @@ export class Records {
       this.#addresses[index] = address;
     }
     return address;
+  }
+
+  /** As `addressOf`, for the accounts of this execution; also when the next one has begun. */
+  lastingAddressOf(): (account: number) => Address {
+    const addresses = this.#addresses;
+    return (account) => addresses[(account - RECORDS) / RECORD_SIZE]!;
   }
 
   /** While `find` runs, a new account is known to be `address` and need not be spelt from its key. */
@@ -116,6 +126,7 @@ export class Records {
   #loadSlot(entry: number, address: Address): void {
     const memory = this.#memory;
     const slot = memory.hash(entry + record.key);
+    this.#slots[(entry - RECORDS) / RECORD_SIZE] = slot;
     if (this.#warm.slots.size > 0 && this.#warm.slots.get(address)?.has(slot)) {
       memory.set32(entry + record.flags, flag.warm);
     }
@@ -149,7 +160,7 @@ export class Records {
     for (let entry = RECORDS; entry < end; entry += RECORD_SIZE) {
       const owner = memory.get32(entry + record.owner);
       if (owner === 0 || owner & TRANSIENT || !this.#isChanged(entry)) continue;
-      const slot = memory.hash(entry + record.key);
+      const slot = this.#slots[(entry - RECORDS) / RECORD_SIZE]!;
       state.setStorage(this.addressOf(owner), slot, memory.word(entry + record.value));
     }
   }

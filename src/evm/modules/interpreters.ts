@@ -19,8 +19,10 @@ export type Interpreter = {
   hasBalance(record: number, value: number): number;
   isEmpty(record: number): number;
   keccak(bytes: number, size: number, target: number): void;
-  copy(to: number, from: number, size: number): void;
-  copyFrame(to: number, from: number): void;
+  pushFrame(saved: number, snapshot: number): void;
+  beginCall(saved: number, snapshot: number): void;
+  popFrame(saved: number, outcome: number, output: number, outputSize: number): void;
+  endRequest(outcome: number, output: number, outputSize: number): void;
 };
 
 /** What it imports, as `gen/runtime.ts` declares it. */

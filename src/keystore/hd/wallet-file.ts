@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "../../primitives/address.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import { InvalidKeyFileError, LooseKeyFileError } from "../errors.ts";
 import type { Box, Seal } from "./sealed.ts";
@@ -101,7 +102,7 @@ export class WalletDirectory {
 
   /** A crash leaves the old file or the new one; durable when it returns. */
   #replace(name: string, text: string): void {
-    mkdirSync(this.#path, { recursive: true, mode: 0o700 });
+    makeFolder(this.#path);
     chmodSync(this.#path, 0o700);
     replaceFile(join(this.#path, name), text, 0o600);
   }

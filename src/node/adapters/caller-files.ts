@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, normalize, relative } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { AdminError, FileNameError } from "../../rpc/admin/errors.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 
 /**
  * Files that callers may name. A relative name means a file below the home's `debug` folder; an absolute one is rejected unless
@@ -43,9 +44,9 @@ export function createCallerFiles({ home, files }: Pick<Config, "home" | "files"
   return {
     forWriting(name) {
       const path = pathOf(name);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolder(folder);
       assertNoLinks(folder, dirname(path));
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       assertInside(path);
       if (lstatSync(path, { throwIfNoEntry: false })) {
         throw new AdminError("location would overwrite an existing file");

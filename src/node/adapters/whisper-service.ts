@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { whisperIdentitiesPath } from "../../config/home.ts";
@@ -11,6 +11,7 @@ import { startTransport, type WhisperTransport } from "../../shh/peers/libp2p-tr
 import { PeerSet } from "../../shh/peers/peer-set.ts";
 import type { Work } from "../../shh/proof-of-work.ts";
 import { Whisper } from "../../shh/whisper.ts";
+import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -179,7 +180,7 @@ function identityFile(path: string): IdentityFile {
   return {
     read: () => (existsSync(path) ? readFileSync(path) : undefined),
     replace(content) {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       replaceFile(path, content, 0o600);
     },
   };

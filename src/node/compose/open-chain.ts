@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
@@ -90,6 +90,10 @@ export function openChain(
     throw new ForkUnsupportedError("this home holds a forked chain, which only start can open", {
       home: config.home,
     });
+  }
+  // Before anything is made in a home whose name may be a mistake.
+  if (!config.dev && !existsSync(genesisPath(config.home))) {
+    throw new HomeNotInitialisedError({ home: config.home });
   }
   const alias = fork?.aliasRoot ?? ((trie: StateTrie) => trie);
   const caches = divideCacheSize(config.cache.bytes);
@@ -208,14 +212,6 @@ function genesisOf(
     const first = store.base() === 0 ? store.headerAt(0) : undefined;
     return { genesis: openDevGenesis(config, first?.timestamp) };
   }
-  try {
-    const text = readFileSync(genesisPath(config.home), "utf8");
-    return {
-      genesis: parseGenesis(text),
-      digest: openGenesisDigest(dataPath(config.home), text),
-    };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new HomeNotInitialisedError({ home: config.home });
-  }
+  const text = readFileSync(genesisPath(config.home), "utf8");
+  return { genesis: parseGenesis(text), digest: openGenesisDigest(dataPath(config.home), text) };
 }

@@ -162,6 +162,10 @@ function storedChoice(config: Config): ForkChoice | undefined {
 async function newChoice(config: Config): Promise<ForkChoice> {
   const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
+  if (urls.length === 0 && forkBlock !== null) {
+    const key = "dev.fork-block";
+    throw new InvalidConfigError(`${key}: name the chain with --fork-url as well`, { key });
+  }
   if (urls.length === 0) return null;
   assertForkable(config);
   const hasFiles = !isInMemory(config);

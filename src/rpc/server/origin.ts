@@ -32,8 +32,11 @@ export function isHostAllowed(host: string | undefined, allowed: readonly string
 /** A rule for one of these without a port means every port: front ends under development move between ports. */
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
+/** The name of a program. A browser sends an origin with its scheme, or `null`. */
+const PROGRAM_NAME = /^(?!null$)[\w.-]+$/;
+
 /**
- * True when a page of this Origin may call. Rules: `*`, an origin, `scheme://*` (any host), `scheme://host:*` (any port).
+ * True when a page of this Origin may call, or the header names a program, as Titanoboa's does. Rules: `*`, an origin, `scheme://*` (any host), `scheme://host:*` (any port).
  * A page served by this very listener may always call it.
  */
 export function isOriginAllowed(
@@ -42,7 +45,9 @@ export function isOriginAllowed(
   allowed: readonly string[],
 ): boolean {
   if (origin === undefined || allowed.includes("*")) return true;
-  const match = ORIGIN.exec(origin.toLowerCase());
+  const lowerCase = origin.toLowerCase();
+  if (PROGRAM_NAME.test(lowerCase)) return true;
+  const match = ORIGIN.exec(lowerCase);
   if (!match) return false;
   const [own, scheme, name, port] = match;
   if ((scheme === "http" || scheme === "https") && own === `${scheme}://${host?.toLowerCase()}`) {

@@ -219,6 +219,7 @@ test("HTTP: a page may call only if its Origin is listed or its own", async () =
     "http://localhost:3000",
     "http://localhost",
     "chrome-extension://abcdef",
+    "Titanoboa",
     http,
   ]) {
     const { status, headers } = await sendHttp(http, echo, { origin });
@@ -226,6 +227,8 @@ test("HTTP: a page may call only if its Origin is listed or its own", async () =
   }
   for (const origin of [
     "null",
+    "Null",
+    "app.example:443",
     "https://evil.example",
     "https://app.example.evil",
     "https://app.example:444",

@@ -6,7 +6,7 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import { ByteReader } from "../../../storage/byte-io.ts";
 import { type Kv, KvMissingRowError, type KvWriter, type MissingRow } from "../../../storage/kv.ts";
 import { LogCorruptionError, LogReader } from "../../../storage/log-reader.ts";
-import { byPrefix, keyPrefix } from "../../../storage/row-order.ts";
+import { byPrefix, inRowOrder, keyPrefix } from "../../../storage/row-order.ts";
 import {
   assertKnownFormat,
   INDEX_FORMAT,
@@ -326,10 +326,13 @@ export class BlockIndex {
     const { number } = header;
     const rootKey = stateRootKey(header.stateRoot);
     this.writeBlock(writer, block);
-    for (const row of inKeyOrder(rows.accounts)) {
+    // A B-tree takes neighbours one after the other in less time than rows in any order.
+    for (const row of inRowOrder(rows.accounts, ({ key }) => key)) {
       this.accounts.write(writer, number, placed(row, position));
     }
-    for (const row of rows.slots) this.slots.write(writer, number, placed(row, position));
+    for (const row of inRowOrder(rows.slots, ({ key }) => key)) {
+      this.slots.write(writer, number, placed(row, position));
+    }
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     if (writer.get(rootKey) === undefined) writer.put(rootKey, varints(number));
     writeApplied(writer, { number, hash, end });
@@ -355,8 +358,8 @@ export class BlockIndex {
   }
 
   /** Removes the row of a transaction of block `number`; a later block may have included it too. */
-  removeTransaction(writer: KvWriter, hash: Hash, number: number): void {
-    const key = tableKey(TABLE.transaction, hashToBytes(hash));
+  removeTransaction(writer: KvWriter, hash: Uint8Array, number: number): void {
+    const key = tableKey(TABLE.transaction, hash);
     if (readVarint(writer.get(key)) === number) writer.remove(key);
   }
 
@@ -582,12 +585,6 @@ export class BlockIndex {
     this.#mergeKeys = 0;
     this.trieNodes.endMerge();
   }
-}
-
-/** A B-tree takes neighbours one after the other in less time than rows in any order. */
-function inKeyOrder(rows: readonly ChangeRow[]): readonly ChangeRow[] {
-  const order = byPrefix(rows.length, (i) => keyPrefix(rows[i]!.key));
-  return Array.from(order, (index) => rows[index]!);
 }
 
 function placed({ key, value, offset }: ChangeRow, position: number) {

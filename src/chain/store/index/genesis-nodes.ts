@@ -1,4 +1,5 @@
-import { keccak256 } from "../../../primitives/keccak.ts";
+import { keccak256, keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
+import { allocateShared } from "../../../primitives/slab.ts";
 import type { KvLoad, SortedRows } from "../../../storage/kv.ts";
 import { HASH_LENGTH } from "../../../trie/node.ts";
 import type { NodeSink } from "../../../trie/trie-update.ts";
@@ -28,32 +29,24 @@ export class GenesisNodes {
   }
 
   /** Receives the nodes of the trie of `owner`, as in TrieNodeReader. */
-  sinkOf(owner: Uint8Array): Omit<NodeSink, "replace"> {
+  sinkOf(owner: Uint8Array): Pick<NodeSink, "add"> {
     const nodes = owner.length === 0 ? this.#accountNodes : this.#storageNodes;
     const isEarly = owner.length === 0 || owner[0]! <= PATH_END;
-    const put = (place: Uint8Array, hash: Uint8Array, rlp: Uint8Array): void => {
-      const { key, value } = firstNodeRow(owner, place, hash, rlp);
-      nodes.put(key, value);
-      if (place.length > HISTORY_DEPTH) return;
-      const version = wholeVersionRow(owner, place, 0, rlp);
-      if (isEarly) this.#early.push(version);
-      else this.#versions.put(version.key, version.value);
-    };
     return {
-      add(path, depth, rlp, length) {
-        const bytes = rlp.subarray(0, length);
-        const hash = keccak256(bytes);
-        put(path.subarray(0, depth), hash, bytes);
+      add: (path, depth, rlp, length) => {
+        const hash = allocateShared(HASH_LENGTH);
+        const bytes = length === rlp.length ? rlp : rlp.subarray(0, length);
+        if (rlp === keccakMessage) keccak256Message(length, hash, 0);
+        else hash.set(keccak256(bytes));
+        const place = path.subarray(0, depth);
+        const { key, value } = firstNodeRow(owner, place, hash, bytes);
+        nodes.put(key, value);
+        if (depth <= HISTORY_DEPTH) {
+          const version = wholeVersionRow(owner, place, 0, bytes);
+          if (isEarly) this.#early.push(version);
+          else this.#versions.put(version.key, version.value);
+        }
         return hash;
-      },
-      addHashed(bytes, pathStart, depth, length) {
-        const hashStart = pathStart + depth;
-        const rlpStart = hashStart + HASH_LENGTH;
-        put(
-          bytes.subarray(pathStart, hashStart),
-          bytes.subarray(hashStart, rlpStart),
-          bytes.subarray(rlpStart, rlpStart + length),
-        );
       },
     };
   }

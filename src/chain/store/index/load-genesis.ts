@@ -4,7 +4,7 @@ import { LogReader } from "../../../storage/log-reader.ts";
 import { byKey } from "../../../storage/row-order.ts";
 import { TABLE, tableKey } from "../../../storage/schema.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
-import { TRIE_KEY_LENGTH } from "../../../trie/build-trie.ts";
+import { TRIE_KEY_LENGTH } from "../../../trie/trie-builder.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 import { HASH_PART, writeHashedAddress, writeHashedSlot } from "../hashed-keys.ts";
 import { buildStateTrie, type StateKeys, stateKeys } from "../nodes/build-state-trie.ts";

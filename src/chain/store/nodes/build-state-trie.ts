@@ -2,8 +2,8 @@ import { hashToBytes } from "../../../primitives/hash.ts";
 import { keccak256Message, keccakMessage } from "../../../primitives/keccak.ts";
 import { EMPTY_CODE_HASH } from "../../../state/account.ts";
 import { byKey } from "../../../storage/row-order.ts";
-import { buildTrie, TRIE_KEY_LENGTH } from "../../../trie/build-trie.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { TRIE_KEY_LENGTH, TrieBuilder } from "../../../trie/trie-builder.ts";
 import type { NodeSink } from "../../../trie/trie-update.ts";
 import type { StateEntries } from "../../records/state-entries.ts";
 
@@ -51,7 +51,7 @@ export function stateKeys(entries: StateEntries): StateKeys {
 export function buildStateTrie(
   entries: StateEntries,
   keys: StateKeys,
-  sinkOf: (owner: Uint8Array) => Omit<NodeSink, "replace">,
+  sinkOf: (owner: Uint8Array) => Pick<NodeSink, "add">,
 ): Uint8Array {
   const slotValue = new Uint8Array(SLOT_VALUE_LENGTH_MAX);
   const accountValue = new Uint8Array(ACCOUNT_LENGTH_MAX);
@@ -60,25 +60,23 @@ export function buildStateTrie(
     if (entries.firstSlot(index) === entries.firstSlot(index + 1)) return EMPTY_TRIE_ROOT_BYTES;
     const start = index * TRIE_KEY_LENGTH;
     const owner = keys.addresses.slice(start, start + TRIE_KEY_LENGTH);
-    const leaves = {
-      ...{ keys: keys.slots, order: keys.slotOrder(index) },
-      valueOf: (slot: number) =>
-        slotValue.subarray(0, writeNumber(entries.slotValue(slot), slotValue, 0)),
-    };
-    return buildTrie(leaves, sinkOf(owner));
+    const trie = new TrieBuilder(sinkOf(owner));
+    const order = keys.slotOrder(index);
+    for (let i = 0; i < order.length; i++) {
+      const slot = order[i]!;
+      const length = writeNumber(entries.slotValue(slot), slotValue, 0);
+      trie.add(keys.slots, slot * TRIE_KEY_LENGTH, slotValue.subarray(0, length));
+    }
+    return trie.finish();
   };
 
-  return buildTrie(
-    {
-      ...{ keys: keys.addresses, order: keys.order },
-      valueOf(index) {
-        const storageRoot = storageRootOf(index);
-        const length = writeAccount(entries.account(index), storageRoot, accountValue);
-        return accountValue.subarray(0, length);
-      },
-    },
-    sinkOf(new Uint8Array(0)),
-  );
+  const trie = new TrieBuilder(sinkOf(new Uint8Array(0)));
+  for (let i = 0; i < keys.order.length; i++) {
+    const index = keys.order[i]!;
+    const length = writeAccount(entries.account(index), storageRootOf(index), accountValue);
+    trie.add(keys.addresses, index * TRIE_KEY_LENGTH, accountValue.subarray(0, length));
+  }
+  return trie.finish();
 }
 
 /** Writes RLP([nonce, balance, storageRoot, codeHash]) of an account value to `out`; its length. */

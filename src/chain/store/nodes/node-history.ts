@@ -156,24 +156,14 @@ export class NodeHistory {
 
   /** Removes the versions of block `number` at all places on the way to `key` in the trie of `owner`. */
   removeVersions(writer: KvWriter, owner: Uint8Array, key: Uint8Array, number: number): void {
-    const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
-    for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
-      writer.remove(versionKey(owner, path.subarray(0, depth), number));
-    }
+    for (const path of historyPaths(key)) writer.remove(versionKey(owner, path, number));
   }
 
   /**
-   * Removes versions up to block `last` at all places on the way to `key` in the trie of `owner`; the newest of them is written whole.
-   * Nothing happens at a place where that was done before.
+   * Removes versions up to block `last` at the place `path` of the trie of `owner`; the newest of them is written whole.
+   * Nothing happens where that was done before.
    */
-  prune(writer: KvWriter, owner: Uint8Array, key: Uint8Array, last: number): void {
-    const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
-    for (let depth = 0; depth <= HISTORY_DEPTH; depth++) {
-      this.#prunePlace(writer, owner, path.subarray(0, depth), last);
-    }
-  }
-
-  #prunePlace(writer: KvWriter, owner: Uint8Array, path: Uint8Array, last: number): void {
+  prune(writer: KvWriter, owner: Uint8Array, path: Uint8Array, last: number): void {
     const range = { from: versionKey(owner, path, 0), to: versionKey(owner, path, last + 1) };
     const old = Array.from(writer.range(range));
     const newest = old.pop();
@@ -244,6 +234,12 @@ export class NodeHistory {
     }
     return undefined;
   }
+}
+
+/** The paths of all nodes on the way to `key` whose versions are stored. */
+export function historyPaths(key: Uint8Array): readonly Uint8Array[] {
+  const path = Uint8Array.of(key[0]! >> 4, key[0]! & 15);
+  return Array.from({ length: HISTORY_DEPTH + 1 }, (_, depth) => path.subarray(0, depth));
 }
 
 /** The row of the version that block `number` made of the node at `path`. */

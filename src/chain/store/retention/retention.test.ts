@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { TABLE, tableKey } from "../../../storage/schema.ts";
 import { ArchiveModel } from "../../testing/archive-model.ts";
 import { createMemoryDisk } from "../../testing/memory-disk.ts";
 import { RandomChain } from "../../testing/random-chain.ts";
+import { writeHashedAddress } from "../hashed-keys.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import type { RetentionOptions } from "./retention.ts";
 
@@ -89,6 +91,33 @@ describe("Retention", () => {
     grow(again, chain, model, 30);
     runDeferred(disk);
     model.assertEqual(again);
+  });
+
+  test("no segment of the log goes where the index has another state than the chain", () => {
+    const disk = createMemoryDisk();
+    const failures: unknown[] = [];
+    const store = disk.open({
+      retention: { blocks: 10, ...SLICES },
+      onPruningFailure: (error) => failures.push(error),
+    });
+    const model = new ArchiveModel();
+    const chain = new RandomChain(5);
+    grow(store, chain, model, 2);
+    disk.index.transaction((writer) => {
+      const balance = Uint8Array.of(1, 0, 1);
+      writer.put(tableKey(TABLE.account, new Uint8Array(20)), balance);
+      writer.put(tableKey(TABLE.accountHistory, new Uint8Array(20)), new Uint8Array(0));
+      writeHashedAddress(writer, new Uint8Array(20));
+    });
+    for (let i = 0; i < 60; i++) {
+      grow(store, chain, model, 5);
+      runDeferred(disk);
+    }
+    assert.deepEqual(
+      failures.map((error) => (error as { readonly code?: unknown }).code),
+      ["STORE_STATE_ROOT_MISMATCH"],
+    );
+    assert.ok(disk.log.list().includes("0000000000000000.log"));
   });
 
   test("with random blocks, prunings, rollbacks, restarts and rebuilds the store is equal to a naive archive", () => {

@@ -23,6 +23,8 @@ const VERSION = 1;
 const END_LENGTH = 2 + 8 + 32;
 /** A part is written when its entries take about so many bytes. */
 const PART_BYTES = 256 << 10;
+/** Synced together: some milliseconds of most disks, where all at the end would be a pause that grows with the state. */
+const SYNC_BYTES = 1 << 20;
 /** An account, and a slot, with what is written around them; an upper bound. */
 const ACCOUNT_BYTES = 128;
 const SLOT_BYTES = 70;
@@ -117,6 +119,7 @@ export class StateFileWriter {
   #codes = new Map<Hash, Uint8Array>();
   #partBytes = 0;
   #size: number;
+  #synced = 0;
 
   constructor(directory: LogDirectory, target: StateFile, codeOf: (codeHash: Hash) => Uint8Array) {
     this.#directory = directory;
@@ -170,6 +173,10 @@ export class StateFileWriter {
     part.byte(VERSION);
     writeChanges(part, { accounts: this.#accounts, codes: this.#codes }, new Set());
     this.#append(part.finish());
+    if (this.#size - this.#synced >= SYNC_BYTES) {
+      this.#file.sync();
+      this.#synced = this.#size;
+    }
     this.#accounts = [];
     this.#codes = new Map();
     this.#partBytes = 0;

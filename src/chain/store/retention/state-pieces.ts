@@ -1,18 +1,20 @@
 import { type Address, addressFromBytes } from "../../../primitives/address.ts";
-import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
-import { type Hash, hashFromBytes } from "../../../primitives/hash.ts";
+import { bytesToBigint, concatBytes, equalBytes } from "../../../primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../../primitives/hash.ts";
 import type { Account } from "../../../state/account.ts";
-import type { StateReader } from "../../../state/reader.ts";
-import { encodeTrieAccount, storageRootOf } from "../../../state/trie-account.ts";
+import { encodeTrieAccount } from "../../../state/trie-account.ts";
 import { encodeSlotValue } from "../../../state/trie-slot.ts";
 import type { KvReader } from "../../../storage/kv.ts";
-import { packNibbles } from "../../../trie/nibbles.ts";
-import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import { addressesUnder, type Hashed, slotsUnder } from "../hashed-keys.ts";
-import { trieLeaves } from "../nodes/walk-trie.ts";
-import { StateLeafMismatchError } from "../store-errors.ts";
+import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
+import { TrieBuilder } from "../../../trie/trie-builder.ts";
+import { decodeAccount } from "../../records/changes-record.ts";
+import { addressesFrom, slotsFrom } from "../hashed-keys.ts";
+import { StateRootMismatchError } from "../store-errors.ts";
 
-const SLOTS_MAX = 1_000;
+/** Slots looked at for one piece: a millisecond of work. */
+const SLOTS_MAX = 200;
+const FIRST_HASH = new Uint8Array(32);
 
 /** An account with some of its slots. */
 export type StatePiece = {
@@ -21,54 +23,60 @@ export type StatePiece = {
   readonly storage: ReadonlyMap<Hash, bigint>;
 };
 
+export type StateTables = {
+  readonly kv: KvReader;
+  readonly accounts: Pick<VersionedTable, "at">;
+  readonly slots: Pick<VersionedTable, "at">;
+};
+
 /**
- * All of a state in the order of its trie; an account with more than 1,000 slots is in several pieces. Every value is compared with its
- * leaf of the trie, so what this yields is the state of `root`.
- * @param source.nodes of `root`
- * @throws StateLeafMismatchError, MissingTrieNodeError
+ * All of the state after block `number` in the order of its trie; an account with many slots is in several pieces, and undefined comes
+ * for a key without a value. The blocks up to that one must be merged. Ends only where the root of what it gave is `root`.
+ * @throws StateRootMismatchError
  */
 export function* statePieces(
-  {
-    kv,
-    nodes,
-    state,
-  }: {
-    readonly kv: KvReader;
-    readonly nodes: TrieNodeReader;
-    readonly state: Pick<StateReader, "account" | "storage">;
-  },
-  root: Uint8Array,
-): Generator<StatePiece> {
-  for (const { path, value } of trieLeaves(nodes, EMPTY_BYTES, root)) {
-    const hash = packNibbles(path);
-    const key = preimageOf(hash, addressesUnder(kv, path));
-    const address = addressFromBytes(key);
-    const account = state.account(address);
-    const storageRoot = storageRootOf(value);
-    if (account === undefined || !equalBytes(encodeTrieAccount(account, storageRoot), value)) {
-      throw new StateLeafMismatchError({ key: address });
+  tables: StateTables,
+  number: number,
+  root: Hash,
+): Generator<StatePiece | undefined> {
+  const trie = new TrieBuilder(HASH_ONLY);
+  for (const { hash, key } of addressesFrom(tables.kv, FIRST_HASH)) {
+    const value = tables.accounts.at(key, number);
+    if (value === undefined) {
+      yield undefined;
+      continue;
     }
-    let storage = new Map<Hash, bigint>();
-    for (const leaf of trieLeaves(nodes, hash, storageRoot)) {
-      const slot = hashFromBytes(
-        preimageOf(packNibbles(leaf.path), slotsUnder(kv, key, leaf.path)),
-      );
-      const stored = state.storage(address, slot);
-      const encoded = encodeSlotValue(stored);
-      if (encoded === undefined || !equalBytes(encoded, leaf.value)) {
-        throw new StateLeafMismatchError({ key: `${address} ${slot}` });
-      }
-      storage.set(slot, stored);
-      if (storage.size < SLOTS_MAX) continue;
-      yield { address, account, storage };
-      storage = new Map();
-    }
-    yield { address, account, storage };
+    const account = decodeAccount(value);
+    const storageRoot = yield* slotPieces(tables, number, { key, account });
+    trie.add(hash, 0, encodeTrieAccount(account, storageRoot));
   }
+  const computed = trie.finish();
+  if (equalBytes(computed, hashToBytes(root))) return;
+  throw new StateRootMismatchError({ number, computed: hashFromBytes(computed), stored: root });
 }
 
-/** @throws StateLeafMismatchError */
-function preimageOf(hash: Uint8Array, candidates: Iterable<Hashed>): Uint8Array {
-  for (const { key } of candidates) return key;
-  throw new StateLeafMismatchError({ key: hashFromBytes(hash) });
+/** The pieces of one account; returns the root of its storage. */
+function* slotPieces(
+  { kv, slots }: StateTables,
+  number: number,
+  { key, account }: { readonly key: Uint8Array; readonly account: Account },
+): Generator<StatePiece, Uint8Array> {
+  const address = addressFromBytes(key);
+  const trie = new TrieBuilder(HASH_ONLY);
+  let storage = new Map<Hash, bigint>();
+  let count = 0;
+  for (const { hash, key: slot } of slotsFrom(kv, key, FIRST_HASH)) {
+    const stored = slots.at(concatBytes(key, slot), number);
+    const value = stored === undefined ? 0n : bytesToBigint(stored);
+    const leaf = encodeSlotValue(value);
+    if (leaf !== undefined) {
+      trie.add(hash, 0, leaf);
+      storage.set(hashFromBytes(slot), value);
+    }
+    if (++count % SLOTS_MAX > 0) continue;
+    yield { address, account, storage };
+    storage = new Map();
+  }
+  yield { address, account, storage };
+  return trie.finish();
 }

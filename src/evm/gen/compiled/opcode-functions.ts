@@ -6,6 +6,7 @@ import { frame } from "../../memory/layout.ts";
 import type { Opcode } from "../../opcodes.ts";
 import { Loop } from "../loop.ts";
 import { emitOpcode } from "../opcodes/opcode-emitters.ts";
+import { product } from "../runtime/long-arithmetic.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { multiplyHigh } from "../words.ts";
 
@@ -25,6 +26,7 @@ export class OpcodeFunctions {
   readonly #module: ModuleBuilder;
   readonly #runtime: Runtime;
   #multiplyHigh: FunctionRef | undefined;
+  #multiply: FunctionRef | undefined;
   readonly #functions = new Map<string, FunctionRef>();
 
   constructor(module: ModuleBuilder, runtime: Runtime) {
@@ -38,6 +40,19 @@ export class OpcodeFunctions {
       f.return(multiplyHigh(f, a!, b!)),
     );
     return this.#multiplyHigh;
+  }
+
+  /** The product of two words, given and returned in variables. */
+  get multiply(): FunctionRef {
+    this.#multiply ??= this.#module.define(
+      Array.from({ length: 8 }, () => "i64"),
+      Array.from({ length: 4 }, () => "i64"),
+      (f, ...limbs) => {
+        const result = product(f, limbs.slice(0, 4), limbs.slice(4));
+        f.return(...result.map((limb) => i64.of(limb)));
+      },
+    );
+    return this.#multiply;
   }
 
   functionOf(opcode: Opcode): FunctionRef {

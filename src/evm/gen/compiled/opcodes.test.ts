@@ -27,6 +27,9 @@ const WORDS = [
     (1n << 256n) - (1n << 64n),
     0x0102030405060708n << 100n,
   ],
+  // Divisors and factors of real contracts, and words without a 0 among their limbs
+  ...[10_000n, 10n ** 18n, 0xff_f2e5_0f5f_6569_32efn << 64n, (1n << 112n) - 1n, 2n ** 255n - 19n],
+  ...[0xf1e2d3c4b5a697887766554433221100f1e2d3c4b5a6978877665544332211ffn],
 ];
 
 /** How the words come onto the stack: as constants, unknown, or unknown below 2^64. */

@@ -2,15 +2,13 @@ import { COPY_WORD_GAS } from "../../../params/gas.ts";
 import { i32, i64, memory, v128 } from "../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { frame, WORD } from "../../memory/layout.ts";
+import { WORD } from "../../memory/layout.ts";
 import { isSmall, limb } from "../words.ts";
 import type { GasFunctions } from "./gas.ts";
 
 export type CopyFunctions = {
   /** copy(to, from, size): the ranges may overlap */
   readonly copy: FunctionRef;
-  /** copyFrame(to, from): the registers of a frame */
-  readonly copyFrame: FunctionRef;
   /** copyGas(gas, offset, size): for a copy to memory; the arguments are addresses of words */
   readonly copyGas: FunctionRef;
   /** copyPadded(target, source, sourceSize, offset, size): as if zeros followed `source`; `offset` is the address of a word */
@@ -53,9 +51,5 @@ export function defineCopies(module: ModuleBuilder, gas: GasFunctions): CopyFunc
     );
   });
 
-  const copyFrame = module.define(["i32", "i32"], [], (f, to, from) => {
-    for (let at = 0; at < frame.size; at += 16) f.do(v128.store(to!, v128.load(from!, at), at));
-  });
-
-  return { copy, copyFrame, copyGas, copyPadded };
+  return { copy, copyGas, copyPadded };
 }

@@ -1,7 +1,14 @@
 import { type Code, i32, i64, type Local, type Operand } from "../../../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../../../wasm/function.ts";
 import type { ModuleBuilder } from "../../../wasm/module.ts";
-import { NORMALISED_NUMERATOR, QUOTIENT, REMAINDER } from "../../memory/layout.ts";
+import {
+  NORMALISED_NUMERATOR,
+  QUOTIENT,
+  RECIPROCAL_SIZE,
+  RECIPROCALS,
+  RECIPROCALS_BITS,
+  REMAINDER,
+} from "../../memory/layout.ts";
 import { multiplyHigh, storeZero } from "../words.ts";
 
 /** Two limbs of a number of 128 bits. */
@@ -35,17 +42,13 @@ export function defineDivide(module: ModuleBuilder): FunctionRef {
       f.return();
     });
     const top = f.i64(limbAt(denominator, i32.sub(n, 1)));
-    f.if(i32.and(i32.eq(n, 1), i64.eqz(i64.shrU(top, 32n))), () => {
-      divideByHalfLimb(f, numerator, m, top);
-      f.return();
-    });
 
     // Step D1: shift both so that the denominator's leading limb has its top bit set.
     const shift = f.i64(i64.clz(top));
     normalise(f, numerator, m, shift);
     f.set(top, i64.shl(top, shift));
     f.if(i32.eq(n, 1), () => {
-      divideByLimb(f, m, top, shift, call(reciprocal, top));
+      divideByLimb(f, m, top, shift, call(reciprocal, top, 0n));
       f.return();
     });
     for (const size of [2, 3, 4]) {
@@ -58,7 +61,7 @@ export function defineDivide(module: ModuleBuilder): FunctionRef {
                 : shiftedPair(denominator, 8 * (i - 1), shift),
             ),
           );
-          divideByLimbs(f, m, limbs, shift, call(reciprocal, limbs[size - 1]!));
+          divideByLimbs(f, m, limbs, shift, call(reciprocal, limbs[size - 1]!, limbs[size - 2]!));
           f.return();
         }),
       );
@@ -118,27 +121,6 @@ function normalise(f: FunctionBuilder, numerator: Local, m: Local, shift: Local)
   f.do(i64.store(NORMALISED_NUMERATOR, i64.shl(i64.load(numerator), shift)));
 }
 
-/** By fewer than 2^32, two divisions of the machine make a limb of the quotient. */
-function divideByHalfLimb(f: FunctionBuilder, numerator: Local, m: Local, by: Local): void {
-  const rest = f.i64(0n);
-  const at = f.i32(i32.shl(m, 3));
-  f.loop((again) => {
-    f.set(at, i32.sub(at, 8));
-    f.scope(() => {
-      const limb = f.i64(i64.load(i32.add(numerator, at)));
-      const high = f.i64(i64.or(i64.shl(rest, 32n), i64.shrU(limb, 32n)));
-      const highQuotient = f.i64(i64.divU(high, by));
-      const remainder = i64.sub(high, i64.mul(highQuotient, by));
-      const low = f.i64(i64.or(i64.shl(remainder, 32n), i64.and(limb, 0xffffffffn)));
-      const lowQuotient = f.i64(i64.divU(low, by));
-      f.set(rest, i64.sub(low, i64.mul(lowQuotient, by)));
-      f.do(i64.store(at, i64.or(i64.shl(highQuotient, 32n), lowQuotient), QUOTIENT));
-    });
-    f.brIf(again, at);
-  });
-  f.do(i64.store(REMAINDER, rest));
-}
-
 /** Divides the normalised numerator by one limb (Möller and Granlund, algorithm 4). */
 function divideByLimb(f: FunctionBuilder, m: Local, by: Local, shift: Local, inverse: Code): void {
   const reciprocal = f.i64(inverse);
@@ -179,7 +161,6 @@ function divideByLimbs(
   const n = by.length;
   const divisor: Pair = { high: by[n - 1]!, low: by[n - 2]! };
   const reciprocal = f.i64(inverse);
-  refineReciprocal(f, reciprocal, divisor);
   const at = f.i32(i32.shl(i32.sub(m, n), 3));
   const u = (i: number) => i64.load(at, NORMALISED_NUMERATOR + 8 * i);
   const setU = (i: number, value: Operand) =>
@@ -337,25 +318,48 @@ function isAtLeast(a: Pair, b: Pair): Code {
   return i32.or(i64.gtU(a.high, b.high), i32.and(i64.eq(a.high, b.high), i64.geU(a.low, b.low)));
 }
 
-/** reciprocal(d): ⌊(2^128 − 1) / d⌋ − 2^64 for d with its top bit set (Möller and Granlund, algorithm 2). */
+/**
+ * reciprocal(high, low): ⌊(2^192 − 1) / (high·2^64 + low)⌋ − 2^64 for a high limb with its top bit set. Contracts divide by
+ * the same few numbers again and again, so reciprocals are cached: each divisor has one slot, and the last one stays.
+ */
 function defineReciprocal(module: ModuleBuilder): FunctionRef {
-  return module.define(["i64"], ["i64"], (f, d_) => {
-    const d = d_!;
-    // Each step about doubles the bits that are right, beginning with 11.
-    const v0 = f.i64(i64.extendU(i32.divU(0x7fd00, i32.wrap(i64.shrU(d, 55n)))));
-    const d40 = f.i64(i64.add(i64.shrU(d, 24n), 1n));
-    const square = i64.mul(i64.mul(v0, v0), d40);
-    const v1 = f.i64(i64.sub(i64.sub(i64.shl(v0, 11n), i64.shrU(square, 40n)), 1n));
-    const error1 = i64.sub(1n << 60n, i64.mul(v1, d40));
-    const v2 = f.i64(i64.add(i64.shl(v1, 13n), i64.shrU(i64.mul(v1, error1), 47n)));
-    const odd = f.i64(i64.and(d, 1n));
-    const half = i64.add(i64.shrU(d, 1n), odd);
-    const error2 = f.i64(i64.sub(i64.and(i64.shrU(v2, 1n), i64.sub(0n, odd)), i64.mul(v2, half)));
-    const v3 = f.i64(i64.add(i64.shrU(multiplyHigh(f, v2, error2), 1n), i64.shl(v2, 31n)));
-    const low = f.i64(i64.add(i64.mul(v3, d), d));
-    const carry = i64.extendU(i64.ltU(low, d));
-    f.return(i64.sub(v3, i64.add(i64.add(multiplyHigh(f, v3, d), d), carry)));
+  return module.define(["i64", "i64"], ["i64"], (f, high_, low_) => {
+    const divisor: Pair = { high: high_!, low: low_! };
+    const mixed = i64.mul(i64.xor(divisor.high, divisor.low), 0x9e3779b97f4a7c15n);
+    const index = i32.wrap(i64.shrU(mixed, BigInt(64 - RECIPROCALS_BITS)));
+    const slot = f.i32(i32.mul(index, RECIPROCAL_SIZE));
+    const high = i64.load(slot, RECIPROCALS);
+    const low = i64.load(slot, RECIPROCALS + 8);
+    f.if(i32.and(i64.eq(high, divisor.high), i64.eq(low, divisor.low)), () =>
+      f.return(i64.load(slot, RECIPROCALS + 16)),
+    );
+    const v = f.i64(reciprocalOfLimb(f, divisor.high));
+    refineReciprocal(f, v, divisor);
+    f.do(
+      i64.store(slot, divisor.high, RECIPROCALS),
+      i64.store(slot, divisor.low, RECIPROCALS + 8),
+      i64.store(slot, v, RECIPROCALS + 16),
+    );
+    f.return(i64.of(v));
   });
+}
+
+/** ⌊(2^128 − 1) / d⌋ − 2^64 for d with its top bit set (Möller and Granlund, algorithm 2). */
+function reciprocalOfLimb(f: FunctionBuilder, d: Local): Code {
+  // Each step about doubles the bits that are right, beginning with 11.
+  const v0 = f.i64(i64.extendU(i32.divU(0x7fd00, i32.wrap(i64.shrU(d, 55n)))));
+  const d40 = f.i64(i64.add(i64.shrU(d, 24n), 1n));
+  const square = i64.mul(i64.mul(v0, v0), d40);
+  const v1 = f.i64(i64.sub(i64.sub(i64.shl(v0, 11n), i64.shrU(square, 40n)), 1n));
+  const error1 = i64.sub(1n << 60n, i64.mul(v1, d40));
+  const v2 = f.i64(i64.add(i64.shl(v1, 13n), i64.shrU(i64.mul(v1, error1), 47n)));
+  const odd = f.i64(i64.and(d, 1n));
+  const half = i64.add(i64.shrU(d, 1n), odd);
+  const error2 = f.i64(i64.sub(i64.and(i64.shrU(v2, 1n), i64.sub(0n, odd)), i64.mul(v2, half)));
+  const v3 = f.i64(i64.add(i64.shrU(multiplyHigh(f, v2, error2), 1n), i64.shl(v2, 31n)));
+  const low = f.i64(i64.add(i64.mul(v3, d), d));
+  const carry = i64.extendU(i64.ltU(low, d));
+  return i64.sub(v3, i64.add(i64.add(multiplyHigh(f, v3, d), d), carry));
 }
 
 /** Makes the reciprocal of the high limb that of both: ⌊(2^192 − 1) / divisor⌋ − 2^64 (algorithm 6). */

@@ -47,7 +47,7 @@ export function defineKeccak(module: ModuleBuilder): FunctionRef {
       f.loop((again) => {
         f.brIf(done, i32.ltU(size, RATE));
         for (let lane = 0; lane < RATE / 8; lane++) absorb(f, lane * 8, i64.load(bytes, lane * 8));
-        f.do(call(permute));
+        f.do(call(permute, 0));
         f.set(bytes, i32.add(bytes, RATE));
         f.set(size, i32.sub(size, RATE));
         f.br(again);
@@ -80,7 +80,7 @@ export function defineKeccak(module: ModuleBuilder): FunctionRef {
     f.set(tail, i64.or(tail, i64.shl(1n, shift)));
     f.do(i64.store(at, i64.xor(i64.load(at), tail)));
     absorb(f, RATE - 8, i64.of(1n << 63n));
-    f.do(call(permute));
+    f.do(call(permute, 1));
     const digest = [0, 1, 2, 3].map((i) => {
       const lane = i64.load(KECCAK_STATE, 8 * i);
       return COMPLEMENTS.has(i) ? not(lane) : lane;
@@ -140,27 +140,41 @@ const COMPLEMENTS = new Set([1, 2, 8, 12, 17, 20]);
  * lanes, and left to itself V8 moves lanes to the machine stack and back all the time, since it puts no computation before
  * its result is needed. Stores stay in their order: parities and planes that are stored as they come leave the next ones
  * enough registers.
+ *
+ * permute(isLast): with 1 the state is only needed for a digest, so of the last round only the first plane is computed.
  */
 function definePermutation(module: ModuleBuilder): FunctionRef {
-  return module.define([], [], (f) => {
+  return module.define(["i32"], [], (f, isLast) => {
     const round = f.i32(0);
+    const constant = (offset: number) => i64.load(round, KECCAK_ROUND_CONSTANTS + offset);
     f.loop((again) => {
-      emitRound(f, KECCAK_STATE, KECCAK_NEXT_STATE, i64.load(round, KECCAK_ROUND_CONSTANTS));
-      emitRound(f, KECCAK_NEXT_STATE, KECCAK_STATE, i64.load(round, KECCAK_ROUND_CONSTANTS + 8));
+      emitRound(f, KECCAK_STATE, KECCAK_NEXT_STATE, constant(0));
+      f.if(i32.and(isLast!, i32.eq(round, 8 * (ROUNDS - 2))), () => {
+        emitRound(f, KECCAK_NEXT_STATE, KECCAK_STATE, constant(8), 1);
+        f.return();
+      });
+      emitRound(f, KECCAK_NEXT_STATE, KECCAK_STATE, constant(8));
       f.set(round, i32.add(round, 16));
       f.brIf(again, i32.ltU(round, 8 * ROUNDS));
     });
   });
 }
 
-function emitRound(f: FunctionBuilder, from: number, to: number, constant: Operand): void {
+/** One round, or its first `planes`. */
+function emitRound(
+  f: FunctionBuilder,
+  from: number,
+  to: number,
+  constant: Operand,
+  planes = 5,
+): void {
   f.scope(() => {
     const lanes = Array.from({ length: 25 }, (_, i) => ({
       value: i64.load(from, 8 * i),
       isComplement: COMPLEMENTS.has(i),
     }));
     const effects = theta(f, lanes);
-    for (let y = 0; y < 5; y++) {
+    for (let y = 0; y < planes; y++) {
       f.scope(() => {
         const plane = chi(rhoAndPi(f, lanes, effects, y), y);
         plane.forEach((lane, x) => {

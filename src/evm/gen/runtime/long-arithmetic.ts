@@ -84,32 +84,46 @@ export function defineLongArithmetic(module: ModuleBuilder): LongArithmetic {
   };
 }
 
-/** multiply(a, b, target): a·b mod 2^256 by the schoolbook, the ten products of limbs that reach below bit 256. */
+/** multiply(a, b, target): a·b mod 2^256 */
 function defineMultiply(module: ModuleBuilder): FunctionRef {
-  return module.define(["i32", "i32", "i32"], [], (f, aAddress, bAddress, target) => {
-    const a = loadWord(f, aAddress!);
-    const b = loadWord(f, bAddress!);
-    const low = (i: number, j: number) => i64.mul(a[i]!, b[j]!);
-    const r1 = f.i64(multiplyHigh(f, a[0], b[0]));
-    const r2 = f.i64(0n);
-    const r3 = f.i64(0n);
-    const carryOf = (sum: Local, added: Operand) => i64.extendU(i64.ltU(sum, added));
-    /** Adds a_i·b_j to the limbs from `at` on. */
-    const addProduct = (i: number, j: number, at: Local, next: Local, after?: Local) => {
-      const product = f.i64(low(i, j));
-      f.set(at, i64.add(at, product));
-      const high = f.i64(i64.add(multiplyHigh(f, a[i]!, b[j]!), carryOf(at, product)));
-      f.set(next, i64.add(next, high));
-      if (after) f.set(after, i64.add(after, carryOf(next, high)));
-    };
-    addProduct(0, 1, r1, r2);
-    addProduct(1, 0, r1, r2, r3);
-    addProduct(0, 2, r2, r3);
-    addProduct(1, 1, r2, r3);
-    addProduct(2, 0, r2, r3);
-    const top = [low(0, 3), low(1, 2), low(2, 1), low(3, 0)].reduce((x, y) => i64.add(x, y));
-    storeWord(f, target!, [low(0, 0), r1, r2, i64.add(r3, top)]);
-  });
+  return module.define(["i32", "i32", "i32"], [], (f, a, b, target) =>
+    storeWord(f, target!, product(f, loadWord(f, a!), loadWord(f, b!))),
+  );
+}
+
+/**
+ * a·b mod 2^256 by the schoolbook, from the ten products of limbs that reach below bit 256. Limbs that are the constant 0
+ * have none.
+ */
+export function product(
+  f: FunctionBuilder,
+  a: readonly Operand[],
+  b: readonly Operand[],
+): Operand[] {
+  const isNothing = (i: number, j: number) => a[i] === 0n || b[j] === 0n;
+  const low = (i: number, j: number) => i64.mul(a[i]!, b[j]!);
+  const r1 = f.i64(isNothing(0, 0) ? 0n : multiplyHigh(f, a[0]!, b[0]!));
+  const r2 = f.i64(0n);
+  const r3 = f.i64(0n);
+  const carryOf = (sum: Local, added: Operand) => i64.extendU(i64.ltU(sum, added));
+  /** Adds a_i·b_j to the limbs from `at` on. */
+  const addProduct = (i: number, j: number, at: Local, next: Local, after?: Local) => {
+    if (isNothing(i, j)) return;
+    const product = f.i64(low(i, j));
+    f.set(at, i64.add(at, product));
+    const high = f.i64(i64.add(multiplyHigh(f, a[i]!, b[j]!), carryOf(at, product)));
+    f.set(next, i64.add(next, high));
+    if (after) f.set(after, i64.add(after, carryOf(next, high)));
+  };
+  addProduct(0, 1, r1, r2);
+  addProduct(1, 0, r1, r2, r3);
+  addProduct(0, 2, r2, r3);
+  addProduct(1, 1, r2, r3);
+  addProduct(2, 0, r2, r3);
+  for (let i = 0; i < 4; i++) {
+    if (!isNothing(i, 3 - i)) f.set(r3, i64.add(r3, low(i, 3 - i)));
+  }
+  return [isNothing(0, 0) ? 0n : low(0, 0), i64.of(r1), i64.of(r2), i64.of(r3)];
 }
 
 /** The 512-bit product of the two words at `sp` in NUMERATOR, by the schoolbook. */

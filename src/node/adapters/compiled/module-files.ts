@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../../../storage/make-folder.ts";
 import { replaceFile } from "../../../storage/replace-file.ts";
 
 const SUM_BYTES = 32;
@@ -46,7 +47,7 @@ export class ModuleFiles {
 
   /** @throws an error of the file system */
   write(name: string, contents: Uint8Array): void {
-    mkdirSync(this.#directory, { recursive: true });
+    makeFolder(this.#directory);
     replaceFile(this.#pathOf(name), Buffer.concat([sumOf(contents), contents]), 0o600);
     this.#bytes = (this.#bytes ?? 0) + SUM_BYTES + contents.length;
     if (this.#bytes > this.#bytesMax || this.#bytes === SUM_BYTES + contents.length) this.#prune();

@@ -1,6 +1,7 @@
 import { i32, i64, type Local, type Operand } from "../../../../wasm/code.ts";
 import { call, type FunctionRef } from "../../../../wasm/function.ts";
 import { WORD } from "../../../memory/layout.ts";
+import { product } from "../../runtime/long-arithmetic.ts";
 import type { Runtime } from "../../runtime/runtime.ts";
 import type { FourLimbs } from "../limbs.ts";
 import { anyBits, folded, isKnownSmall, knownValue } from "../limbs.ts";
@@ -77,22 +78,19 @@ const mul: Inline = binary((path, a, b) => {
     const exponent = exponentOf(x);
     if (exponent !== undefined) return shiftLeft(y, exponent);
     if (knownValue(x) === 0n) return x;
+    if (knownValue(x) !== undefined) return product(path.part.f, y, x);
   }
   const high = call(path.part.functions.multiplyHigh, a[0], b[0]);
   if (isKnownSmall(a) && isKnownSmall(b)) {
     return [hold(path, i64.mul(a[0], b[0])), hold(path, high), 0n, 0n];
   }
   const result = allocateWord(path);
-  const multiply = (onStack: Local) => {
-    const { multiply } = path.part.runtime.long;
-    return call(multiply, onStack, i32.add(onStack, WORD), i32.add(onStack, WORD));
-  };
   ifSmall(
     path,
     a,
     b,
     () => setWord(path, result, [i64.mul(a[0], b[0]), high, 0n, 0n]),
-    () => onStack(path, a, b, result, multiply),
+    () => path.part.f.setAll(result, call(path.part.functions.multiply, ...a, ...b)),
   );
   return result;
 });

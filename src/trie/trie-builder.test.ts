@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { byKey } from "../storage/row-order.ts";
-import { buildTrie } from "./build-trie.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
-import { HASH_ONLY } from "./ordered-trie-root.ts";
-import { createTrie } from "./trie.ts";
+import { TrieBuilder } from "./trie-builder.ts";
 import { updateTrie } from "./trie-update.ts";
 import type { EntrySink } from "./unhashed-nodes.ts";
 
@@ -43,15 +38,21 @@ function collecting() {
   return { nodes, sink: { add, addHashed, replace: () => {} } };
 }
 
-test("buildTrie gives the root and the nodes of an update of the empty trie, in the order of their rows", () => {
+test("TrieBuilder gives the root and the nodes of an update of the empty trie, in the order of their rows", () => {
   fc.assert(
     fc.property(leaves, (leaves) => {
       const keys = new Uint8Array(leaves.length * 32);
       for (const [i, leaf] of leaves.entries()) keys.set(leaf.key, i * 32);
       const values = { valueOf: (index: number) => leaves[index]!.value };
       const built = collecting();
-      const order = byKey(keys, 32, 0, leaves.length);
-      const root = buildTrie({ keys, order, ...values }, built.sink);
+      const trie = new TrieBuilder(built.sink);
+      const value = new Uint8Array(40);
+      for (const i of byKey(keys, 32, 0, leaves.length)) {
+        // The same buffer for every value, as callers have it.
+        value.set(leaves[i]!.value);
+        trie.add(keys, i * 32, value.subarray(0, leaves[i]!.value.length));
+      }
+      const root = trie.finish();
 
       const updated = collecting();
       const changes = { keys: leaves.map((leaf) => leaf.key), ...values };
@@ -62,32 +63,4 @@ test("buildTrie gives the root and the nodes of an update of the empty trie, in 
       assert.deepEqual(rows, rows.toSorted());
     }),
   );
-});
-
-test("tries of more nodes than are hashed at a time have the same root, built and updated", () => {
-  const count = 16_000;
-  const keys = Array.from({ length: count }, (_, i) => keccak256(Uint8Array.of(i >> 8, i & 255)));
-  const flat = Buffer.concat(keys);
-  const order = byKey(flat, 32, 0, count);
-  const valuesOf = (turn: number) => (index: number) =>
-    new Uint8Array(100).fill(turn + (index % 50));
-  const rootOf = (turn: number) =>
-    buildTrie({ keys: flat, order, valueOf: valuesOf(turn) }, HASH_ONLY);
-
-  const stored = new Map<string, Uint8Array>();
-  const nodes = {
-    node: (_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array) => stored.get(bytesToHex(hash)),
-  };
-  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
-  let root: Uint8Array = EMPTY_TRIE_ROOT_BYTES;
-  for (const turn of [1, 2]) {
-    const batch = new NodeBatch();
-    root = trie.update(root, { keys, valueOf: valuesOf(turn) }, batch).root;
-    assert.deepEqual(root, rootOf(turn));
-    assert.ok(batch.bytes > 3 << 20);
-    for (const { hash, rlp } of batch) {
-      assert.deepEqual(hash, keccak256(rlp));
-      stored.set(bytesToHex(hash), rlp);
-    }
-  }
 });

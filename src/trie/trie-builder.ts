@@ -1,0 +1,112 @@
+import { keccakMessage } from "../primitives/keccak.ts";
+import { copyShared } from "../primitives/slab.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { HASH_LENGTH } from "./node.ts";
+import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
+import type { NodeSink } from "./trie-update.ts";
+
+/** Bytes of every key: a keccak256. */
+export const TRIE_KEY_LENGTH = 32;
+const NIBBLES = TRIE_KEY_LENGTH * 2;
+
+/** A branch that the last key is below, without the child on the way to that key. */
+type OpenBranch = {
+  readonly depth: number;
+  readonly references: (Uint8Array | undefined)[];
+  changed: number;
+};
+
+/**
+ * Computes the root of a trie from its leaves, which come in ascending order of their keys. Nodes go to `sink` in post-order, children before
+ * their parent, which is the order of their rows (trie-node-table.ts). In memory are the branches on the way to the last leaf alone.
+ */
+export class TrieBuilder {
+  readonly #sink: Pick<NodeSink, "add">;
+  /** The nibbles of the last key. */
+  readonly #path = new Uint8Array(NIBBLES);
+  readonly #key = new Uint8Array(TRIE_KEY_LENGTH);
+  /** The value of the last key; undefined before the first. */
+  #value: Uint8Array | undefined;
+  /** From the root down. */
+  readonly #open: OpenBranch[] = [];
+
+  constructor(sink: Pick<NodeSink, "add">) {
+    this.#sink = sink;
+  }
+
+  /**
+   * Adds the leaf whose key is at `offset` of `keys`; greater than the last one.
+   * @param value not empty
+   */
+  add(keys: Uint8Array, offset: number, value: Uint8Array): void {
+    if (this.#value !== undefined) this.#close(this.#sharedNibbles(keys, offset));
+    for (let i = 0; i < TRIE_KEY_LENGTH; i++) {
+      const byte = keys[offset + i]!;
+      this.#key[i] = byte;
+      this.#path[2 * i] = byte >> 4;
+      this.#path[2 * i + 1] = byte & 15;
+    }
+    this.#value = copyShared(value, 0, value.length);
+  }
+
+  /** The root of the trie with these leaves; nothing may be added afterwards. */
+  finish(): Uint8Array {
+    if (this.#value === undefined) return EMPTY_TRIE_ROOT_BYTES;
+    const reference = this.#close(-1)!;
+    if (reference.length === HASH_LENGTH) return reference;
+    // A root has its hash however short it is.
+    keccakMessage.set(reference);
+    return this.#sink.add(this.#path, 0, keccakMessage, reference.length);
+  }
+
+  #sharedNibbles(keys: Uint8Array, offset: number): number {
+    let byte = 0;
+    while (this.#key[byte] === keys[offset + byte]) byte++;
+    return 2 * byte + (this.#key[byte]! >> 4 === keys[offset + byte]! >> 4 ? 1 : 0);
+  }
+
+  /**
+   * Encodes the last leaf and the branches below `depth` nibbles, and puts what is below a branch at `depth` into that one.
+   * @param depth -1: the reference of the root is returned
+   */
+  #close(depth: number): Uint8Array | undefined {
+    let parent = this.#parent(depth);
+    const start = (parent?.depth ?? -1) + 1;
+    let reference = this.#reference(encodeLeaf(this.#key, start, this.#value!), start);
+    while (parent !== undefined) {
+      const nibble = this.#path[parent.depth]!;
+      parent.references[nibble] = reference;
+      parent.changed |= 1 << nibble;
+      if (parent.depth === depth) return undefined;
+      const branch = this.#open.pop()!;
+      parent = this.#parent(depth);
+      reference = this.#branch(branch, (parent?.depth ?? -1) + 1);
+    }
+    return reference;
+  }
+
+  /** The deepest open branch, which is opened at `depth` where all are above. */
+  #parent(depth: number): OpenBranch | undefined {
+    const deepest = this.#open.at(-1);
+    if (depth < 0 || (deepest !== undefined && deepest.depth >= depth)) return deepest;
+    const opened = { depth, references: new Array(16), changed: 0 };
+    this.#open.push(opened);
+    return opened;
+  }
+
+  /** Reference of a branch, with the extension from `start` where there is one. */
+  #branch({ depth, references, changed }: OpenBranch, start: number): Uint8Array {
+    const branch = encodeBranch({ old: undefined, changed, references, value: undefined });
+    const payload = this.#reference(branch, depth);
+    if (depth === start) return payload;
+    const path = this.#path.slice(start, depth);
+    return this.#reference(encodeShortNode({ kind: "extension", path, payload }), start);
+  }
+
+  /** How a parent refers to the node just encoded at `depth`. */
+  #reference({ bytes, length }: EncodedNode, depth: number): Uint8Array {
+    return length < HASH_LENGTH
+      ? copyShared(bytes, 0, length)
+      : this.#sink.add(this.#path, depth, bytes, length);
+  }
+}

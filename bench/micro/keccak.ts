@@ -1,7 +1,11 @@
-/** Keccak-256 a message: ours beside hash-wasm and noble, in turns, on the same bytes. */
+/** Keccak-256 a message: ours, alone and in pairs, beside hash-wasm and noble, in turns, on the same bytes. */
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { createKeccak } from "hash-wasm";
 import { keccak256, keccak256Message } from "../../src/primitives/keccak.ts";
+import {
+  createKeccakPairModule,
+  PAIR_MESSAGES_OFFSET,
+} from "../../src/primitives/keccak-pair-wasm.ts";
 import { printTable, writeResult } from "../support/report.ts";
 
 const LENGTHS = [32, 110, 532, 1024, 65_536];
@@ -13,6 +17,7 @@ export async function run(): Promise<void> {
   const contenders: Record<string, (data: Uint8Array) => void> = {
     ours: (data) => keccak256(data),
     "in place": (data) => keccak256Message(data.length, digest, 0),
+    pair: hashInPairs(),
     "hash-wasm": (data) => hasher.init().update(data).digest("binary"),
     noble: (data) => keccak_256(data),
   };
@@ -33,6 +38,22 @@ export async function run(): Promise<void> {
   });
   printTable(rows);
   writeResult("keccak", rows);
+}
+
+/** Hashes each message together with the one before, where that was not hashed yet. */
+function hashInPairs(): (data: Uint8Array) => void {
+  const { bytes, hashPair } = createKeccakPairModule(4);
+  const first = PAIR_MESSAGES_OFFSET + 32;
+  let waiting = 0;
+  return (data) => {
+    const start = first + waiting * (data.length + 32);
+    bytes.set(data, start);
+    waiting++;
+    if (waiting < 2) return;
+    waiting = 0;
+    const out = [first - 32, start - 32] as const;
+    hashPair(first, data.length, out[0], start, data.length, out[1]);
+  };
 }
 
 function nanosecondsPerCall(

@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { HASH_LENGTH } from "./node.ts";
 import type { NodeCache } from "./node-cache.ts";
@@ -6,6 +7,14 @@ import type { TrieNode } from "./node-store.ts";
 
 const CHUNK_MIN = 4_096;
 const CHUNK_MAX = 1 << 18;
+const ENTRIES_MIN = 16;
+
+/** Numbers of an entry: its owner comes first, then these. */
+const CHUNK = 1;
+const START = 2;
+const PATH_LENGTH = 3;
+const LENGTH = 4;
+const COLUMNS = 5;
 
 /**
  * The nodes that an update makes and those that it replaces, in the order in which that happens, in a few large arrays: an object
@@ -14,19 +23,19 @@ const CHUNK_MAX = 1 << 18;
  *     entry   path (a nibble a byte) ‖ hash 32 ‖ RLP, empty for a node that is replaced
  */
 export class NodeBatch implements Iterable<TrieNode> {
+  /** By entry, so many numbers: which of the owners and chunks, where it begins in the chunk, length of the path and of the RLP. */
+  #columns = new Int32Array(COLUMNS * ENTRIES_MIN);
+  #size = 0;
   readonly #owners: Uint8Array[] = [];
   readonly #chunks: Uint8Array[] = [];
-  /** Where an entry begins in its chunk. */
-  readonly #starts: number[] = [];
-  readonly #pathLengths: number[] = [];
-  readonly #lengths: number[] = [];
-  #chunk = new Uint8Array(0);
+  /** The last of the chunks where this batch fills it itself, and so many bytes of it. */
+  #chunk = EMPTY_BYTES;
   #used = 0;
   #bytes = 0;
 
   /** Entries, those of replaced nodes included. */
   get size(): number {
-    return this.#starts.length;
+    return this.#size;
   }
 
   /** Memory that the entries take. */
@@ -72,9 +81,9 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Adds the node of the last entry to `cache`. */
   cacheLast(cache: NodeCache): void {
-    const index = this.size - 1;
-    const start = this.#starts[index]! + this.#pathLengths[index]!;
-    cache.add(this.#chunks[index]!, start, start + HASH_LENGTH + this.#lengths[index]!);
+    const index = this.#size - 1;
+    const start = this.#hashStart(index);
+    cache.add(this.#chunkOf(index), start, start + HASH_LENGTH + this.#length(index));
   }
 
   /** Notes that the node with `hash` is no longer at its place, unless it is added again later. */
@@ -86,57 +95,62 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** Adds all entries of `batch` after its own. Both share their bytes afterwards. */
   append(batch: NodeBatch): void {
-    for (let i = 0; i < batch.size; i++) {
-      this.#owners.push(batch.#owners[i]!);
-      this.#chunks.push(batch.#chunks[i]!);
-      this.#starts.push(batch.#starts[i]!);
-      this.#pathLengths.push(batch.#pathLengths[i]!);
-      this.#lengths.push(batch.#lengths[i]!);
+    const [owners, chunks] = [this.#owners.length, this.#chunks.length];
+    for (const owner of batch.#owners) this.#owners.push(owner);
+    for (const chunk of batch.#chunks) this.#chunks.push(chunk);
+    this.#chunk = EMPTY_BYTES;
+    this.#grow(this.#size + batch.#size);
+    const [from, to] = [batch.#columns, this.#columns];
+    const end = batch.#size * COLUMNS;
+    for (let at = 0, row = this.#size * COLUMNS; at < end; at += COLUMNS, row += COLUMNS) {
+      to[row] = from[at]! + owners;
+      to[row + CHUNK] = from[at + CHUNK]! + chunks;
+      to[row + START] = from[at + START]!;
+      to[row + PATH_LENGTH] = from[at + PATH_LENGTH]!;
+      to[row + LENGTH] = from[at + LENGTH]!;
     }
+    this.#size += batch.#size;
     this.#bytes += batch.#bytes;
   }
 
   /** Forgets the entries from number `size` on. @param bytes memory of those before */
   truncate(size: number, bytes: number): void {
-    for (const list of [
-      this.#owners,
-      this.#chunks,
-      this.#starts,
-      this.#pathLengths,
-      this.#lengths,
-    ]) {
-      list.length = size;
-    }
+    if (size === this.#size) return;
+    this.#size = size;
+    const last = (size - 1) * COLUMNS;
+    this.#owners.length = size === 0 ? 0 : this.#columns[last]! + 1;
+    this.#chunks.length = size === 0 ? 0 : this.#columns[last + CHUNK]! + 1;
+    this.#chunk = EMPTY_BYTES;
     this.#bytes = bytes;
   }
 
   /** True for a node that is replaced; false for one that is added. */
   isReplaced(index: number): boolean {
-    return this.#lengths[index] === 0;
+    return this.#length(index) === 0;
   }
 
   owner(index: number): Uint8Array {
-    return this.#owners[index]!;
+    return this.#owners[this.#columns[index * COLUMNS]!]!;
   }
 
   pathLength(index: number): number {
-    return this.#pathLengths[index]!;
+    return this.#columns[index * COLUMNS + PATH_LENGTH]!;
   }
 
   /** A view, as the two that follow. */
   path(index: number): Uint8Array {
-    const start = this.#starts[index]!;
-    return this.#chunks[index]!.subarray(start, start + this.#pathLengths[index]!);
+    const start = this.#start(index);
+    return this.#chunkOf(index).subarray(start, start + this.pathLength(index));
   }
 
   hash(index: number): Uint8Array {
-    const start = this.#starts[index]! + this.#pathLengths[index]!;
-    return this.#chunks[index]!.subarray(start, start + HASH_LENGTH);
+    const start = this.#hashStart(index);
+    return this.#chunkOf(index).subarray(start, start + HASH_LENGTH);
   }
 
   rlp(index: number): Uint8Array {
-    const start = this.#starts[index]! + this.#pathLengths[index]! + HASH_LENGTH;
-    return this.#chunks[index]!.subarray(start, start + this.#lengths[index]!);
+    const start = this.#hashStart(index) + HASH_LENGTH;
+    return this.#chunkOf(index).subarray(start, start + this.#length(index));
   }
 
   /** The entry as an object; of a replaced node the RLP is empty. */
@@ -151,27 +165,30 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** True when the entry has this hash, without making a view. */
   hasHash(index: number, hash: Uint8Array): boolean {
-    const chunk = this.#chunks[index]!;
-    const start = this.#starts[index]! + this.#pathLengths[index]!;
+    const chunk = this.#chunkOf(index);
+    const start = this.#hashStart(index);
     for (let i = 0; i < HASH_LENGTH; i++) if (chunk[start + i] !== hash[i]) return false;
     return true;
   }
 
   /** The first four bytes of the entry's hash. */
   hashWord(index: number): number {
-    return word(this.#chunks[index]!, this.#starts[index]! + this.#pathLengths[index]!);
+    return word(this.#chunkOf(index), this.#hashStart(index));
   }
 
   /** True when both entries are at the same place of the same trie. */
   isSamePlace(a: number, b: number): boolean {
-    const length = this.#pathLengths[a]!;
-    if (length !== this.#pathLengths[b]) return false;
-    const [left, right] = [this.#chunks[a]!, this.#chunks[b]!];
-    const [leftStart, rightStart] = [this.#starts[a]!, this.#starts[b]!];
+    const length = this.pathLength(a);
+    if (length !== this.pathLength(b)) return false;
+    const left = this.#chunkOf(a);
+    const right = this.#chunkOf(b);
+    const leftStart = this.#start(a);
+    const rightStart = this.#start(b);
     for (let i = 0; i < length; i++) {
       if (left[leftStart + i] !== right[rightStart + i]) return false;
     }
-    const [owner, other] = [this.#owners[a]!, this.#owners[b]!];
+    const owner = this.owner(a);
+    const other = this.owner(b);
     if (owner === other) return true;
     if (owner.length !== other.length) return false;
     for (let i = 0; i < owner.length; i++) if (owner[i] !== other[i]) return false;
@@ -180,12 +197,13 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** The same number for all entries of one place, and hardly ever for two of different ones. */
   placeWord(index: number): number {
-    const owner = this.#owners[index]!;
-    const chunk = this.#chunks[index]!;
-    const start = this.#starts[index]!;
+    const owner = this.owner(index);
+    const chunk = this.#chunkOf(index);
+    const start = this.#start(index);
+    const length = this.pathLength(index);
     // FNV-1a.
     let mixed = owner.length === 0 ? 0x811c9dc5 : word(owner, 0);
-    for (let i = 0; i < this.#pathLengths[index]!; i++) {
+    for (let i = 0; i < length; i++) {
       mixed = Math.imul(mixed ^ chunk[start + i]!, 0x01000193);
     }
     return mixed ^ (mixed >>> 15);
@@ -193,13 +211,13 @@ export class NodeBatch implements Iterable<TrieNode> {
 
   /** 29 bits that order places as far as their first nibbles say, storage tries after the account trie. */
   placePrefix(index: number): number {
-    const owner = this.#owners[index]!;
+    const owner = this.owner(index);
     if (owner.length > 0) {
       return 2 ** 28 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
     }
-    const chunk = this.#chunks[index]!;
-    const start = this.#starts[index]!;
-    const length = this.#pathLengths[index]!;
+    const chunk = this.#chunkOf(index);
+    const start = this.#start(index);
+    const length = this.pathLength(index);
     let prefix = 0;
     for (let i = 0; i < 7; i++) prefix = prefix * 16 + (i < length ? chunk[start + i]! : 0);
     return prefix;
@@ -224,20 +242,50 @@ export class NodeBatch implements Iterable<TrieNode> {
   /** Makes room for an entry; where it begins in the chunk. */
   #reserve(owner: Uint8Array, depth: number, length: number): number {
     const needed = depth + HASH_LENGTH + length;
-    if (this.#used + needed > this.#chunk.length) {
+    if (this.#used + needed > this.#chunk.length || this.#chunk.length === 0) {
       const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
       this.#chunk = new Uint8Array(Math.max(size, needed));
       this.#bytes += this.#chunk.length;
       this.#used = 0;
+      this.#chunks.push(this.#chunk);
     }
+    if (this.#owners.at(-1) !== owner) this.#owners.push(owner);
     const start = this.#used;
     this.#used += needed;
-    this.#owners.push(owner);
-    this.#chunks.push(this.#chunk);
-    this.#starts.push(start);
-    this.#pathLengths.push(depth);
-    this.#lengths.push(length);
+    this.#grow(this.#size + 1);
+    const columns = this.#columns;
+    const row = this.#size++ * COLUMNS;
+    columns[row] = this.#owners.length - 1;
+    columns[row + CHUNK] = this.#chunks.length - 1;
+    columns[row + START] = start;
+    columns[row + PATH_LENGTH] = depth;
+    columns[row + LENGTH] = length;
     return start;
+  }
+
+  /** Makes room for `size` entries. */
+  #grow(size: number): void {
+    if (size * COLUMNS <= this.#columns.length) return;
+    const columns = new Int32Array(Math.max(size * COLUMNS, this.#columns.length * 2));
+    columns.set(this.#columns);
+    this.#columns = columns;
+  }
+
+  #chunkOf(index: number): Uint8Array {
+    return this.#chunks[this.#columns[index * COLUMNS + CHUNK]!]!;
+  }
+
+  #start(index: number): number {
+    return this.#columns[index * COLUMNS + START]!;
+  }
+
+  #hashStart(index: number): number {
+    const row = index * COLUMNS;
+    return this.#columns[row + START]! + this.#columns[row + PATH_LENGTH]!;
+  }
+
+  #length(index: number): number {
+    return this.#columns[index * COLUMNS + LENGTH]!;
   }
 }
 

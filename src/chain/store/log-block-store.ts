@@ -18,7 +18,7 @@ import { encodeChanges } from "../records/changes-record.ts";
 import { StateEntries } from "../records/state-entries.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, GenesisState, IncludedTransaction } from "./block-store.ts";
-import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
+import { CACHE_BYTES, divideCacheSize, type StoreCacheSizes } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import { DeferredTask, type DeferredTaskOptions } from "./deferred-task.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
@@ -333,7 +333,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   /** Memory that each cache of the store takes now. */
-  cacheBytes(): Omit<CacheSizes, "trieNodes"> {
+  cacheBytes(): StoreCacheSizes {
     return {
       headState: this.#headState.bytes,
       historicStates: this.#historic.bytes,

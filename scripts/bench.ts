@@ -21,6 +21,7 @@ const BENCHES: Readonly<
   neighbours: () => import("../bench/rpc/neighbours.ts"),
   network: () => import("../bench/network/network.ts"),
   "pool-load": () => import("../bench/rpc/pool-load.ts"),
+  recovery: () => import("../bench/micro/recovery.ts"),
   retention: () => import("../bench/store/retention.ts"),
   revert: () => import("../bench/dev/revert.ts"),
   precompiles: () => import("../bench/micro/precompiles.ts"),

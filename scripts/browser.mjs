@@ -1,7 +1,7 @@
 /** Builds `dist/browser/`: the node as modules for browsers, from `src/browser/` and what it takes from the node. See ADR 91. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 
 const BROWSER = "src/browser";
 const REPLACEMENTS = `${BROWSER}/replacements`;
@@ -47,10 +47,6 @@ const WASM = {
     return Buffer.from(/wasmBase64 = '([A-Za-z0-9+/=]+)'/.exec(source)[1], "base64");
   },
   quickjs: () => readFileSync(require.resolve("@jitl/quickjs-wasmfile-release-sync/wasm")),
-  secp256k1() {
-    const folder = dirname(require.resolve("@bitauth/libauth/package.json"));
-    return readFileSync(join(folder, "build/lib/bin/secp256k1/secp256k1.wasm"));
-  },
 };
 
 /**

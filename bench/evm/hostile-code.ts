@@ -6,10 +6,16 @@ import { printTable, writeResult } from "../support/report.ts";
 import { assemble } from "./programs.ts";
 
 const CALLERS = 4;
-const SECONDS = 20;
+const SECONDS = 15;
 const PAUSE_MS = 10;
 const CODE_BYTES = 24_576;
 const CONTRACT = `0x${"cc".repeat(20)}`;
+
+/** Contracts that are called in turn, and how often: the first call makes each hot, the second asks for its module. */
+const DISTINCT = 10_000;
+const DISTINCT_TURNS = 2;
+/** Of a call of one of them: what makes its few bytes hot (`HOT_GAS_PER_BYTE`). */
+const DISTINCT_GAS = 2_500_000;
 
 /** Codes by what they aim at; `n` makes each another one. They run until their gas ends, so that they become hot at once. */
 const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
@@ -26,36 +32,60 @@ const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
 
 export async function run(): Promise<void> {
   const rows = [];
-  for (const [name, codeOf] of Object.entries(CODES)) rows.push(await measure(name, codeOf));
+  for (const [name, codeOf] of Object.entries(CODES)) {
+    let end: number | undefined;
+    const tenOfEach = (caller: number, n: number) => {
+      end ??= performance.now() + SECONDS * 1000;
+      if (performance.now() >= end) return undefined;
+      return codeOf(caller * 1_000_000 + Math.floor(n / 10));
+    };
+    rows.push(await measure(name, tenOfEach));
+  }
+  const inTurn = (caller: number, n: number) => {
+    const index = n * CALLERS + caller;
+    return index < DISTINCT * DISTINCT_TURNS ? shortLoop(index % DISTINCT) : undefined;
+  };
+  rows.push(await measure("10,000 contracts in turn", inTurn, DISTINCT_GAS));
   printTable(rows);
   writeResult("evm-hostile-code", rows);
 }
 
-async function measure(name: string, codeOf: (n: number) => Uint8Array) {
+/** @param codeOf the code of call `n` of a caller, until it has none */
+async function measure(
+  name: string,
+  codeOf: (caller: number, n: number) => Uint8Array | undefined,
+  gas?: number,
+) {
   const node = await startEvmint({ extraArguments: ["--evm.compile", "auto"] });
   try {
     await call(node.port, "eth_blockNumber", []);
-    const end = performance.now() + SECONDS * 1000;
     let calls = 0;
     const attack = async (caller: number): Promise<void> => {
-      // Ten calls of each contract.
-      for (let n = 0; performance.now() < end; n++) {
-        const code = bytesToHex(codeOf(caller * 1_000_000 + Math.floor(n / 10)));
-        await call(node.port, "eth_call", [{ to: CONTRACT }, "latest", { [CONTRACT]: { code } }])
+      for (let n = 0; ; n++) {
+        const bytes = codeOf(caller, n);
+        if (bytes === undefined) return;
+        const request = { to: CONTRACT, ...(gas && { gas: `0x${gas.toString(16)}` }) };
+        const overrides = { [CONTRACT]: { code: bytesToHex(bytes) } };
+        await call(node.port, "eth_call", [request, "latest", overrides])
           // Most of them end by a halt.
           .catch(() => undefined);
         calls++;
       }
     };
-    const attacks = Array.from({ length: CALLERS }, (_, caller) => attack(caller));
+    let isOver = false;
+    const attacks = Promise.all(
+      Array.from({ length: CALLERS }, (_, caller) => attack(caller)),
+    ).finally(() => {
+      isOver = true;
+    });
     const times: number[] = [];
-    while (performance.now() < end) {
+    while (!isOver) {
       const begun = performance.now();
       await call(node.port, "eth_blockNumber", []);
       times.push(performance.now() - begun);
       await setTimeout(PAUSE_MS);
     }
-    await Promise.all(attacks);
+    await attacks;
     times.sort((a, b) => a - b);
     return {
       code: name,
@@ -68,6 +98,13 @@ async function measure(name: string, codeOf: (n: number) => Uint8Array) {
   } finally {
     await node.stop();
   }
+}
+
+/** Some twenty bytes that loop. */
+function shortLoop(n: number): Uint8Array {
+  return assemble(
+    `PUSH4 ${n.toString(16).padStart(8, "0")} POP JUMPDEST ADDRESS POP PUSH1 06 JUMP`,
+  );
 }
 
 /** A loop over all of the code. */

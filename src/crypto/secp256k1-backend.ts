@@ -1,16 +1,21 @@
+/** A digest and the signature of it. */
+export type SignedDigest = {
+  /** 32 bytes */
+  readonly digest: Uint8Array;
+  /** In [1, n − 1], as s. */
+  readonly r: bigint;
+  readonly s: bigint;
+  /** Parity of the y coordinate of the point r came from. */
+  readonly yParity: 0 | 1;
+};
+
 /** What one implementation of the curve has to offer; arguments are checked by the caller. */
 export interface Secp256k1Backend {
   readonly name: "native" | "wasm";
-  /**
-   * The 65-byte uncompressed public key that made a signature, or undefined where there is none.
-   * @param signature r ‖ s, each in [1, n − 1]
-   */
-  recover(signature: Uint8Array, recoveryId: 0 | 1, digest: Uint8Array): Uint8Array | undefined;
-  /** Deterministic ECDSA (RFC 6979) with low s: r ‖ s and the recovery id. */
-  sign(
-    digest: Uint8Array,
-    privateKey: Uint8Array,
-  ): { readonly signature: Uint8Array; readonly recoveryId: number };
-  /** The 65-byte uncompressed public key. */
+  /** The 64-byte public keys (x ‖ y) that made the signatures, undefined for a signature without one. */
+  recover(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
+  /** Deterministic ECDSA (RFC 6979) with low s. */
+  sign(digest: Uint8Array, privateKey: Uint8Array): Omit<SignedDigest, "digest">;
+  /** The 64-byte public key. */
   publicKey(privateKey: Uint8Array): Uint8Array;
 }

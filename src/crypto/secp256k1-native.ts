@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
+import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 
 /** The part of npm `secp256k1` in use; it comes without types. */
 type NativeBinding = {
@@ -18,7 +19,7 @@ type NativeBinding = {
 
 /**
  * libsecp256k1 as a native addon, or undefined where the optional dependency or its binary is missing.
- * `bindings` is loaded and not the package itself, whose own fallback to pure JavaScript is 30 times slower than our WASM one.
+ * `bindings` is loaded and not the package itself, whose own fallback to pure JavaScript is many times slower than our WebAssembly.
  */
 export function loadNativeBackend(): Secp256k1Backend | undefined {
   let binding: NativeBinding;
@@ -27,20 +28,29 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
   } catch {
     return undefined;
   }
+  const recover = ({ digest, r, s, yParity }: SignedDigest): Uint8Array | undefined => {
+    const signature = new Uint8Array(64);
+    signature.set(bigintToFixedBytes(r, 32), 0);
+    signature.set(bigintToFixedBytes(s, 32), 32);
+    try {
+      return binding.ecdsaRecover(signature, yParity, digest, false).subarray(1);
+    } catch {
+      // The addon throws for every signature without a public key; arguments were checked before.
+      return undefined;
+    }
+  };
   return {
     name: "native",
-    recover(signature, recoveryId, digest) {
-      try {
-        return binding.ecdsaRecover(signature, recoveryId, digest, false);
-      } catch {
-        // The addon throws for every signature without a public key; arguments were checked before.
-        return undefined;
-      }
-    },
+    recover: (signed) => signed.map(recover),
     sign(digest, privateKey) {
       const { signature, recid } = binding.ecdsaSign(digest, privateKey);
-      return { signature, recoveryId: recid };
+      return {
+        r: bytesToBigint(signature.subarray(0, 32)),
+        s: bytesToBigint(signature.subarray(32, 64)),
+        // Ids 2 and 3 mean an r beyond the order of the group: a chance of 2^-127.
+        yParity: (recid & 1) as 0 | 1,
+      };
     },
-    publicKey: (privateKey) => binding.publicKeyCreate(privateKey, false),
+    publicKey: (privateKey) => binding.publicKeyCreate(privateKey, false).subarray(1),
   };
 }

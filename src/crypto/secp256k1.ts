@@ -1,23 +1,19 @@
 import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes } from "../primitives/address.ts";
-import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
+import { bytesToBigint } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
-import type { Secp256k1Backend } from "./secp256k1-backend.ts";
+import { ORDER } from "./secp256k1/scalars.ts";
+import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 import { loadNativeBackend } from "./secp256k1-native.ts";
 import { loadWasmBackend } from "./secp256k1-wasm.ts";
 
 /** Order n of the group; a private key, r and s lie in [1, n − 1]. */
-export const SECP256K1_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+export const SECP256K1_ORDER = ORDER;
 /** The largest s that EIP-2 accepts. */
 export const SECP256K1_HALF_ORDER = SECP256K1_ORDER / 2n;
 
 /** An ECDSA signature in Ethereum's terms. */
-export type Signature = {
-  readonly r: bigint;
-  readonly s: bigint;
-  /** Parity of the y coordinate of the point r came from. */
-  readonly yParity: 0 | 1;
-};
+export type Signature = Omit<SignedDigest, "digest">;
 
 /** 32 bytes that are no private key: zero, or not below the order of the group. */
 export class InvalidPrivateKeyError extends NodeError {
@@ -41,6 +37,8 @@ export interface Secp256k1 {
     s: bigint,
     yParity: 0 | 1,
   ): Uint8Array | undefined;
+  /** As `recoverPublicKey` for many signatures, which takes less time than one after the other. */
+  recoverPublicKeys(signed: readonly SignedDigest[]): (Uint8Array | undefined)[];
   /** As `recoverPublicKey`, giving the address of the key. */
   recoverAddress(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Address | undefined;
   /**
@@ -59,31 +57,28 @@ export interface Secp256k1 {
 export function createSecp256k1(backend: Secp256k1Backend): Secp256k1 {
   function recoverPublicKey(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1) {
     if (!isScalar(r) || !isScalar(s)) return undefined;
-    const signature = new Uint8Array(64);
-    signature.set(bigintToFixedBytes(r, 32), 0);
-    signature.set(bigintToFixedBytes(s, 32), 32);
-    return backend.recover(signature, yParity, digest)?.subarray(1);
+    return backend.recover([{ digest, r, s, yParity }])[0];
   }
   return {
     backend: backend.name,
     recoverPublicKey,
+    recoverPublicKeys(signed) {
+      const hasScalars = ({ r, s }: SignedDigest) => isScalar(r) && isScalar(s);
+      if (signed.every(hasScalars)) return backend.recover(signed);
+      const keys = backend.recover(signed.filter(hasScalars)).values();
+      return signed.map((item) => (hasScalars(item) ? keys.next().value : undefined));
+    },
     recoverAddress(digest, r, s, yParity) {
       const publicKey = recoverPublicKey(digest, r, s, yParity);
       return publicKey && addressFromPublicKey(publicKey);
     },
     sign(digest, privateKey) {
       assertPrivateKey(privateKey);
-      const { signature, recoveryId } = backend.sign(digest, privateKey);
-      return {
-        r: bytesToBigint(signature.subarray(0, 32)),
-        s: bytesToBigint(signature.subarray(32, 64)),
-        // Ids 2 and 3 mean an r beyond the order of the group: a chance of 2^-127.
-        yParity: (recoveryId & 1) as 0 | 1,
-      };
+      return backend.sign(digest, privateKey);
     },
     publicKeyFromPrivate(privateKey) {
       assertPrivateKey(privateKey);
-      return backend.publicKey(privateKey).subarray(1);
+      return backend.publicKey(privateKey);
     },
   };
 }
@@ -117,4 +112,5 @@ function isScalar(value: bigint): boolean {
 /** The native addon where it loads, else WebAssembly. */
 export const secp256k1: Secp256k1 = createSecp256k1(loadNativeBackend() ?? loadWasmBackend());
 
-export const { recoverPublicKey, recoverAddress, sign, publicKeyFromPrivate } = secp256k1;
+export const { recoverPublicKey, recoverPublicKeys, recoverAddress, sign, publicKeyFromPrivate } =
+  secp256k1;

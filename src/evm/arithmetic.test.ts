@@ -104,6 +104,23 @@ for (const [opcode, meaning] of Object.entries(MEANINGS)) {
   });
 }
 
+test("DIV and MOD are right when divisors evict each other's cached reciprocals", () => {
+  // More than there are slots: two with the same leading limb, and one with the same limbs shifted, of each length.
+  const divisors = Array.from({ length: 48 }, (_, i) => {
+    const lead = (0x9e3779b97f4a7c15n * BigInt(i >> 1) + 3n) % (1n << 64n);
+    return (lead << BigInt(64 * (i % 4))) + BigInt(i) * (i % 4 === 0 ? 0n : 1n);
+  });
+  for (let turn = 0n; turn < 2n; turn++) {
+    for (const divisor of divisors) {
+      const numerator = MODULUS - 1n - turn * divisor;
+      for (const opcode of ["04", "06"]) {
+        const result = evaluate(`${push(divisor)}${push(numerator)}${opcode}${RETURN_TOP}`);
+        assert.equal(result, MEANINGS[opcode]!(numerator, divisor, 0n), `${opcode} ${divisor}`);
+      }
+    }
+  }
+});
+
 test("each PUSH leaves its immediate, with zeros where the code ends", () => {
   for (let size = 1; size <= 32; size++) {
     const bytes = Uint8Array.from({ length: size }, (_, i) => 0xf1 - i);

@@ -101,10 +101,12 @@ export const i32 = {
   or: binary("i32", 0x72),
   xor: binary("i32", 0x73),
   shl: binary("i32", 0x74),
+  shrS: binary("i32", 0x75),
   shrU: binary("i32", 0x76),
   /** The low half of a 64-bit value. */
   wrap: unary("i64", 0xa7),
   load: load(0x28),
+  load8S: load(0x2c),
   load8: load(0x2d),
   load16: load(0x2f),
   store: store("i32", 0x36),
@@ -181,6 +183,19 @@ export const v128 = {
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),
   xor: binary("v128", 0xfd, 0x51),
+  /** a ∧ ¬b */
+  andNot: binary("v128", 0xfd, 0x4f),
+  /** Both 64-bit numbers of `a`, rotated to the left by `bits`, from 1 to 63. */
+  rotl:
+    (a: Local, bits: number): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      pushOperand(out, bits, "i32");
+      out.push(0xfd, 0xcb, 0x01);
+      pushOperand(out, a, "v128");
+      pushOperand(out, 64 - bits, "i32");
+      out.push(0xfd, 0xcd, 0x01, 0xfd, 0x50);
+    },
   /** 1 when any bit is set. */
   anyTrue:
     (a: Operand): Code =>

@@ -4,14 +4,21 @@ import { precompilesAt } from "../../src/evm/precompiles/index.ts";
 import { compileAtOnce } from "../../src/evm/testing/compile-at-once.ts";
 import { HARDFORKS, type Hardfork } from "../../src/params/hardforks.ts";
 import type { Address } from "../../src/primitives/address.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
 import { createEthereumjsEvm } from "../oracle/ethereumjs/evm.ts";
 import { eip2537DraftPrecompiles } from "./eip2537-draft.ts";
 
+export type EngineOptions = {
+  /** Gets the hash of every code that an engine with a compiled tier compiles. */
+  readonly compiled?: Set<Hash>;
+};
+
 /** The engines vectors can judge, by the name behind `--engine`. */
-const ENGINES: Readonly<Record<string, () => Evm | Promise<Evm>>> = {
+const ENGINES: Readonly<Record<string, (options: EngineOptions) => Evm | Promise<Evm>>> = {
   evmint: () => createEvm(),
-  "evmint-compiled": () => createEvm({ tier: compileAtOnce() }),
-  "evmint-alternating": () => createEvm({ tier: compileAtOnce({ alternates: true }) }),
+  "evmint-compiled": (options) => createEvm({ tier: compileAtOnce(options) }),
+  "evmint-alternating": (options) =>
+    createEvm({ tier: compileAtOnce({ ...options, alternates: true }) }),
   "evmint-eip2537-draft": () => withPrecompiles(createEvm(), eip2537DraftPrecompiles()),
   ethereumjs: () => createEthereumjsEvm({ precompilesOf: pointEvaluationAt }),
   "ethereumjs-own-precompiles": () => createEthereumjsEvm({ precompilesOf: precompilesAt }),
@@ -37,16 +44,16 @@ function withPrecompiles(evm: Evm, precompiles: ReadonlyMap<Address, Precompile>
 }
 
 /** @throws when there is no such engine */
-export async function createEngine(name = "evmint"): Promise<Evm> {
+export async function createEngine(name = "evmint", options: EngineOptions = {}): Promise<Evm> {
   const create = ENGINES[name];
   if (!create) throw new Error(`no engine "${name}"; engines: ${Object.keys(ENGINES).join(", ")}`);
-  return create();
+  return create(options);
 }
 
 /** As `createEngine`, with an engine for each fork: another fork would make one begin anew. */
-export async function createEngines(name: string): Promise<Evm> {
+export async function createEngines(name: string, options?: EngineOptions): Promise<Evm> {
   const engines = new Map<Hardfork, Evm>();
-  for (const hardfork of HARDFORKS) engines.set(hardfork, await createEngine(name));
+  for (const hardfork of HARDFORKS) engines.set(hardfork, await createEngine(name, options));
   return {
     execute: (message, block, ...rest) =>
       engines.get(block.hardfork)!.execute(message, block, ...rest),

@@ -1,8 +1,9 @@
-/** `node --import tsx test/fuzz/evm.ts [--seed N] [--count N] …`: random programs on two engines, which have to agree. */
+/** `node --import tsx test/fuzz/evm.ts [--seed N] [--count N] …`: random contracts on two engines, which have to agree. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Hardfork } from "../../src/params/hardforks.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
 import { hexDigits } from "../../src/primitives/hex.ts";
 import { createEngines } from "../conformance/engines.ts";
 import { assemble, type FuzzCase } from "./case.ts";
@@ -21,6 +22,8 @@ const { values } = parseArgs({
     oracle: { type: "string", default: "ethereumjs-own-precompiles" },
     /** Every program under the rules of this fork instead of a random one. */
     fork: { type: "string" },
+    /** Gas limits to run each case with: the first so many of those worth trying. */
+    limits: { type: "string", default: "1000" },
     /** Also compare each opcode's gas, stack and memory. */
     steps: { type: "boolean", default: false },
     /** Append what was found to test/fuzz/found.json. */
@@ -29,9 +32,10 @@ const { values } = parseArgs({
     stop: { type: "string", default: "5" },
   },
 });
-const engine = await createEngines(values.engine);
-const oracle = await createEngines(values.oracle);
-const options = { withSteps: values.steps };
+const compiled = new Set<Hash>();
+const engine = await createEngines(values.engine, { compiled });
+const oracle = await createEngines(values.oracle, { compiled });
+const options = { withSteps: values.steps, limits: Number(values.limits) };
 const first = Number(values.seed);
 const end = first + Number(values.count);
 const found: FuzzCase[] = [];
@@ -52,7 +56,8 @@ for (; seed < end && found.length < Number(values.stop); seed++) {
 }
 const seconds = (performance.now() - begun) / 1000;
 console.log(
-  `${found.length} differences in ${executions} executions of ${seed - first} programs, seeds ${first} to ${seed - 1}, ` +
+  `${found.length} differences in ${executions} executions of ${seed - first} cases, ` +
+    `${compiled.size} programs compiled, seeds ${first} to ${seed - 1}, ` +
     `${Math.round(executions / seconds)} executions a second`,
 );
 if (values.save && found.length > 0) {

@@ -17,7 +17,7 @@ const TASKS: Partial<Record<string, () => Promise<Run>>> = {
     return (await import("../../node/workers/prove-blobs.ts")).proveBlobs;
   },
   "recover-senders": async () =>
-    (await import("../../node/workers/recover-senders.ts")).recoverSenders,
+    (await import("../../node/workers/recover-senders.ts")).recoverPacked,
   "verify-sidecar": async () => {
     await loadTrustedSetup();
     return (await import("../../crypto/kzg/sidecar.ts")).sidecarFaultText;

@@ -1,4 +1,5 @@
 import type { Hardfork } from "../../params/hardforks.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import { ContractEmitter } from "../gen/compiled/contract.ts";
 import type { ContractCompiler, TierOptions } from "../modules/compiled-tier.ts";
 import { compileOptimised } from "../modules/interpreters.ts";
@@ -10,9 +11,18 @@ const MODULES_MAX = 200;
 /**
  * A compiled tier in which all code is hot at its first call and compiled on the spot.
  * @param options.alternates see `TierOptions`
+ * @param options.compiled gets the hash of every code that is compiled
  * @param options.isOptimised as a node compiles; otherwise V8 optimises what runs often, which is faster to begin with
  */
-export function compileAtOnce({ alternates = false, isOptimised = false } = {}): TierOptions {
+export function compileAtOnce({
+  alternates = false,
+  isOptimised = false,
+  compiled,
+}: {
+  readonly alternates?: boolean;
+  readonly isOptimised?: boolean;
+  readonly compiled?: Set<Hash>;
+} = {}): TierOptions {
   const modules = new Map<string, WebAssembly.Module>();
   const emitters = new Map<Hardfork, ContractEmitter>();
   const compiler: ContractCompiler = {
@@ -27,6 +37,7 @@ export function compileAtOnce({ alternates = false, isOptimised = false } = {}):
         emitters.set(hardfork, emitter);
         const bytes = emitter.emit(code, { leavesAtBorders: alternates });
         if (bytes === undefined) return undefined;
+        compiled?.add(hash);
         module = isOptimised ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
         if (modules.size >= MODULES_MAX) modules.clear();
         modules.set(key, module);

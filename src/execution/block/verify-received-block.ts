@@ -10,7 +10,7 @@ import { headerHash } from "../../types/header-codec.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
 import { blobGasOf, effectiveGasPrice } from "../../types/transaction/fees.ts";
-import { recoverSender } from "../../types/transaction/sender.ts";
+import { recoverSender, recoverSenders } from "../../types/transaction/sender.ts";
 import { InvalidBlockError } from "../errors.ts";
 import { validateBody } from "../validation/validate-body.ts";
 
@@ -31,7 +31,9 @@ export function verifyReceivedBlock(
   // Blocks with uncles are of proof of work, and no engine of ours made them.
   validateBody(block, config, () => undefined);
   const hardfork = hardforkAt(config, header);
-  const senders = transactions.map((tx) => recoverSender(tx, hardfork));
+  const senders = recoverSenders(transactions, hardfork);
+  const unsigned = transactions[senders.length];
+  if (unsigned) recoverSender(unsigned, hardfork);
   if (received.length !== transactions.length) throw wrongReceipts();
   const blobParams = blobParamsAt(config, header.timestamp);
   const blobGasPrice =

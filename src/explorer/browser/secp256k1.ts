@@ -1,20 +1,12 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
-import type { Secp256k1Backend } from "../../crypto/secp256k1-backend.ts";
+import type { Secp256k1Backend, SignedDigest } from "../../crypto/secp256k1-backend.ts";
 import { InvariantError } from "../../errors.ts";
 
 const NOT_SIGNING = "the explorer does not sign: wallets do";
 
 const BACKEND: Secp256k1Backend = {
   name: "native",
-  recover(signature, recoveryId, digest) {
-    try {
-      const withId = secp256k1.Signature.fromBytes(signature, "compact").addRecoveryBit(recoveryId);
-      return withId.recoverPublicKey(digest).toBytes(false);
-    } catch {
-      // noble throws where r is no point of the curve.
-      return undefined;
-    }
-  },
+  recover: (signed) => signed.map(recover),
   sign() {
     throw new InvariantError(NOT_SIGNING);
   },
@@ -22,6 +14,16 @@ const BACKEND: Secp256k1Backend = {
     throw new InvariantError(NOT_SIGNING);
   },
 };
+
+function recover({ digest, r, s, yParity }: SignedDigest): Uint8Array | undefined {
+  try {
+    const signature = new secp256k1.Signature(r, s, yParity);
+    return signature.recoverPublicKey(digest).toBytes(false).subarray(1);
+  } catch {
+    // noble throws where r is no point of the curve.
+    return undefined;
+  }
+}
 
 /** In place of the two modules of the node that load the curve as native code or as WebAssembly. */
 export function loadNativeBackend(): Secp256k1Backend {

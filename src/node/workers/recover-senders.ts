@@ -1,7 +1,8 @@
 import type { Hardfork } from "../../params/hardforks.ts";
-import { addressToBytes } from "../../primitives/address.ts";
+import { ADDRESS_LENGTH, addressToBytes } from "../../primitives/address.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
-import { recoverSender } from "../../types/transaction/sender.ts";
+import { recoverSenders } from "../../types/transaction/sender.ts";
+import type { Transaction } from "../../types/transaction/transaction.ts";
 import { serveTasks } from "./serve-tasks.ts";
 
 export type RecoverInput = {
@@ -13,20 +14,20 @@ export type RecoverInput = {
 /** Senders, 20 bytes each, of the transactions before the first that has none. */
 export type RecoverResult = Uint8Array;
 
-serveTasks(recoverSenders);
+serveTasks(recoverPacked);
 
-export function recoverSenders({ transactions, hardfork }: RecoverInput): RecoverResult {
+export function recoverPacked({ transactions, hardfork }: RecoverInput): RecoverResult {
   const bytes = Buffer.from(transactions.buffer, transactions.byteOffset, transactions.byteLength);
-  const senders: Uint8Array[] = [];
-  try {
-    for (let at = 0; at < bytes.length; ) {
-      const end = at + 4 + bytes.readUInt32LE(at);
-      const transaction = decodeTransaction(bytes.subarray(at + 4, end));
-      senders.push(addressToBytes(recoverSender(transaction, hardfork)));
-      at = end;
-    }
-  } catch {
-    // The executor recovers this sender again and reports what is wrong with the signature.
+  const decoded: Transaction[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = at + 4 + bytes.readUInt32LE(at);
+    decoded.push(decodeTransaction(bytes.subarray(at + 4, end)));
+    at = end;
   }
-  return Uint8Array.from(Buffer.concat(senders));
+  const senders = recoverSenders(decoded, hardfork);
+  const result = new Uint8Array(senders.length * ADDRESS_LENGTH);
+  senders.forEach((sender, i) => {
+    result.set(addressToBytes(sender), i * ADDRESS_LENGTH);
+  });
+  return result;
 }

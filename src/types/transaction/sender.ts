@@ -1,10 +1,12 @@
 import {
   addressFromPublicKey,
   recoverAddress,
-  recoverPublicKey,
+  recoverPublicKeys,
   SECP256K1_HALF_ORDER,
   SECP256K1_ORDER,
 } from "../../crypto/secp256k1.ts";
+import type { SignedDigest } from "../../crypto/secp256k1-backend.ts";
+import { NodeError } from "../../errors.ts";
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import {
@@ -25,8 +27,37 @@ export function recoverSender(tx: Transaction, hardfork: Hardfork = "osaka"): Ad
   return addressFromPublicKey(recoverSenderKey(tx, hardfork));
 }
 
+/**
+ * The accounts that signed the first of `transactions`, up to one for which `recoverSender` throws: that tells why. A batch takes
+ * less time than its transactions one after the other.
+ */
+export function recoverSenders(
+  transactions: readonly Transaction[],
+  hardfork: Hardfork = "osaka",
+): Address[] {
+  const signed: SignedDigest[] = [];
+  try {
+    for (const tx of transactions) signed.push(signedDigest(tx, hardfork));
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+  }
+  const senders: Address[] = [];
+  for (const publicKey of recoverPublicKeys(signed)) {
+    if (publicKey === undefined) break;
+    senders.push(addressFromPublicKey(publicKey));
+  }
+  return senders;
+}
+
 /** The public key that signed `tx`, 64 bytes. @throws as `recoverSender` */
 export function recoverSenderKey(tx: Transaction, hardfork: Hardfork = "osaka"): Uint8Array {
+  const [publicKey] = recoverPublicKeys([signedDigest(tx, hardfork)]);
+  if (publicKey === undefined) throw new SenderRecoveryError();
+  return publicKey;
+}
+
+/** @throws as `recoverSender`, but SenderRecoveryError */
+function signedDigest(tx: Transaction, hardfork: Hardfork): SignedDigest {
   if (!isTransactionTypeSupported(tx.type, hardfork)) {
     throw new TransactionTypeNotSupportedError(tx.type);
   }
@@ -36,9 +67,7 @@ export function recoverSenderKey(tx: Transaction, hardfork: Hardfork = "osaka"):
   if (yParity === undefined || r === 0n || r >= SECP256K1_ORDER || s === 0n || s > sMax) {
     throw new InvalidSignatureError({ v, r, s });
   }
-  const publicKey = recoverPublicKey(signedHash(tx), r, s, yParity);
-  if (publicKey === undefined) throw new SenderRecoveryError();
-  return publicKey;
+  return { digest: signedHash(tx), r, s, yParity };
 }
 
 /**

@@ -25,7 +25,8 @@ import {
   maxFeePerGasOf,
   maxPriorityFeeOf,
 } from "./fees.ts";
-import { recoverAuthority, recoverSender } from "./sender.ts";
+import { isTransactionTypeSupported } from "./fork.ts";
+import { recoverAuthority, recoverSender, recoverSenders } from "./sender.ts";
 import { signAuthorization, signTransaction } from "./sign.ts";
 import type { BlobTransaction, Transaction } from "./transaction.ts";
 
@@ -67,6 +68,28 @@ test("recoverSender finds the signer of every type", () => {
     }),
     { numRuns: 50 },
   );
+});
+
+test("recoverSenders gives what recoverSender gives, up to a transaction without sender", () => {
+  const fields = fc.sample(transactionFields, { numRuns: 9, seed: 1 });
+  const signed = fields.map((each) => signTransaction(each, key));
+  assert.deepEqual(
+    recoverSenders(signed),
+    signed.map(() => account),
+  );
+  const { v, s } = signTransaction(transfer, key);
+  const damaged = [
+    // r on no point; s out of range; a type the fork does not know
+    [buildTransaction(transfer, { v, r: 5n, s }), "osaka"],
+    [buildTransaction(transfer, { v, r: 1n, s: 0n }), "osaka"],
+    [signTransaction(transfer, key), "berlin"],
+  ] as const;
+  for (const [tx, hardfork] of damaged) {
+    assert.throws(() => recoverSender(tx, hardfork));
+    const known = signed.filter((each) => isTransactionTypeSupported(each.type, hardfork));
+    assert.equal(recoverSenders([...known, tx, ...known], hardfork).length, known.length);
+  }
+  assert.deepEqual(recoverSenders([]), []);
 });
 
 test("signTransaction gives the example of EIP-155", () => {

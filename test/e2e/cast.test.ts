@@ -6,7 +6,7 @@ import { foundryBinary } from "../../bench/support/peers.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { NEEDS_SOLO } from "../support/test-engine.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const token = contract("Token");
 const binary = foundryBinary("cast");
@@ -14,7 +14,7 @@ const skip = binary ? false : "no cast binary for this platform on npm";
 let node: TestNode;
 
 before(async () => {
-  node = await startTestNode({ dev: true });
+  node = await startTestNode({ dev: true, settings: ONE_PROCESS });
 });
 after(() => node.stop());
 

@@ -8,13 +8,13 @@ import { runConsole } from "../../src/console/console.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { contract } from "../support/contracts.ts";
 import { runEvmintd, startEvmintd } from "../support/evmintd.ts";
-import { startTestNode, type TestNode } from "../support/test-node.ts";
+import { ONE_PROCESS, startTestNode, type TestNode } from "../support/test-node.ts";
 
 const [OWNER, FRIEND] = DEV_ADDRESSES;
 let node: TestNode;
 
 before(async () => {
-  node = await startTestNode({ dev: true });
+  node = await startTestNode({ dev: true, settings: ONE_PROCESS });
 });
 after(() => node.stop());
 

@@ -20,7 +20,9 @@ let second: Remote;
 let node: TestNode;
 
 async function startRemote(name: string): Promise<Remote> {
-  return startEvmintd(join(folder, name), ["--dev", "--chain-id", "777"]);
+  return startEvmintd(join(folder, name), [
+    ...["--dev", "--chain-id", "777", "--json-rpc.processes", "0"],
+  ]);
 }
 
 async function kill({ child, exited }: Remote): Promise<void> {

@@ -1,7 +1,7 @@
 import { type Address, addressToBytes } from "../../primitives/address.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import type { Log } from "../../types/receipt.ts";
-import type { BlockLogs } from "./block-logs.ts";
+import type { LogCursor } from "./log-table.ts";
 
 export type LogFilterOptions = {
   /** Empty: any address. */
@@ -40,7 +40,7 @@ export class LogFilter {
   }
 
   /** Whether the current log of `logs` matches. */
-  matchesAt(logs: BlockLogs): boolean {
+  matchesAt(logs: LogCursor): boolean {
     const { bytes, topicsOffset } = logs;
     if (this.#addressBytes !== undefined && !this.#addressBytes.has(bytes, logs.addressOffset)) {
       return false;

@@ -9,18 +9,24 @@ export type CacheSizes = {
   /** decoded blocks */
   readonly blocks: number;
   readonly codes: number;
+  /** JSON of logs */
+  readonly logTexts: number;
 };
+
+/** Those of the store itself. */
+export type StoreCacheSizes = Omit<CacheSizes, "trieNodes" | "logTexts">;
 
 /**
  * Percent of the budget. A missing trie node costs a few microseconds and each update needs thousands, so nodes get half. A missing
- * block costs milliseconds, but clients mostly ask for the newest ones.
+ * block costs milliseconds, but clients mostly ask for the newest ones: 10 MB have the logs of some hundred blocks with 200 each.
  */
 const SHARES: CacheSizes = {
   trieNodes: 50,
   headState: 8,
   historicStates: 12,
-  blocks: 20,
-  codes: 10,
+  blocks: 18,
+  codes: 8,
+  logTexts: 4,
 };
 
 /**
@@ -41,5 +47,6 @@ export function divideCacheSize(bytes: number): CacheSizes {
     historicStates: part(SHARES.historicStates),
     blocks: part(SHARES.blocks),
     codes: part(SHARES.codes),
+    logTexts: part(SHARES.logTexts),
   };
 }

@@ -19,7 +19,7 @@ import { StateEntries } from "../records/state-entries.ts";
 import { BackgroundWork } from "./background-work.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, BlockStore, GenesisState, IncludedTransaction } from "./block-store.ts";
-import { CACHE_BYTES, type CacheSizes, divideCacheSize } from "./cache-sizes.ts";
+import { CACHE_BYTES, divideCacheSize, type StoreCacheSizes } from "./cache-sizes.ts";
 import { checkStore, type StoreReport } from "./check-store.ts";
 import type { HashedKeys } from "./hashed-keys.ts";
 import { HeadPublisher } from "./head-publisher.ts";
@@ -316,7 +316,7 @@ export class LogBlockStore implements BlockStore {
   }
 
   /** Memory that each cache of the store takes now. */
-  cacheBytes(): Omit<CacheSizes, "trieNodes"> {
+  cacheBytes(): StoreCacheSizes {
     return {
       headState: this.#headState.bytes,
       historicStates: this.#historic.bytes,

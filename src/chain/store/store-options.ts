@@ -1,6 +1,6 @@
 import type { Kv } from "../../storage/kv.ts";
 import type { LogDirectory } from "../../storage/log-file.ts";
-import type { CacheSizes } from "./cache-sizes.ts";
+import type { StoreCacheSizes } from "./cache-sizes.ts";
 import type { MergeLimits } from "./index/merge-limits.ts";
 import type { CreateTrie } from "./nodes/computed-trie-nodes.ts";
 import type { RetentionOptions } from "./retention/retention.ts";
@@ -21,7 +21,7 @@ export type LogBlockStoreOptions = {
   readonly replayBytesMax?: number;
   readonly mergeLimits?: MergeLimits;
   /** Memory for what was read; by default the shares of CACHE_BYTES. Trie nodes are cached by the owner of the trie. */
-  readonly caches?: Omit<CacheSizes, "trieNodes">;
+  readonly caches?: StoreCacheSizes;
   /** Builds the index of addresses; off if not given. */
   readonly addressIndex?: boolean;
   /** Called when building the index of addresses fails; the chain goes on without it. */

@@ -12,7 +12,7 @@ export function createChainView(
   log: Logger,
   core: ChainCore,
 ): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
-  const { reader, mempool, store, submit } = core;
+  const { reader, mempool, store, submit, logTexts } = core;
   const { minimumGasPriceWei } = config.mempool;
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
@@ -20,7 +20,7 @@ export function createChainView(
   const { feeHistoryBlocksMax } = config.jsonRpc;
   const feeHistory = createFeeHistory(reader);
   const chain = createLocalChainView({
-    ...{ reader, submit, suggestTip },
+    ...{ reader, submit, suggestTip, logTexts },
     pool: mempool,
     logs: store.logs,
     addresses: store.addressIndex,

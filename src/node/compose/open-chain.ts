@@ -17,6 +17,7 @@ import { NodeError } from "../../errors.ts";
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { LogTextCache } from "../../rpc/json/log-text-cache.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -36,6 +37,7 @@ export type OpenChain = {
   readonly fork: Fork | undefined;
   readonly store: LogBlockStore;
   readonly genesis: Genesis;
+  readonly logTexts: LogTextCache;
   /** Memory that each cache takes now. */
   readonly cacheBytes: () => CacheSizes;
   /** The chain existed before this call. */
@@ -144,8 +146,13 @@ export function openChain(
     });
     if (fork) followChanges(fork, chain, store);
     const devAccounts = config.dev ? fundedDevAccounts(genesis) : [];
-    const cacheBytes = () => ({ trieNodes: nodeCache.bytes, ...store.cacheBytes() });
-    return { chain, patches, fork, store, genesis, resumed, devAccounts, cacheBytes };
+    const logTexts = new LogTextCache(caches.logTexts);
+    const cacheBytes = () => ({
+      ...store.cacheBytes(),
+      trieNodes: nodeCache.bytes,
+      logTexts: logTexts.bytes,
+    });
+    return { chain, patches, fork, store, genesis, resumed, devAccounts, logTexts, cacheBytes };
   } catch (error) {
     store.close();
     throw error;

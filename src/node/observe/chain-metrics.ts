@@ -91,6 +91,7 @@ function declareCacheMetrics(
   );
   gauge("cache_blocks_bytes", "Memory of decoded blocks.", () => cacheBytes().blocks);
   gauge("cache_codes_bytes", "Memory of codes read last.", () => cacheBytes().codes);
+  gauge("cache_log_texts_bytes", "Memory of JSON of logs.", () => cacheBytes().logTexts);
 }
 
 function declareForkMetrics(metrics: Metrics, { cacheBytes, uncached }: Fork): void {

@@ -9,6 +9,7 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
 import { LogListWriter } from "./log-list.ts";
+import { LogTextCache } from "./log-text-cache.ts";
 
 const hexOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map(bytesToHex);
@@ -87,4 +88,72 @@ test("LogListWriter writes what JSON.stringify writes, and forgets a block as if
     }),
     { numRuns: 150 },
   );
+});
+
+/** The list that a search writes, with what the cache holds of its block. */
+function searched(
+  cache: LogTextCache | undefined,
+  number: number,
+  row: Uint8Array,
+  filter: LogFilter,
+) {
+  const writer = new LogListWriter();
+  const logs = new BlockLogs(number, row);
+  const texts = cache?.of(logs);
+  const count =
+    texts === undefined ? writer.addMatching(logs, filter) : writer.addKnown(texts, filter);
+  return { json: Buffer.concat(writer.finish()).toString(), count, isKnown: texts !== undefined };
+}
+
+test("with a cache of their texts the same logs are written, whatever is searched and rolled back, within its bytes", () => {
+  const search = fc.record({
+    block: fc.nat({ max: 3 }),
+    topic: fc.nat({ max: 9 }),
+    isOther: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(block, { minLength: 4, maxLength: 4 }),
+      fc.array(search, { maxLength: 40 }),
+      fc.integer({ min: 1_000, max: 200_000 }),
+      (blocks, searches, bytesMax) => {
+        const cache = new LogTextCache(bytesMax);
+        for (const { block, topic, isOther } of searches) {
+          const chosen = blocks[block]!;
+          // Another block of the same number, as after a rollback.
+          const row = rowOf(isOther ? { ...chosen, hash: `0x${"77".repeat(32)}` } : chosen);
+          if (row === undefined) continue;
+          const [first] = chosen.transactions.flatMap(({ logs }) => logs);
+          const topics = topic < 5 || first?.topics[0] === undefined ? [] : [[first.topics[0]]];
+          const filter = new LogFilter({ topics });
+          const { json, count } = searched(cache, block, row, filter);
+          const expected = searched(undefined, block, row, filter);
+          assert.equal(json, expected.json);
+          assert.equal(count, expected.count);
+          assert.ok(cache.bytes <= bytesMax);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+test("a block's texts are cached from its second search on, and those of a search of many blocks are not", () => {
+  const cache = new LogTextCache(1 << 20);
+  const row = encodeBlockLogs({
+    block: {
+      hash: `0x${"11".repeat(32)}`,
+      header: { timestamp: 5 },
+      transactions: [{ hash: `0x${"22".repeat(32)}` }],
+    },
+    receipts: [
+      { logs: [{ address: `0x${"33".repeat(20)}`, topics: [], data: new Uint8Array(9) }] },
+    ],
+  } as unknown as ExecutedBlock)!;
+  const isKnown = (number: number) => searched(cache, number, row, new LogFilter()).isKnown;
+  assert.deepEqual([isKnown(7), isKnown(7), isKnown(7)], [false, true, true]);
+  const { bytes } = cache;
+  for (let number = 10_000; number < 13_000; number++) assert.equal(isKnown(number), false);
+  for (let number = 10_000; number < 11_000; number++) assert.equal(isKnown(number), false);
+  assert.equal(cache.bytes, bytes);
 });

@@ -1,14 +1,22 @@
-import type { BlockLogs } from "../../chain/logs/block-logs.ts";
 import type { LogFilter } from "../../chain/logs/log-filter.ts";
+import type { LogCursor, LogTable } from "../../chain/logs/log-table.ts";
 
 const FIRST_PART_BYTES = 2 << 10;
 /** Larger pieces of memory come from the system each time, and V8 collects garbage on their account. */
 const PART_BYTES = 64 << 10;
-/** More than all of a log's JSON takes without the digits of address, topics and data. */
-const LOG_BYTES_MAX = 600;
+const COMMA = 0x2c;
 const ADDRESS_DIGITS = 40;
 const HASH_BYTES = 32;
 const HASH_DIGITS = 64;
+
+/** What was written before of the logs of a block. */
+export type LogTexts = {
+  readonly table: LogTable;
+  /** JSON by index in the block, where it is known. */
+  readonly texts: (string | undefined)[];
+  /** To be called with each text that is added. */
+  added(text: string): void;
+};
 
 /**
  * Writes a JSON list of logs as bytes. All digits of a log are converted at once, and its text is copied at once: this takes two
@@ -41,30 +49,25 @@ export class LogListWriter {
    * Adds those of the logs still to come in `logs` that `filter` matches; how many were looked at.
    * @param isRemoved their block is no longer part of the chain
    */
-  addMatching(logs: BlockLogs, filter: LogFilter, isRemoved = false): number {
-    const { bytes } = logs;
-    const end = isRemoved ? '","removed":true}' : '","removed":false}';
-    let transactionIndex = -1;
-    let members = "";
-    let blockParts: BlockParts | undefined;
-    while (logs.next()) {
-      if (!filter.matchesAt(logs)) continue;
-      if (transactionIndex !== logs.transactionIndex) {
-        transactionIndex = logs.transactionIndex;
-        blockParts ??= blockPartsOf(logs);
-        members = transactionMembers(logs, blockParts);
-      }
-      const { addressOffset, topicsOffset, dataOffset } = logs;
-      const digits = bytes.toString("hex", addressOffset, dataOffset + logs.dataLength);
-      const address = digits.slice(0, ADDRESS_DIGITS);
-      const topics = topicsText(digits, 2 * (topicsOffset - addressOffset), logs.topicCount);
-      const data = digits.slice(2 * (dataOffset - addressOffset));
-      this.#reserve(LOG_BYTES_MAX + digits.length);
-      this.#text(
-        `${this.#count++ > 0 ? "," : ""}{"address":"0x${address}","topics":[${topics}],"data":"0x${data}${members}${logs.logIndex.toString(16)}${end}`,
-      );
-    }
+  addMatching(logs: LogCursor, filter: LogFilter, isRemoved = false): number {
+    const json = new LogJson(logs, isRemoved);
+    while (logs.next()) if (filter.matchesAt(logs)) this.#add(json.text());
     return logs.logIndex + 1;
+  }
+
+  /** As `addMatching`, for all logs of a block. */
+  addKnown({ table, texts, added }: LogTexts, filter: LogFilter): number {
+    const json = new LogJson(table, false);
+    while (table.next()) {
+      if (!filter.matchesAt(table)) continue;
+      const known = texts[table.logIndex];
+      const text = known ?? json.text();
+      this.#add(text);
+      if (known !== undefined) continue;
+      texts[table.logIndex] = text;
+      added(text);
+    }
+    return table.count;
   }
 
   /** Forgets what was written since the list had `count` logs in `length` bytes. */
@@ -91,6 +94,12 @@ export class LogListWriter {
     return [...this.#parts, this.#json.subarray(0, this.#at)];
   }
 
+  #add(text: string): void {
+    this.#reserve(text.length + 2);
+    if (this.#count++ > 0) this.#json[this.#at++] = COMMA;
+    this.#text(text);
+  }
+
   /** @param text ASCII, for which there is room */
   #text(text: string): void {
     this.#at += this.#json.write(text, this.#at, "latin1");
@@ -106,10 +115,40 @@ export class LogListWriter {
   }
 }
 
+/** Writes the JSON of the log that `logs` is at. */
+class LogJson {
+  readonly #logs: LogCursor;
+  readonly #end: string;
+  /** Of the transaction written last. */
+  #transactionIndex = -1;
+  #members = "";
+  #blockParts: BlockParts | undefined;
+
+  constructor(logs: LogCursor, isRemoved: boolean) {
+    this.#logs = logs;
+    this.#end = isRemoved ? '","removed":true}' : '","removed":false}';
+  }
+
+  text(): string {
+    const logs = this.#logs;
+    if (this.#transactionIndex !== logs.transactionIndex) {
+      this.#transactionIndex = logs.transactionIndex;
+      this.#blockParts ??= blockPartsOf(logs);
+      this.#members = transactionMembers(logs, this.#blockParts);
+    }
+    const { addressOffset, topicsOffset, dataOffset } = logs;
+    const digits = logs.bytes.toString("hex", addressOffset, dataOffset + logs.dataLength);
+    const address = digits.slice(0, ADDRESS_DIGITS);
+    const topics = topicsText(digits, 2 * (topicsOffset - addressOffset), logs.topicCount);
+    const data = digits.slice(2 * (dataOffset - addressOffset));
+    return `{"address":"0x${address}","topics":[${topics}],"data":"0x${data}${this.#members}${logs.logIndex.toString(16)}${this.#end}`;
+  }
+}
+
 /** Text of a log's JSON that is the same for each log of a block, before and after the members of its transaction. */
 type BlockParts = { readonly before: string; readonly after: string };
 
-function blockPartsOf({ bytes, number, timestamp }: BlockLogs): BlockParts {
+function blockPartsOf({ bytes, number, timestamp }: LogCursor): BlockParts {
   const hash = bytes.toString("hex", 0, HASH_BYTES);
   return {
     before: `","blockNumber":"0x${number.toString(16)}","transactionHash":"0x`,
@@ -118,7 +157,7 @@ function blockPartsOf({ bytes, number, timestamp }: BlockLogs): BlockParts {
 }
 
 /** What follows the data's digits, up to those of the log index: the same for each log of a transaction. */
-function transactionMembers(logs: BlockLogs, { before, after }: BlockParts): string {
+function transactionMembers(logs: LogCursor, { before, after }: BlockParts): string {
   const { bytes, transactionHashOffset: offset, transactionIndex } = logs;
   const hash = bytes.toString("hex", offset, offset + HASH_BYTES);
   return `${before}${hash}","transactionIndex":"0x${transactionIndex.toString(16)}${after}`;

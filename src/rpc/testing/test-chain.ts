@@ -32,6 +32,7 @@ import { HashrateRegistry } from "../eth/client/hashrate-registry.ts";
 import { KeyedLock } from "../eth/submit/keyed-lock.ts";
 import { type FilterOptions, Filters } from "../filters/filters.ts";
 import { BlockJsonCache } from "../json/block-json-cache.ts";
+import { LogTextCache } from "../json/log-text-cache.ts";
 import type { ChainView } from "../ports/chain-view.ts";
 import type { ExecutionPort } from "../ports/execution.ts";
 import type { InspectionPort } from "../ports/inspection.ts";
@@ -163,7 +164,10 @@ export function createTestModules(
   const info = () => ({ ...TEST_NODE_INFO, coinbase: BOB, ...replace.info });
   const signer = createUnlockedSigner([ALICE_KEY]);
   const ports = connect({
-    chain: createLocalChainView({ ...backend, logs, subscribe, addresses }),
+    chain: createLocalChainView({
+      ...{ ...backend, logs, subscribe, addresses },
+      logTexts: new LogTextCache(1 << 20),
+    }),
     execution: { ...executionOf(first), ...replace.execution },
     inspection: { ...TEST_INSPECTION, ...replace.inspection },
     keys: {

@@ -4,6 +4,7 @@ import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
+import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../../../chain/store/store-follower.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
@@ -13,6 +14,7 @@ import type { ExecutionModules } from "../../../execution/block/block-execution.
 import type { PooledTransaction } from "../../../mempool/pool.ts";
 import type { Hash } from "../../../primitives/hash.ts";
 import { SharedSlices } from "../../../rpc/dispatch/shared-slices.ts";
+import { LogTextCache } from "../../../rpc/json/log-text-cache.ts";
 import type {
   BlockReads,
   ChainListener,
@@ -62,6 +64,7 @@ export class FollowedChain {
   readonly execution: ExecutionModules;
   readonly suggestTip: () => bigint;
   readonly #store: StoreFollower;
+  readonly #logTexts = new LogTextCache(divideCacheSize(FOLLOWER_CACHE_BYTES).logTexts);
   readonly #listeners = new Set<ChainListener>();
   /** Blocks that were gone before their event arrived: their removal is no event either. */
   readonly #skipped = new Set<Hash>();
@@ -151,7 +154,15 @@ export class FollowedChain {
       logs: ({ terms, from, to }, limits, cancel) =>
         this.read(() => {
           const range = { from, to: Math.min(to, this.#store.head()) };
-          return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
+          return findLogs(
+            logs,
+            new LogFilter(terms),
+            range,
+            limits,
+            cancel,
+            slices,
+            this.#logTexts,
+          );
         }),
       suggestTip: () => this.read(this.suggestTip),
       feeHistory: (blockCount, newest, percentiles) =>

@@ -15,6 +15,7 @@ import type { ExecutedBlock } from "../../../types/block.ts";
 import type { Header } from "../../../types/header.ts";
 import { PendingProofError } from "../../dispatch/errors.ts";
 import { SharedSlices } from "../../dispatch/shared-slices.ts";
+import type { LogTextCache } from "../../json/log-text-cache.ts";
 import type {
   BlockReads,
   ChainEvents,
@@ -34,13 +35,14 @@ export type LocalChainModules = FeeReads &
     readonly reader: ChainReader;
     readonly pool: PoolReader;
     readonly logs: LogSource;
+    readonly logTexts: LogTextCache;
     readonly addresses: Pick<AddressIndex, "search">;
     readonly submit: ChainView["submit"];
   };
 
 /** `ChainView` in the chain's own thread: every answer is synchronous, except log searches and proofs that take longer than a slice. */
 export function createLocalChainView(modules: LocalChainModules): ChainView {
-  const { reader, pool, logs } = modules;
+  const { reader, pool, logs, logTexts } = modules;
   const slices = new SharedSlices();
   return {
     config: reader.config,
@@ -50,7 +52,7 @@ export function createLocalChainView(modules: LocalChainModules): ChainView {
 
     logs({ terms, from, to }, limits, cancel) {
       const range = { from, to: Math.min(to, reader.head().block.header.number) };
-      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices);
+      return findLogs(logs, new LogFilter(terms), range, limits, cancel, slices, logTexts);
     },
 
     addressPage: (query) => modules.addresses.search(query),

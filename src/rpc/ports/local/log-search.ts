@@ -3,6 +3,7 @@ import { LOG_CHUNK_BLOCKS, type LogSource } from "../../../chain/logs/log-source
 import { RequestTimeoutError } from "../../dispatch/errors.ts";
 import { SharedSlices } from "../../dispatch/shared-slices.ts";
 import { LogListWriter } from "../../json/log-list.ts";
+import type { LogTextCache } from "../../json/log-text-cache.ts";
 import type { BlockRange } from "../../params/log-criteria.ts";
 import type { CancelToken } from "../cancel-token.ts";
 import type { FoundLogs, LogLimits } from "../chain-view.ts";
@@ -19,6 +20,7 @@ const LOGS_PER_WORK = 64;
  * The logs of `range` that `filter` matches, in order. It ends early, between two blocks, where a limit
  * is passed; the first block is always searched whole, so that a caller can go on from `end`.
  *
+ * @param texts of logs that were written lately
  * @throws RequestTimeoutError once `cancel` is aborted
  */
 export function findLogs(
@@ -28,8 +30,9 @@ export function findLogs(
   limits: LogLimits,
   cancel?: Pick<CancelToken, "isAborted">,
   slices = new SharedSlices(),
+  texts?: LogTextCache,
 ): MaybePromise<FoundLogs> {
-  const search = new LogSearch(source, filter, range, limits);
+  const search = new LogSearch(source, filter, range, limits, texts);
   const turn = slices.enter();
   return (
     (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel)
@@ -56,6 +59,7 @@ class LogSearch {
   readonly #filter: LogFilter;
   readonly #range: BlockRange;
   readonly #limits: LogLimits;
+  readonly #texts: LogTextCache | undefined;
   readonly #list = new LogListWriter();
   /** Of the window under way. */
   #candidates: readonly number[] = [];
@@ -65,11 +69,18 @@ class LogSearch {
   readonly #workPerWindow: number;
   #work = 0;
 
-  constructor(source: LogSource, filter: LogFilter, range: BlockRange, limits: LogLimits) {
+  constructor(
+    source: LogSource,
+    filter: LogFilter,
+    range: BlockRange,
+    limits: LogLimits,
+    texts: LogTextCache | undefined,
+  ) {
     this.#source = source;
     this.#filter = filter;
     this.#range = range;
     this.#limits = limits;
+    this.#texts = texts;
     this.#nextWindowStart = range.from;
     const terms = filter.topics.map((topics) => topics?.size ?? 0);
     this.#workPerWindow = terms.reduce(
@@ -117,7 +128,12 @@ class LogSearch {
     // A block that was rolled back while the search gave way to other work.
     if (logs === undefined) return undefined;
     const { count, length } = this.#list;
-    this.#work += Math.floor(this.#list.addMatching(logs, this.#filter) / LOGS_PER_WORK);
+    const texts = this.#texts?.of(logs);
+    const searched =
+      texts === undefined
+        ? this.#list.addMatching(logs, this.#filter)
+        : this.#list.addKnown(texts, this.#filter);
+    this.#work += Math.floor(searched / LOGS_PER_WORK);
     const limit =
       this.#list.count > this.#limits.resultsMax
         ? "results"

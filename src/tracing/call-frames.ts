@@ -78,7 +78,7 @@ export function createCallFrameRecorder(
   };
 }
 
-/** Records the frames of a transaction without a call of a hook for each: a tenth of the time. */
+/** Records the frames of a transaction in a `FrameTable`, and makes the tree once it is over. */
 export class FrameTreeRecorder {
   readonly hooks: Pick<Tracer, "frames">;
   readonly #table: FrameTable;

@@ -33,8 +33,8 @@ const LOOP_BYTES_MAX = 256;
 const OUTCOMES: readonly FrameEnd["outcome"][] = ["success", "revert", "halt"];
 
 /**
- * The frames of one execution, a row of numbers each. A hook with objects, bigints and copies of its own costs as much as half of a call; a row
- * costs a tenth, and is decoded when it is read.
+ * The frames of one execution, a row of numbers each. Hooks with objects, bigints and copies of their own cost as much as the call or more; a row
+ * costs a fifth of that (bench/evm/tracing.ts), and is decoded when it is read.
  */
 export class FrameTable implements FrameTracer {
   readonly #onBytes: (count: number) => void;

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { createEvm } from "../../src/evm/engine.ts";
 import type { Tracer } from "../../src/evm/tracer.ts";
-import { type CallFrameRecorder, createCallFrameRecorder } from "../../src/tracing/call-frames.ts";
+import { createCallFrameRecorder, FrameTreeRecorder } from "../../src/tracing/call-frames.ts";
 import { geometricMean, median } from "../support/load.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { timeOnEngine } from "./engines.ts";
@@ -24,14 +24,15 @@ export async function run(): Promise<void> {
     const kinds: Readonly<Record<Kind, () => Tracer>> = {
       plain: () => ({}),
       "empty hooks": () => ({ onEnter: () => calls++, onExit: () => {} }),
-      callTracer: () => callTracerHooks(createCallFrameRecorder(0, UNLIMITED)),
+      callTracer: () => new FrameTreeRecorder(UNLIMITED).hooks,
       "with logs": () => {
         const recorder = createCallFrameRecorder(0, UNLIMITED);
         const onLog: Tracer["onLog"] = (log) => {
           logs++;
           recorder.onLog(log);
         };
-        return { ...callTracerHooks(recorder), onLog };
+        const { onEnter, onExit } = recorder;
+        return { onEnter, onExit, onLog };
       },
     };
     const times = { plain: [], "empty hooks": [], callTracer: [], "with logs": [] } as Record<
@@ -71,10 +72,3 @@ export async function run(): Promise<void> {
 }
 
 type Kind = "plain" | "empty hooks" | "callTracer" | "with logs";
-
-function callTracerHooks(recorder: CallFrameRecorder): Tracer {
-  return {
-    onEnter: (start) => recorder.onEnter(start),
-    onExit: (end) => recorder.onExit(end),
-  };
-}

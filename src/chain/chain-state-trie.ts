@@ -3,6 +3,7 @@ import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-tr
 import type { StateTrie } from "../state/state-trie.ts";
 import { createNodeCache, type NodeCache } from "../trie/node-cache.ts";
 import { MissingTrieNodeError } from "../trie/node-source.ts";
+import type { TrieNodeReader } from "../trie/node-store.ts";
 import type { BlockStore } from "./store/block-store.ts";
 
 /** For the nodes of all old states together: some hundred proofs. */
@@ -20,17 +21,38 @@ export function createChainStateTrie(
 ): StateTrie {
   const newest = createStateTrie(store.trieNodes, options);
   let oldNodes: NodeCache | undefined;
-  const at = <T>(root: Hash, use: (trie: StateTrie) => T): T => {
-    try {
-      return use(newest);
-    } catch (error) {
-      if (!(error instanceof MissingTrieNodeError)) throw error;
-      const number = store.numberOfState(root);
-      if (number === undefined) throw error;
+  /** The last of the roots whose nodes the store computes: a process that follows the store asks for the head's again and again. */
+  let computed:
+    | { readonly root: Hash; readonly nodes: TrieNodeReader; readonly trie: StateTrie }
+    | undefined;
+
+  /** @throws StatePrunedError */
+  function computedAt(root: Hash): StateTrie | undefined {
+    const number = store.numberOfState(root);
+    if (number === undefined) return undefined;
+    const nodes = store.trieNodesAt(number);
+    if (computed?.root !== root || computed.nodes !== nodes) {
       oldNodes ??= createNodeCache(OLD_NODES_BYTES);
-      return use(createStateTrie(store.trieNodesAt(number), { cache: oldNodes }));
+      computed = { root, nodes, trie: createStateTrie(nodes, { cache: oldNodes }) };
     }
-  };
+    return computed.trie;
+  }
+
+  function at<T>(root: Hash, use: (trie: StateTrie) => T): T {
+    let missing: MissingTrieNodeError | undefined;
+    if (computed?.root !== root) {
+      try {
+        return use(newest);
+      } catch (error) {
+        if (!(error instanceof MissingTrieNodeError)) throw error;
+        missing = error;
+      }
+    }
+    const trie = computedAt(root);
+    if (trie === undefined) throw missing;
+    return use(trie);
+  }
+
   return {
     update: (parentRoot, changes) => at(parentRoot, (trie) => trie.update(parentRoot, changes)),
     prefetch: (root, address, slots) => at(root, (trie) => trie.prefetch(root, address, slots)),

@@ -22,7 +22,7 @@ export function create(session: Session): void {
   memory.set32(request.output, 0);
   memory.set32(request.outputSize, 0);
   memory.set32(request.target, accountOf(session, address));
-  if (session.tracer?.onEnter) traceEnter(session);
+  if (session.tracer) traceEnter(session);
 
   const rejection = creationHalt(session, creator, nonce);
   if (rejection) {
@@ -40,7 +40,7 @@ export function create(session: Session): void {
 /** The creation of a transaction: its address is known and the sender's nonce raised. */
 export function enterCreation(session: Session): void {
   const { memory } = session;
-  if (session.tracer?.onEnter) traceEnter(session);
+  if (session.tracer) traceEnter(session);
   if (!session.journal.hasBalance(memory.get32(frame.account), request.value)) {
     endWithoutFrame(session, halted({ kind: "insufficientBalance" }), "all");
     return;

@@ -129,6 +129,7 @@ export class Driver {
       this.#memory.refresh();
       this.#abortCall({ kind });
     }
+    this.#endTracing();
     return this.#result(message.gas - gas);
   }
 
@@ -328,6 +329,11 @@ export class Driver {
       logs: succeeded ? session.logs.take() : [],
       selfDestructs: succeeded ? session.records.selfDestructs() : [],
     };
+  }
+
+  #endTracing(): void {
+    const { tracer, records } = this.#session;
+    tracer?.frames?.end(records.lastingAddressOf());
   }
 
   #interpreter(build: Exclude<Build, "fast">): Interpreter {

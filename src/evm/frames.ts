@@ -31,7 +31,6 @@ export function pushFrame(session: Session, snapshot: number): void {
 function enterDepth(session: Session): number {
   const saved = session.depth < 0 ? 0 : FRAMES + session.depth * FRAME_STRIDE;
   session.depth++;
-  if (session.tracer) session.gasAtEntry[session.depth] = session.memory.get64(request.gas);
   return saved;
 }
 
@@ -73,9 +72,7 @@ export function popFrame(session: Session, frameResult: FrameResult, keepsChange
   if (!keepsChanges) revertFrame(session);
   if (frameResult.outcome === "halt") memory.set64(globals.gasBack, 0n);
   else memory.copy64(globals.gasBack, frame.gas);
-  if (session.tracer?.onExit) {
-    traceExit(session, frameResult, session.gasAtEntry[session.depth]!, session.depth);
-  }
+  if (session.tracer) traceExit(session, frameResult, session.depth);
   session.depth--;
   if (session.depth < 0) {
     session.frameResult = frameResult;
@@ -92,10 +89,10 @@ export function endWithoutFrame(
   frameResult: FrameResult,
   gasBack: "all" | "none" | bigint,
 ): void {
-  const { memory, tracer } = session;
+  const { memory } = session;
   if (gasBack === "all") memory.copy64(globals.gasBack, request.gas);
   else memory.set64(globals.gasBack, gasBack === "none" ? 0n : gasBack);
-  if (tracer?.onExit) traceExit(session, frameResult, memory.get64(request.gas), session.depth + 1);
+  if (session.tracer) traceExit(session, frameResult, session.depth + 1);
   if (session.depth < 0) {
     session.frameResult = frameResult;
     return;

@@ -19,7 +19,7 @@ const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
 /** Message call (Yellow Paper 8): what CALL and its kin, or a transaction, put into `request`. */
 export function enterCall(session: Session): void {
   const { memory } = session;
-  if (session.tracer?.onEnter) traceEnter(session);
+  if (session.tracer) traceEnter(session);
   const opcode = memory.get32(request.opcode);
   const target = memory.get32(request.target);
   const hasValue = (opcode === CALL || opcode === CALLCODE) && !memory.isZeroWord(request.value);

@@ -54,7 +54,7 @@ export type Session = {
   traced: number;
   /** The cached code of each frame; undefined where it runs code of its own */
   readonly codeAt: (Code | undefined)[];
-  /** Gas at entry of each frame, stored for tracers only */
+  /** Gas at entry of each frame, stored for `onExit` only */
   readonly gasAtEntry: bigint[];
   /** The RIPEMD-160 precompile was touched, which outlives reverts (Yellow Paper, appendix K). */
   touchedRipemd: boolean;

@@ -2,9 +2,12 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Log } from "../types/receipt.ts";
 import type { Halt } from "./halts.ts";
+import type { LinearMemory } from "./memory/linear-memory.ts";
 
 /** Hooks into one execution. Every hook is optional; an engine pays only for those that are there. */
 export interface Tracer {
+  /** Sees the frames that `onEnter` and `onExit` see, in the engine's memory. */
+  readonly frames?: FrameTracer;
   /** A frame begins, also one that ends at once (precompile, no code, not enough balance). Depth 0 is the top. */
   onEnter?(frame: FrameStart, depth: number): void;
   onExit?(frame: FrameEnd, depth: number): void;
@@ -19,6 +22,25 @@ export interface Tracer {
   onStep?(step: Step): void;
   /** Before each opcode of `ACCESS_OPCODES`: much cheaper than `onStep` for tracers that look at no other. */
   onAccessStep?(step: AccessStep): void;
+}
+
+/** Reads the frames out of linear memory, where no object has to be made for them (`FrameTable`). */
+export interface FrameTracer {
+  /** The call or creation in `request` begins. */
+  enter(memory: LinearMemory, depth: number): void;
+  /** The frame at `depth` ends; its output is at `output`, the gas that it gives back in `globals.gasBack`. */
+  exit(
+    memory: LinearMemory,
+    depth: number,
+    outcome: FrameEnd["outcome"],
+    output: number,
+    outputSize: number,
+    halt: Halt | undefined,
+  ): void;
+  /** @param target the account that receives the balance of the running one */
+  selfDestruct(memory: LinearMemory, depth: number, target: number): void;
+  /** The execution is over. @param addressOf the address of an account's record, from now on */
+  end(addressOf: (account: number) => Address): void;
 }
 
 export type FrameStart = {

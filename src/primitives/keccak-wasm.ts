@@ -35,7 +35,7 @@ export function createKeccakModule(pages: number): KeccakModule {
 }
 
 /** Rotation of lane x + 5y: FIPS 202, section 3.2.2. */
-const ROTATIONS = [
+export const ROTATIONS: readonly number[] = [
   0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14,
 ];
 const ROUNDS = 24;
@@ -93,7 +93,17 @@ function moduleBytes(pages: number): Uint8Array<ArrayBuffer> {
       ]),
     ),
     ...section(10, vector([absorbBody(), finishBody()])),
-    ...section(11, vector([[0, ...constant(ROUND_CONSTANTS_OFFSET), END, ...roundConstants()]])),
+    ...section(
+      11,
+      vector([
+        [
+          0,
+          ...constant(ROUND_CONSTANTS_OFFSET),
+          END,
+          ...vector(Array.from(roundConstants(), (byte) => [byte])),
+        ],
+      ]),
+    ),
   ]);
 }
 
@@ -188,8 +198,8 @@ function finishBody(): Code {
   return functionBody([[1, I32]], code);
 }
 
-/** The vector of bytes of the constants of iota, made by their shift register: FIPS 202, section 3.2.5. */
-function roundConstants(): Code {
+/** The constants of iota, 8 bytes each, made by their shift register: FIPS 202, section 3.2.5. */
+export function roundConstants(): Uint8Array {
   const bytes = new Uint8Array(8 * ROUNDS);
   let register = 1;
   for (let round = 0; round < ROUNDS; round++) {
@@ -199,7 +209,7 @@ function roundConstants(): Code {
       register = (register << 1) ^ (register & 0x80 ? 0x171 : 0);
     }
   }
-  return [...unsigned(bytes.length), ...bytes];
+  return bytes;
 }
 
 function functionBody(locals: readonly Code[], code: Code): Code {

@@ -59,6 +59,8 @@ export function openDurableLmdbKv(directory: string): Kv {
 export type KvFollower = Kv & {
   /** Later reads see everything that was committed before this call. */
   refresh(): void;
+  /** Rows read so far: while it stays the same, nothing was read of what the writer may have changed. */
+  readonly reads: number;
 };
 
 /** The index in `directory` for another thread than the one that called `openLmdbKv`. */
@@ -106,6 +108,7 @@ class LmdbKv implements Kv, KvWriter {
   #scratch = Buffer.allocUnsafeSlow(4_096);
   #writing = false;
   #closed = false;
+  #reads = 0;
 
   constructor(
     directory: string,
@@ -139,6 +142,10 @@ class LmdbKv implements Kv, KvWriter {
     );
   }
 
+  get reads(): number {
+    return this.#reads;
+  }
+
   get(key: Uint8Array): Uint8Array | undefined {
     return this.view(key)?.slice();
   }
@@ -147,6 +154,7 @@ class LmdbKv implements Kv, KvWriter {
     invariant(!this.#closed, "the store must be open");
     // A buffer that is used again and again: its `length` is that of the value, its `byteLength` is not.
     let stored: Buffer | undefined;
+    this.#reads++;
     try {
       stored = this.#db.getBinaryFast(key);
     } catch (error) {
@@ -168,6 +176,7 @@ class LmdbKv implements Kv, KvWriter {
       options.exclusiveStart = true;
       options.inclusiveEnd = true;
     }
+    this.#reads++;
     const rows = this.#db.getRange(options)[Symbol.iterator]();
     try {
       for (;;) {

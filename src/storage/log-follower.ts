@@ -1,14 +1,30 @@
 import type { LogDirectory } from "./log-file.ts";
-import { LogCorruptionError, LogReader } from "./log-reader.ts";
+import { LogCorruptionError, LogReader, type LogRecord } from "./log-reader.ts";
 import { readSegmentHeader, segmentBase } from "./log-segment.ts";
 
 /** Reads a log that somebody else appends to, up to the published end of complete records. */
 export class LogFollower extends LogReader {
   readonly #directory: Pick<LogDirectory, "list" | "open">;
+  #reads = 0;
 
   constructor(directory: Pick<LogDirectory, "list" | "open">) {
     super();
     this.#directory = directory;
+  }
+
+  /** Reads of files so far. */
+  get reads(): number {
+    return this.#reads;
+  }
+
+  override read(position: number, length: number): Buffer {
+    this.#reads++;
+    return super.read(position, length);
+  }
+
+  override recordAt(position: number): LogRecord | undefined {
+    this.#reads++;
+    return super.recordAt(position);
   }
 
   /**

@@ -1,8 +1,13 @@
 import { haltText } from "../evm/halt-text.ts";
-import type { FrameStart } from "../evm/tracer.ts";
+import type { FrameStart, Tracer } from "../evm/tracer.ts";
 import { revertReason } from "../execution/call/revert-reason.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import {
+  type CallFrame,
+  type CallFrameRecorder,
+  createCallFrameRecorder,
+  FrameTreeRecorder,
+} from "./call-frames.ts";
 import { readSwitches } from "./tracer-config.ts";
 import type { TracerFactory } from "./transaction-tracer.ts";
 
@@ -10,21 +15,12 @@ import type { TracerFactory } from "./transaction-tracer.ts";
 export const callTracer: TracerFactory = (config, { message, logsBefore, budget }) => {
   const switches = readSwitches("callTracer", config, ["onlyTopCall", "withLog"]);
   const { onlyTopCall: isTopOnly, withLog: withLogs } = switches;
-  const recorder = createCallFrameRecorder(logsBefore, budget);
+  const recorder =
+    isTopOnly || withLogs
+      ? recorderWith({ isTopOnly, withLogs }, createCallFrameRecorder(logsBefore, budget))
+      : new FrameTreeRecorder(budget);
   return {
-    hooks: {
-      onEnter(start, depth) {
-        if (depth === 0 || !isTopOnly) recorder.onEnter(start);
-      },
-      onExit(end, depth) {
-        if (depth === 0 || !isTopOnly) recorder.onExit(end);
-      },
-      ...(withLogs && {
-        onLog(log, depth) {
-          if (depth === 0 || !isTopOnly) recorder.onLog(log);
-        },
-      }),
-    },
+    hooks: recorder.hooks,
     result({ result }) {
       const top = recorder.top();
       if (!top) return "{}";
@@ -34,6 +30,29 @@ export const callTracer: TracerFactory = (config, { message, logsBefore, budget 
     },
   };
 };
+
+function recorderWith(
+  { isTopOnly, withLogs }: { readonly isTopOnly: boolean; readonly withLogs: boolean },
+  recorder: CallFrameRecorder,
+): { readonly hooks: Tracer; top(): CallFrame | undefined } {
+  const isRecorded = (depth: number) => depth === 0 || !isTopOnly;
+  return {
+    hooks: {
+      onEnter(start, depth) {
+        if (isRecorded(depth)) recorder.onEnter(start);
+      },
+      onExit(end, depth) {
+        if (isRecorded(depth)) recorder.onExit(end);
+      },
+      ...(withLogs && {
+        onLog(log, depth) {
+          if (isRecorded(depth)) recorder.onLog(log);
+        },
+      }),
+    },
+    top: recorder.top,
+  };
+}
 
 /** How a tree of frames is written. */
 export type FrameStyle = {

@@ -1,6 +1,6 @@
 import { haltText } from "../evm/halt-text.ts";
 import { bytesToHex } from "../primitives/hex.ts";
-import { type CallFrame, createCallFrameRecorder } from "./call-frames.ts";
+import { type CallFrame, FrameTreeRecorder } from "./call-frames.ts";
 import { readSwitches } from "./tracer-config.ts";
 import type { TracedTransaction, TracerFactory } from "./transaction-tracer.ts";
 
@@ -41,7 +41,7 @@ export type FlatTrace = { readonly frame: CallFrame; readonly text: string };
 
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {
-  const recorder = createCallFrameRecorder(0, traced.budget);
+  const recorder = new FrameTreeRecorder(traced.budget);
   const names = ["convertParityErrors", "includePrecompiles"] as const;
   const switches = readSwitches("flatCallTracer", config, names);
   const style: FlatStyle = {
@@ -54,7 +54,7 @@ export const flatCallTracer: TracerFactory = (config, traced) => {
     location: locationMembers(traced),
   };
   return {
-    hooks: { onEnter: recorder.onEnter, onExit: recorder.onExit },
+    hooks: recorder.hooks,
     result({ result: { gasUsed } }) {
       const top = recorder.top();
       if (!top) return "[]";

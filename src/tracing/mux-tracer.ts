@@ -1,4 +1,4 @@
-import type { Tracer } from "../evm/tracer.ts";
+import type { FrameTracer, Tracer } from "../evm/tracer.ts";
 import { textString } from "./trace-text.ts";
 import { tracerConfigOf } from "./tracer-config.ts";
 import type { TracerFactory, TransactionTracer } from "./transaction-tracer.ts";
@@ -39,6 +39,7 @@ export function createMuxTracer(tracerOf: (name: string) => TracerFactory): Trac
 function allHooks(all: readonly Tracer[]): Tracer {
   const has = (name: keyof Tracer) => all.some((hooks) => hooks[name] !== undefined);
   return {
+    ...(has("frames") && { frames: allFrames(all.flatMap(({ frames }) => frames ?? [])) }),
     ...(has("onEnter") && {
       onEnter(start, depth) {
         for (const hooks of all) hooks.onEnter?.(start, depth);
@@ -69,5 +70,22 @@ function allHooks(all: readonly Tracer[]): Tracer {
         for (const hooks of all) hooks.onAccessStep?.(step);
       },
     }),
+  };
+}
+
+function allFrames(all: readonly FrameTracer[]): FrameTracer {
+  return {
+    enter(...frame) {
+      for (const frames of all) frames.enter(...frame);
+    },
+    exit(...frame) {
+      for (const frames of all) frames.exit(...frame);
+    },
+    selfDestruct(...frame) {
+      for (const frames of all) frames.selfDestruct(...frame);
+    },
+    end(addressOf) {
+      for (const frames of all) frames.end(addressOf);
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { BRANCH_ITEMS, HASH_LENGTH } from "./node.ts";
+import type { UnhashedNodes } from "./unhashed-nodes.ts";
 
 const CHILDREN = 16;
 
@@ -16,22 +17,46 @@ export class BranchFrame {
   /** bit n: child n has a new hash */
   hashed = 0;
   readonly #hashes = allocateShared(CHILDREN * HASH_LENGTH);
+  /** Number of nodes without a hash before those of this branch. */
+  firstUnhashed = 0;
+  /** bit n: child n is number `unhashedChildren[n]` of the nodes without a hash */
+  unhashed = 0;
+  readonly unhashedChildren = new Int32Array(CHILDREN);
   /** bit n: child n is a leaf with a new value, not yet encoded */
   leaves = 0;
   readonly leafKeys: Uint8Array[] = new Array(CHILDREN).fill(EMPTY_BYTES);
   readonly leafValues: Uint8Array[] = new Array(CHILDREN).fill(EMPTY_BYTES);
 
   /** Begins a change of the branch whose items were read to `offsets`. */
-  begin(rlp: Uint8Array): void {
+  begin(rlp: Uint8Array, firstUnhashed: number): void {
     this.rlp = rlp;
+    this.firstUnhashed = firstUnhashed;
     this.hashed = 0;
+    this.unhashed = 0;
     this.leaves = 0;
   }
 
-  setHash(child: number, hash: Uint8Array): void {
-    for (let i = 0, at = child * HASH_LENGTH; i < HASH_LENGTH; i++, at++)
-      this.#hashes[at] = hash[i]!;
+  /** @param offset of the hash in `bytes` */
+  setHash(child: number, bytes: Uint8Array, offset = 0): void {
+    const start = child * HASH_LENGTH;
+    for (let i = 0; i < HASH_LENGTH; i++) this.#hashes[start + i] = bytes[offset + i]!;
     this.hashed |= 1 << child;
+  }
+
+  setUnhashed(child: number, node: number): void {
+    this.unhashedChildren[child] = node;
+    this.unhashed |= 1 << child;
+  }
+
+  /** The hashes of nodes from number `first` on were computed. */
+  takeHashes(nodes: UnhashedNodes, first: number): void {
+    for (let rest = this.unhashed; rest !== 0; rest &= rest - 1) {
+      const child = lowestBit(rest);
+      const node = this.unhashedChildren[child]!;
+      if (node < first) continue;
+      this.setHash(child, nodes.bytes, nodes.hashStart(node));
+      this.unhashed &= ~(1 << child);
+    }
   }
 
   /** The hash that `child` had, a view. */
@@ -51,14 +76,27 @@ export class BranchFrame {
     this.leaves |= 1 << child;
   }
 
-  /** Writes the RLP with the new hashes to `out`; its length is that of `rlp`. */
-  write(out: Uint8Array): void {
-    out.set(this.rlp);
+  /** Adds the RLP with the new hashes to `nodes`; its number there. */
+  write(nodes: UnhashedNodes, path: Uint8Array, depth: number): number {
+    const number = nodes.count;
+    const start = nodes.add(path, depth, this.rlp.length);
+    nodes.bytes.set(this.rlp, start);
     for (let rest = this.hashed; rest !== 0; rest &= rest - 1) {
-      const child = 31 - Math.clz32(rest & -rest);
-      let at = this.offsets[child]! + 1;
-      const start = child * HASH_LENGTH;
-      for (let i = start; i < start + HASH_LENGTH; i++) out[at++] = this.#hashes[i]!;
+      const child = lowestBit(rest);
+      const to = start + this.offsets[child]! + 1;
+      const from = child * HASH_LENGTH;
+      for (let i = 0; i < HASH_LENGTH; i++) nodes.bytes[to + i] = this.#hashes[from + i]!;
     }
+    for (let rest = this.unhashed; rest !== 0; rest &= rest - 1) {
+      const child = lowestBit(rest);
+      nodes.refer(this.unhashedChildren[child]!, start + this.offsets[child]! + 1);
+    }
+    this.unhashed = 0;
+    return number;
   }
+}
+
+/** Number of the lowest bit that is set. */
+export function lowestBit(bits: number): number {
+  return 31 - Math.clz32(bits & -bits);
 }

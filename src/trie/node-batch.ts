@@ -57,6 +57,19 @@ export class NodeBatch implements Iterable<TrieNode> {
     return chunk.subarray(hashStart, hashStart + HASH_LENGTH);
   }
 
+  /** Adds a node with its hash, as `EntrySink` says. */
+  addHashed(
+    owner: Uint8Array,
+    bytes: Uint8Array,
+    pathStart: number,
+    depth: number,
+    length: number,
+  ): void {
+    const size = depth + HASH_LENGTH + length;
+    const start = this.#reserve(owner, depth, length);
+    this.#chunk.set(bytes.subarray(pathStart, pathStart + size), start);
+  }
+
   /** Adds the node of the last entry to `cache`. */
   cacheLast(cache: NodeCache): void {
     const index = this.size - 1;
@@ -202,6 +215,14 @@ export class NodeBatch implements Iterable<TrieNode> {
   /** Makes room for an entry and writes its place; where it begins in the chunk. */
   #begin(owner: Uint8Array, path: Uint8Array, depth: number, length: number): number {
     invariant(depth <= path.length, "a place has no more nibbles than its path");
+    const start = this.#reserve(owner, depth, length);
+    const chunk = this.#chunk;
+    for (let i = 0; i < depth; i++) chunk[start + i] = path[i]!;
+    return start;
+  }
+
+  /** Makes room for an entry; where it begins in the chunk. */
+  #reserve(owner: Uint8Array, depth: number, length: number): number {
     const needed = depth + HASH_LENGTH + length;
     if (this.#used + needed > this.#chunk.length) {
       const size = Math.min(Math.max(CHUNK_MIN, this.#chunk.length * 2), CHUNK_MAX);
@@ -210,11 +231,9 @@ export class NodeBatch implements Iterable<TrieNode> {
       this.#used = 0;
     }
     const start = this.#used;
-    const chunk = this.#chunk;
-    for (let i = 0; i < depth; i++) chunk[start + i] = path[i]!;
     this.#used += needed;
     this.#owners.push(owner);
-    this.#chunks.push(chunk);
+    this.#chunks.push(this.#chunk);
     this.#starts.push(start);
     this.#pathLengths.push(depth);
     this.#lengths.push(length);

@@ -31,14 +31,36 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
 
 /** The leaf of `key` below `depth` nibbles. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): EncodedNode {
+  const out = bufferFor(leafPayloadLength(key, depth, value));
+  return { bytes: out, length: writeLeaf(key, depth, value, out, 0) };
+}
+
+/** Bytes of the leaf that `writeLeaf` writes. */
+export function leafLength(key: Uint8Array, depth: number, value: Uint8Array): number {
+  const length = leafPayloadLength(key, depth, value);
+  return prefixLength(length) + length;
+}
+
+/** Writes the leaf of `key` below `depth` nibbles at `offset` of `out`; returns where it ends. */
+export function writeLeaf(
+  key: Uint8Array,
+  depth: number,
+  value: Uint8Array,
+  out: Uint8Array,
+  offset: number,
+): number {
   const pathLength = hexPrefixLength(key.length * 2 - depth);
-  const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
-  const length = pathItem + stringLength(value);
-  const out = bufferFor(length);
-  let at = writePrefix(0xc0, length, out, 0);
+  let at = writePrefix(0xc0, leafPayloadLength(key, depth, value), out, offset);
   if (pathLength > 1) at = writePrefix(0x80, pathLength, out, at);
   at = writeLeafPath(key, depth, out, at);
-  return { bytes: out, length: writeString(value, out, at) };
+  return writeString(value, out, at);
+}
+
+function leafPayloadLength(key: Uint8Array, depth: number, value: Uint8Array): number {
+  const pathLength = hexPrefixLength(key.length * 2 - depth);
+  // A packed path of one byte is below 0x40, so it is its own RLP.
+  const pathItem = pathLength === 1 ? 1 : prefixLength(pathLength) + pathLength;
+  return pathItem + stringLength(value);
 }
 
 export function encodeBranch({ old, changed, references, value }: BranchChange): EncodedNode {

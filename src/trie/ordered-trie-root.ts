@@ -15,6 +15,7 @@ export const HASH_ONLY: NodeSink = {
     keccak256Message(length, hash, 0);
     return hash;
   },
+  addHashed() {},
   replace() {},
 };
 

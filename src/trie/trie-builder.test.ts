@@ -7,6 +7,7 @@ import { byKey } from "../storage/row-order.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { TrieBuilder } from "./trie-builder.ts";
 import { updateTrie } from "./trie-update.ts";
+import type { EntrySink } from "./unhashed-nodes.ts";
 
 /** Keys that share long prefixes, so that extensions and nodes below 32 bytes occur. */
 const key = fc
@@ -28,7 +29,13 @@ function collecting() {
     nodes.push(`${bytesToHex(path.slice(0, depth))} ${bytesToHex(bytes)}`);
     return keccak256(bytes);
   };
-  return { nodes, sink: { add, replace: () => {} } };
+  const addHashed: EntrySink = (bytes, start, depth, length) => {
+    const path = bytes.subarray(start, start + depth);
+    const [hash, rlp] = [start + depth, start + depth + 32];
+    const computed = add(path, depth, bytes.subarray(rlp, rlp + length), length);
+    assert.deepEqual(bytes.slice(hash, rlp), computed);
+  };
+  return { nodes, sink: { add, addHashed, replace: () => {} } };
 }
 
 test("TrieBuilder gives the root and the nodes of an update of the empty trie, in the order of their rows", () => {

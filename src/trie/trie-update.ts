@@ -2,7 +2,7 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { keccakMessage } from "../primitives/keccak.ts";
 import { allocateShared, copyShared } from "../primitives/slab.ts";
-import { BranchFrame } from "./branch-frame.ts";
+import { BranchFrame, lowestBit } from "./branch-frame.ts";
 import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { groupByNibble, groupEnd, sharedNibbles } from "./key-groups.ts";
@@ -22,7 +22,15 @@ import {
   type ShortNode,
   stringContent,
 } from "./node.ts";
-import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
+import {
+  type EncodedNode,
+  encodeBranch,
+  encodeLeaf,
+  encodeShortNode,
+  leafLength,
+  writeLeaf,
+} from "./node-encoder.ts";
+import { type EntrySink, UNHASHED_LENGTH_MAX, UnhashedNodes } from "./unhashed-nodes.ts";
 
 /** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
 const KEY_BYTES_MAX = 64;
@@ -44,6 +52,8 @@ export const REPORTED_DEPTH = 2;
 export type NodeSink = {
   /** A new node, the first `length` bytes of `rlp`, which are overwritten afterwards. Returns its hash. */
   add(path: Uint8Array, depth: number, rlp: Uint8Array, length: number): Uint8Array;
+  /** A new node with its hash. */
+  readonly addHashed: EntrySink;
   /**
    * The node with `hash` is no longer at its place, unless it is added again later. Below REPORTED_DEPTH it may be left out
    * where another node is added at the same place.
@@ -57,8 +67,28 @@ export type NodeSink = {
  */
 type Subtrie = ShortNode;
 
-/** Instead of a subtrie: a branch that was encoded at its place, with the hash in `closedHash`. */
+/** Nodes of the updates under way. */
+const unhashed = new UnhashedNodes();
+
+/** Instead of a subtrie: a branch that was encoded at its place; it is the last of the nodes without a hash. */
 const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_BYTES };
+
+/**
+ * As `updateOver`. What an update that fails leaves without a hash is forgotten.
+ */
+export function updateTrie(
+  resolve: ResolveNode | undefined,
+  root: Uint8Array,
+  changes: TrieChanges,
+  sink: NodeSink,
+): Uint8Array {
+  const first = unhashed.count;
+  try {
+    return updateOver(resolve, root, changes, sink);
+  } finally {
+    unhashed.truncate(first);
+  }
+}
 
 /**
  * Root of the trie `root` after `changes`: one descent that follows all keys together and encodes every new node once
@@ -66,7 +96,7 @@ const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_B
  * @param resolve undefined for a trie that begins empty
  * @throws MissingTrieNodeError
  */
-export function updateTrie(
+function updateOver(
   resolve: ResolveNode | undefined,
   root: Uint8Array,
   changes: TrieChanges,
@@ -77,7 +107,7 @@ export function updateTrie(
   /** Nibbles from the root to where the descent is. */
   const path = allocateShared(KEY_BYTES_MAX * 2 + 1);
   const frames: BranchFrame[] = [];
-  const closedHash = allocateShared(HASH_LENGTH);
+  const firstUnhashed = unhashed.count;
 
   const askValue = (index: number, old: Uint8Array | undefined): Uint8Array | undefined => {
     const value = changes.valueOf(index, old);
@@ -332,7 +362,11 @@ export function updateTrie(
     }
     const result = changeBranch(rlp, order, from, to, depth);
     if (result !== CLOSED) return result;
-    return { kind: "extension", path: EMPTY_BYTES, payload: closedHash.slice() };
+    const closed = unhashed.count - 1;
+    unhashed.hash(frameAt(depth).firstUnhashed, sink.addHashed);
+    const start = unhashed.hashStart(closed);
+    const payload = copyShared(unhashed.bytes, start, start + HASH_LENGTH);
+    return { kind: "extension", path: EMPTY_BYTES, payload };
   };
 
   /**
@@ -347,9 +381,9 @@ export function updateTrie(
     depth: number,
   ): Subtrie | undefined => {
     const frame = frameAt(depth);
-    frame.begin(rlp);
+    frame.begin(rlp, unhashed.count);
     groupByNibble(keys, order, from, to, depth);
-    if (keys[order[from]!]!.length * 2 === depth || rlp.length > keccakMessage.length) {
+    if (keys[order[from]!]!.length * 2 === depth || rlp.length > UNHASHED_LENGTH_MAX) {
       return changeChildren(branchOf(frame), new Array(16), order, from, to, depth);
     }
     const moved: (Subtrie | undefined)[] = [];
@@ -363,9 +397,8 @@ export function updateTrie(
       moved[nibble] = result;
       movedBits |= 1 << nibble;
     }
-    if (movedBits === 0 && closeLeaves(frame, depth)) {
-      frame.write(keccakMessage);
-      closedHash.set(sink.add(path, depth, keccakMessage, rlp.length));
+    if (keepsPlaces(frame, moved, movedBits, depth) && closeLeaves(frame, depth)) {
+      frame.write(unhashed, path, depth);
       return CLOSED;
     }
     return closeMoved(frame, moved, movedBits, depth);
@@ -395,7 +428,8 @@ export function updateTrie(
     if (readItems(child, items) === BRANCH_ITEMS) {
       result = changeBranch(child, order, from, to, below);
       if (result === CLOSED) {
-        frame.setHash(nibble, closedHash);
+        frame.setUnhashed(nibble, unhashed.count - 1);
+        if (unhashed.isFull) hashAll(below);
         return CLOSED;
       }
     } else if (to - from === 1 && isLeafOf(keys[order[from]!]!, below, child, items)) {
@@ -412,18 +446,54 @@ export function updateTrie(
     return result;
   };
 
-  /** Encodes the leaves with new values; false where one is too short to have a hash. */
+  /** Hashes all nodes of this update; the frames above `depth` take the hashes of their children. */
+  const hashAll = (depth: number): void => {
+    unhashed.hash(firstUnhashed, sink.addHashed);
+    for (let above = 0; above < depth; above++) {
+      const frame = frameAt(above);
+      frame.takeHashes(unhashed, firstUnhashed);
+      frame.firstUnhashed = firstUnhashed;
+    }
+  };
+
+  /**
+   * True where all children in `bits`, which have become those in `moved`, have a hash before and after. Encodes them, as far as it
+   * is true: a branch that loses no child stays one.
+   */
+  const keepsPlaces = (
+    frame: BranchFrame,
+    moved: (Subtrie | undefined)[],
+    bits: number,
+    depth: number,
+  ): boolean => {
+    for (let rest = bits; rest !== 0; rest &= rest - 1) {
+      const nibble = lowestBit(rest);
+      if (moved[nibble] === undefined) return false;
+      if (!isHashItem(frame.rlp, frame.offsets[nibble]!)) return false;
+    }
+    for (let rest = bits; rest !== 0; rest &= rest - 1) {
+      const nibble = lowestBit(rest);
+      path[depth] = nibble;
+      const payload = refer(moved[nibble]!, depth + 1);
+      moved[nibble] = { kind: "extension", path: EMPTY_BYTES, payload };
+      if (payload.length < HASH_LENGTH) return false;
+      frame.setHash(nibble, payload);
+    }
+    return true;
+  };
+
+  /** Encodes the leaves with new values; false where one is too short to have a hash, or very long. */
   const closeLeaves = (frame: BranchFrame, depth: number): boolean => {
     for (let rest = frame.leaves; rest !== 0; rest &= rest - 1) {
       const nibble = lowestBit(rest);
-      const { bytes, length } = encodeLeaf(
-        frame.leafKeys[nibble]!,
-        depth + 1,
-        frame.leafValues[nibble]!,
-      );
-      if (length < HASH_LENGTH) return false;
+      const key = frame.leafKeys[nibble]!;
+      const value = frame.leafValues[nibble]!;
+      const length = leafLength(key, depth + 1, value);
+      if (length < HASH_LENGTH || length > UNHASHED_LENGTH_MAX) return false;
       path[depth] = nibble;
-      frame.setHash(nibble, sink.add(path, depth + 1, bytes, length));
+      frame.setUnhashed(nibble, unhashed.count);
+      const start = unhashed.add(path, depth + 1, length);
+      writeLeaf(key, depth + 1, value, unhashed.bytes, start);
       frame.leaves &= ~(1 << nibble);
     }
     return true;
@@ -436,6 +506,8 @@ export function updateTrie(
     bits: number,
     depth: number,
   ): Subtrie | undefined => {
+    unhashed.hash(frame.firstUnhashed, sink.addHashed);
+    frame.takeHashes(unhashed, frame.firstUnhashed);
     for (let rest = frame.leaves; rest !== 0; rest &= rest - 1) {
       const nibble = lowestBit(rest);
       path[depth] = nibble;
@@ -482,10 +554,6 @@ function branchOf({ rlp, offsets }: BranchFrame): BranchNode {
 function isLeafOf(key: Uint8Array, depth: number, rlp: Uint8Array, items: Int32Array): boolean {
   const [start, end] = [items[0]!, items[1]!];
   return isLeafPathOf(key, depth, rlp, contentStart(rlp, start), end);
-}
-
-function lowestBit(bits: number): number {
-  return 31 - Math.clz32(bits & -bits);
 }
 
 function prefixed(nibbles: Uint8Array, subtrie: Subtrie): Subtrie {

@@ -38,6 +38,10 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
           batch.cacheLast(cache);
           return hash;
         },
+        addHashed(bytes, pathStart, depth, length) {
+          batch.addHashed(owner, bytes, pathStart, depth, length);
+          batch.cacheLast(cache);
+        },
         replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),
       });
       return { root: next, isSame: equalBytes(next, root) };

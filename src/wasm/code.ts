@@ -183,6 +183,19 @@ export const v128 = {
   and: binary("v128", 0xfd, 0x4e),
   or: binary("v128", 0xfd, 0x50),
   xor: binary("v128", 0xfd, 0x51),
+  /** a ∧ ¬b */
+  andNot: binary("v128", 0xfd, 0x4f),
+  /** Both 64-bit numbers of `a`, rotated to the left by `bits`, from 1 to 63. */
+  rotl:
+    (a: Local, bits: number): Code =>
+    (out) => {
+      pushOperand(out, a, "v128");
+      pushOperand(out, bits, "i32");
+      out.push(0xfd, 0xcb, 0x01);
+      pushOperand(out, a, "v128");
+      pushOperand(out, 64 - bits, "i32");
+      out.push(0xfd, 0xcd, 0x01, 0xfd, 0x50);
+    },
   /** 1 when any bit is set. */
   anyTrue:
     (a: Operand): Code =>

@@ -113,10 +113,16 @@ export class AddressIndex {
     return { indexedBlocks: this.#indexedBlocks, blocks: (this.#source.head() ?? -1) + 1 };
   }
 
+  /** Blocks that are not indexed and will be. */
+  get waitingBlocks(): number {
+    if (!this.isOn || this.#failure !== undefined) return 0;
+    const { indexedBlocks, blocks } = this.progress();
+    return blocks - indexedBlocks;
+  }
+
   /** True when `indexSome` has something to do. */
   needsWork(): boolean {
-    const { indexedBlocks, blocks } = this.progress();
-    return this.isOn && this.#failure === undefined && indexedBlocks < blocks;
+    return this.waitingBlocks > 0;
   }
 
   /** Building failed: searches throw, and nothing is built until the store is opened again. */

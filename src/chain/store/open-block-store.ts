@@ -1,4 +1,4 @@
-import { existsSync, statfsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NodeError } from "../../errors.ts";
 import { NativeStoreMissingError, openLmdbKv } from "../../storage/lmdb-kv.ts";
@@ -9,6 +9,7 @@ import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";
 import { type Logger, SILENT_LOGGER } from "../../telemetry/logger.ts";
 import { LOG_MERGE_LIMITS } from "../logs/log-index.ts";
+import { createFreeSpaceReader } from "./free-space.ts";
 import { IndexFiles } from "./index/index-files.ts";
 import { readApplied } from "./index/index-rows.ts";
 import { MERGE_LIMITS, type MergeLimits } from "./index/merge-limits.ts";
@@ -131,10 +132,7 @@ function openInMemory(options: DiskBlockStoreOptions, lock: FileLock): LogBlockS
 function diskOptions(options: DiskBlockStoreOptions) {
   const { directory, logger = SILENT_LOGGER } = options;
   return {
-    freeBytes() {
-      const { bavail, bsize } = statfsSync(directory);
-      return bavail * bsize;
-    },
+    freeBytes: createFreeSpaceReader(directory),
     onReplay: ({ done, total }: { readonly done: number; readonly total: number }) =>
       logger.info("index is brought forward from the block log", { done, total }),
     onPruningFailure: (error: unknown) =>

@@ -9,7 +9,7 @@ import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import type { LogIndex } from "../logs/log-index.ts";
-import { type LogSource, logsFrom } from "../logs/log-source.ts";
+import type { LogSource } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
@@ -24,7 +24,6 @@ import {
   type FollowedStore,
   type HeadPosition,
   type HeadSource,
-  isSameHead,
   openHeadSource,
 } from "./published-head.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
@@ -48,6 +47,8 @@ type View = {
   head: number;
   /** Log position after the head. */
   end: number;
+  /** Blocks before it are all in the log index. */
+  indexedLogs: number;
 };
 
 /**
@@ -64,6 +65,8 @@ export class StoreFollower implements ReadableBlockStore {
   #view: View;
   /** The rows that are read have everything up to it. */
   #followed: HeadPosition | undefined;
+  /** Reads of the store's files when `isStale` was last known to be false. */
+  #readsWhenFresh = 0;
 
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
   constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
@@ -79,11 +82,12 @@ export class StoreFollower implements ReadableBlockStore {
     if (published.epoch !== this.#view.epoch) {
       this.#view.log.close();
       this.#view = this.#open();
-    } else if (!isSameHead(published, this.#followed)) {
+    } else if (published !== this.#followed) {
       // Without this, all reads in one turn of the event loop see the rows as they were at the first.
       this.#kv.refresh();
       this.#follow(this.#view, published);
     }
+    this.#readsWhenFresh = this.#reads();
   }
 
   /** Counts the rollbacks of the store, as of the last `catchUp`. */
@@ -91,9 +95,24 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.epoch;
   }
 
-  /** The store was rolled back since the last `catchUp`: what was read may be of blocks that are gone. */
+  /**
+   * Blocks were removed since the last `catchUp` and before something was read: it may be of blocks that are gone, and must be read
+   * again. What was in memory is still of the store as it was then.
+   */
   isStale(): boolean {
-    return this.#published.read().epoch !== this.#view.epoch;
+    const reads = this.#reads();
+    if (reads === this.#readsWhenFresh) return false;
+    const { epoch, base, stateBase } = this.#published.read();
+    const followed = this.#followed;
+    if (epoch !== this.#view.epoch || base !== followed?.base || stateBase !== followed.stateBase) {
+      return true;
+    }
+    this.#readsWhenFresh = reads;
+    return false;
+  }
+
+  #reads(): number {
+    return this.#kv.reads + this.#view.log.reads;
   }
 
   base(): number {
@@ -101,11 +120,16 @@ export class StoreFollower implements ReadableBlockStore {
   }
 
   stateBase(): number {
-    return this.#published.read().stateBase;
+    return this.#followed?.stateBase ?? 0;
   }
 
   proofBase(): number {
     return Math.max(this.stateBase(), this.#view.index.pruned.proofs.base);
+  }
+
+  /** As it is now, for what was read before: it may have been removed since the last `catchUp`. */
+  #newestStateBase(): number {
+    return this.#published.read().stateBase;
   }
 
   /** @throws BlockPrunedError, StatePrunedError */
@@ -150,8 +174,9 @@ export class StoreFollower implements ReadableBlockStore {
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     const view = this.#view;
-    const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
-    assertNotPruned();
+    const assertNotPruned = () => this.#assertNotPruned(number, this.#newestStateBase());
+    // Of the newest state most is in memory, and looking at the published head costs more than reading it there.
+    if (number !== view.head) assertNotPruned();
     const guards = { headNumber: () => view.head, assertNotPruned };
     const modules = { index: view.index, head: view.headState, historic: view.historic };
     const state = createStoredState(number, modules, guards);
@@ -165,19 +190,36 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** The logs of all blocks up to the head. The first search reads the blocks whose logs are not in rows yet, some hundreds. */
   get logs(): LogSource {
-    return logsFrom(() => this.#published.read().base, {
-      candidates: (filter, from, to) => this.#logIndex().candidates(filter, from, to),
-      logsOf: (number) => this.#view.index.logs.logsOf(number),
-    });
+    return {
+      candidates: (filter, from, to) => {
+        const found = this.#logIndex().candidates(filter, from, to);
+        this.#assertServed(from);
+        return found;
+      },
+      logsOf: (number) => {
+        const logs = this.#view.index.logs.logsOf(number);
+        if (logs === undefined) this.#assertServed(number);
+        return logs;
+      },
+    };
+  }
+
+  /** Asserts after the read: what was removed before it is known to be removed by then. @throws BlockPrunedError */
+  #assertServed(number: number): void {
+    const { base } = this.#published.read();
+    if (number < base) throw new BlockPrunedError({ number, base });
   }
 
   #logIndex(): LogIndex {
-    const { index, base, head } = this.#view;
-    index.logs.forgetMerged();
-    for (let number = Math.max(base, index.logs.knownBlocks); number <= head; number++) {
-      index.logs.remember(this.#view.blocks.block(number));
+    const view = this.#view;
+    const { logs } = view.index;
+    if (view.indexedLogs > view.head) return logs;
+    logs.forgetMerged();
+    for (let number = Math.max(view.base, logs.knownBlocks); number <= view.head; number++) {
+      logs.remember(view.blocks.block(number));
     }
-    return index.logs;
+    view.indexedLogs = view.head + 1;
+    return logs;
   }
 
   get trieNodes(): TrieNodeReader {
@@ -233,18 +275,23 @@ export class StoreFollower implements ReadableBlockStore {
     const blocks = new BlockReader(log, positionOf, CACHES.blocks);
     const { base } = this.#published.read();
     const merged = Math.max(base, index.mergedBlocks);
+    /** @param value as read from a row, after which the writer may have gone on by more blocks than it stores states of */
+    const newest = <T>(value: T): T => {
+      this.#assertNotPruned(view.head, this.#newestStateBase());
+      return value;
+    };
     const view: View = {
       ...{ epoch, log, index, blocks, base, merged },
       headState: new HeadState(
         {
-          accounts: { latest: (key) => index.accounts.at(key, view.head) },
-          slots: { latest: (key) => index.slots.at(key, view.head) },
+          accounts: { latest: (key) => newest(index.accounts.at(key, view.head)) },
+          slots: { latest: (key) => newest(index.slots.at(key, view.head)) },
         },
         CACHES.headState,
       ),
       historic: new HistoricStates(
         index,
-        (number) => this.#assertNotPruned(number, this.stateBase()),
+        (number) => this.#assertNotPruned(number, this.#newestStateBase()),
         CACHES.historicStates,
       ),
       computed: new ComputedTrieNodes(
@@ -254,13 +301,14 @@ export class StoreFollower implements ReadableBlockStore {
       ),
       head: merged - 1,
       end: merged === base ? 0 : log.record(positionOf(merged - 1)).end,
+      indexedLogs: 0,
     };
     return view;
   }
 
   #follow(view: View, published: HeadPosition): void {
     const { number, end, mergedBlocks, base } = published;
-    if (base !== view.base || view.index.accounts.base !== this.stateBase()) {
+    if (base !== view.base || view.index.accounts.base !== published.stateBase) {
       view.base = base;
       view.index.refreshPrunedRanges();
     }

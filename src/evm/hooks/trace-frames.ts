@@ -1,25 +1,18 @@
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { frame, globals, record, request } from "../memory/layout.ts";
-import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from "../opcodes.ts";
 import type { FrameResult, Session } from "../session.ts";
-import type { FrameStart } from "../tracer.ts";
-
-const TYPE_OF: Readonly<Record<number, FrameStart["type"]>> = {
-  [CREATE]: "CREATE",
-  [CALL]: "CALL",
-  [CALLCODE]: "CALLCODE",
-  [DELEGATECALL]: "DELEGATECALL",
-  [CREATE2]: "CREATE2",
-  [STATICCALL]: "STATICCALL",
-};
+import { FRAME_TYPES, SELFDESTRUCT } from "./frame-types.ts";
 
 /** Notifies the tracer of the call or creation in `request`. */
 export function traceEnter(session: Session): void {
-  const { memory, records, tracer, depth } = session;
+  const { memory, records, depth } = session;
+  const tracer = session.tracer!;
   session.traced++;
-  tracer?.onEnter?.(
+  tracer.frames?.enter(memory, depth + 1);
+  if (tracer.onExit !== undefined) session.gasAtEntry[depth + 1] = memory.get64(request.gas);
+  tracer.onEnter?.(
     {
-      type: TYPE_OF[memory.get32(request.opcode)]!,
+      type: FRAME_TYPES[memory.get32(request.opcode)]!,
       from: records.addressOf(memory.get32(frame.account)),
       to: records.addressOf(memory.get32(request.target)),
       value: memory.word(request.value),
@@ -30,31 +23,33 @@ export function traceEnter(session: Session): void {
   );
 }
 
-/** `gas` is what it began with; what comes back of it is in `globals.gasBack`. */
+/** The gas that it gives back is in `globals.gasBack`. */
 export function traceExit(
   session: Session,
-  frameResult: FrameResult,
-  gas: bigint,
+  { outcome, halt, output, outputSize }: FrameResult,
   depth: number,
 ): void {
-  const { memory, tracer } = session;
-  const { outcome, halt, output, outputSize } = frameResult;
+  const { memory } = session;
+  const tracer = session.tracer!;
   session.traced--;
+  tracer.frames?.exit(memory, depth, outcome, output, outputSize, halt);
+  if (tracer.onExit === undefined) return;
   const end = {
-    gasUsed: gas - memory.get64(globals.gasBack),
+    gasUsed: session.gasAtEntry[depth]! - memory.get64(globals.gasBack),
     output: memory.copy(output, outputSize),
     outcome,
   };
-  tracer?.onExit?.(halt === undefined ? end : { ...end, halt }, depth);
+  tracer.onExit(halt === undefined ? end : { ...end, halt }, depth);
 }
 
 /** SELFDESTRUCT shows as a frame of its own that ends at once. */
 export function traceSelfDestruct(session: Session, target: number): void {
   const { memory, records, tracer, depth } = session;
   const account = memory.get32(frame.account);
+  tracer?.frames?.selfDestruct(memory, depth + 1, target);
   tracer?.onEnter?.(
     {
-      type: "SELFDESTRUCT",
+      type: FRAME_TYPES[SELFDESTRUCT]!,
       from: records.addressOf(account),
       to: records.addressOf(target),
       value: memory.word(account + record.value),

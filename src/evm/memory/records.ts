@@ -76,6 +76,12 @@ export class Records {
     return address;
   }
 
+  /** As `addressOf`, for the accounts of this execution; also when the next one has begun. */
+  lastingAddressOf(): (account: number) => Address {
+    const addresses = this.#addresses;
+    return (account) => addresses[(account - RECORDS) / RECORD_SIZE]!;
+  }
+
   /** While `find` runs, a new account is known to be `address` and need not be spelt from its key. */
   naming(address: Address, find: () => number): number {
     this.#named = address;

@@ -38,6 +38,7 @@ function rootOf(keys: readonly Uint8Array[], values: readonly Uint8Array[]): Has
   const batch = new NodeBatch();
   const root = updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, {
     add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
+    addHashed: (...node) => batch.addHashed(EMPTY_BYTES, ...node),
     replace() {},
   });
   return hashFromBytes(root);

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
-import { type CallFrame, createCallFrameRecorder } from "../call-frames.ts";
+import { type CallFrame, FrameTreeRecorder } from "../call-frames.ts";
 import { InvalidTracerError } from "../errors.ts";
 import { type FlatStyle, flatTraces, locationMembers } from "../flat-call-tracer.ts";
 import type { TracedTransaction, TracerConfig, TracerFactory } from "../transaction-tracer.ts";
@@ -27,7 +27,7 @@ export type ParityTracerConfig = {
 /** `parityTracer`: what the `trace_*` methods of OpenEthereum, Erigon and reth show of a transaction. */
 export const parityTracer: TracerFactory = (config, traced) => {
   const { types, filter } = readConfig(config);
-  const frames = createCallFrameRecorder(0, traced.budget);
+  const frames = new FrameTreeRecorder(traced.budget);
   const vm = types?.has("vmTrace") ? createVmTraceRecorder(traced) : undefined;
   const style: FlatStyle = {
     isParity: true,
@@ -48,15 +48,8 @@ export const parityTracer: TracerFactory = (config, traced) => {
   return {
     needsChanges: types?.has("stateDiff") || vm !== undefined,
     hooks: {
-      onEnter(start) {
-        frames.onEnter(start);
-        vm?.onEnter(start);
-      },
-      onExit(end) {
-        frames.onExit(end);
-        vm?.onExit(end);
-      },
-      ...(vm && { onStep: vm.onStep }),
+      ...frames.hooks,
+      ...(vm && { onEnter: vm.onEnter, onExit: vm.onExit, onStep: vm.onStep }),
     },
     result(outcome) {
       if (!types) return traces();

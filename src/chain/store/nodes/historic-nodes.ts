@@ -75,6 +75,8 @@ export class HistoricNodes implements TrieNodeReader {
       { keys, valueOf: (index) => values[index] },
       {
         add: (place, depth, rlp, length) => batch.add(owner, place, depth, rlp, length),
+        addHashed: (bytes, start, depth, length) =>
+          batch.addHashed(owner, bytes, start, depth, length),
         replace() {},
       },
     );

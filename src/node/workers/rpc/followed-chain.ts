@@ -71,6 +71,11 @@ export class FollowedChain {
   #emitted: number;
   #emittedEpoch: number;
   readonly #onListenerError: (error: unknown) => void;
+  /** The store was caught up with in the run of code under way, which a microtask ends. */
+  #isCurrent = false;
+  readonly #endRun = () => {
+    this.#isCurrent = false;
+  };
 
   constructor(
     { store, chainConfig, genesisHash, config }: RpcWorkerData,
@@ -111,17 +116,28 @@ export class FollowedChain {
     return this.#store.epoch;
   }
 
-  /** The result of `read` on the chain as it is now. */
+  /**
+   * The result of `read` on the chain as it is now: as it is when the first read begins in a run of code without a pause. All bytes that
+   * this run serves had arrived by then, so no client knows of anything newer.
+   */
   read<T>(read: () => T): T {
+    if (!this.#isCurrent) this.#catchUpForThisRun();
     for (;;) {
-      this.#store.catchUp();
       try {
         const result = read();
         if (!this.#store.isStale()) return result;
       } catch (error) {
         if (!this.#store.isStale()) throw error;
       }
+      this.#store.catchUp();
     }
+  }
+
+  /** Batches read a hundred times in one run. */
+  #catchUpForThisRun(): void {
+    this.#store.catchUp();
+    this.#isCurrent = true;
+    queueMicrotask(this.#endRun);
   }
 
   /** The whole port. @param remote answers in the chain's process what only it knows */

@@ -7,6 +7,7 @@ import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { Block } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
 import { encodeReceipt } from "../../types/receipt-codec.ts";
+import { recoverSenders } from "../../types/transaction/sender.ts";
 import { InvalidBlockError } from "../errors.ts";
 import {
   type BlockExecution,
@@ -19,7 +20,7 @@ import {
 
 /**
  * Executes `block` after `parent` and compares the outcome with its header. Header and body must have been validated.
- * @param known.senders of the transactions, in order
+ * @param known.senders of the first transactions, in order; the others are recovered together
  * @throws InvalidBlockError
  */
 export function executeBlock(
@@ -28,8 +29,10 @@ export function executeBlock(
   modules: ExecutionModules,
   known: { readonly senders?: readonly Address[]; readonly systemUpdate?: SystemUpdate } = {},
 ): BlockOutcome {
-  const { senders = [], systemUpdate } = known;
+  const { senders: first = [], systemUpdate } = known;
   const execution = beginBlock(block.header, parent, modules);
+  const others = block.transactions.slice(first.length);
+  const senders = [...first, ...recoverSenders(others, execution.context.hardfork)];
   block.transactions.forEach((_, index) => {
     addTransaction(execution, block, index, senders[index]);
   });

@@ -26,7 +26,10 @@ export class ForkedImportError extends NodeError {
 
 /** Blocks read before they are executed: enough that the threads always have one. Each has at most 8 MiB. */
 const BLOCKS_AHEAD = 8;
-/** More threads recover senders faster than one thread executes transfers. */
+/**
+ * As many as processors, though this thread executes meanwhile: a recovery takes as long as an execution, and what waits for the other
+ * leaves a processor idle. More than four recover faster than one thread executes transfers.
+ */
 const RECOVERY_THREADS_MAX = 4;
 
 export type ImportSteps = {
@@ -48,7 +51,7 @@ export async function importChainFile(
   { chain, log }: { readonly chain: Chain; readonly log: Logger },
   { mayContinue, importBlock, onBlock }: ImportSteps,
 ): Promise<{ readonly imported: number; readonly skipped: number }> {
-  const threadCount = Math.min(RECOVERY_THREADS_MAX, Math.max(1, availableParallelism() - 1));
+  const threadCount = Math.min(RECOVERY_THREADS_MAX, availableParallelism());
   const recovery = createSenderRecovery(chain.config, { threadCount, log });
   let imported = 0;
   let skipped = 0;

@@ -1,5 +1,5 @@
 import type { Hardfork } from "../../params/hardforks.ts";
-import { ADDRESS_LENGTH, addressToBytes } from "../../primitives/address.ts";
+import { addressToBytes } from "../../primitives/address.ts";
 import { decodeTransaction } from "../../types/transaction/decode.ts";
 import { recoverSenders } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
@@ -14,20 +14,32 @@ export type RecoverInput = {
 /** Senders, 20 bytes each, of the transactions before the first that has none. */
 export type RecoverResult = Uint8Array;
 
+/** A whole batch of `recoverPublicKeys` without the native addon. */
+const BATCH_LENGTH = 64;
+
 serveTasks(recoverPacked);
 
 export function recoverPacked({ transactions, hardfork }: RecoverInput): RecoverResult {
-  const bytes = Buffer.from(transactions.buffer, transactions.byteOffset, transactions.byteLength);
-  const decoded: Transaction[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = at + 4 + bytes.readUInt32LE(at);
-    decoded.push(decodeTransaction(bytes.subarray(at + 4, end)));
-    at = end;
+  const parts: Uint8Array[] = [];
+  for (const batch of batchesIn(transactions)) {
+    const senders = recoverSenders(batch, hardfork);
+    for (const sender of senders) parts.push(addressToBytes(sender));
+    // The executor recovers this sender again and reports what is wrong with the signature.
+    if (senders.length < batch.length) break;
   }
-  const senders = recoverSenders(decoded, hardfork);
-  const result = new Uint8Array(senders.length * ADDRESS_LENGTH);
-  senders.forEach((sender, i) => {
-    result.set(addressToBytes(sender), i * ADDRESS_LENGTH);
-  });
-  return result;
+  return Uint8Array.from(Buffer.concat(parts));
+}
+
+/** Decoded as they are needed, so that they die young. */
+function* batchesIn(packed: Uint8Array): Generator<readonly Transaction[]> {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const batch: Transaction[] = [];
+    while (at < bytes.length && batch.length < BATCH_LENGTH) {
+      const end = at + 4 + bytes.readUInt32LE(at);
+      batch.push(decodeTransaction(bytes.subarray(at + 4, end)));
+      at = end;
+    }
+    yield batch;
+  }
 }

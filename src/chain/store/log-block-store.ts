@@ -152,7 +152,7 @@ export class LogBlockStore implements BlockStore {
     }
   }
 
-  /** Counts rollbacks since the store was opened. */
+  /** As published (`HeadPosition`). */
   get epoch(): number {
     return this.#epoch;
   }
@@ -397,16 +397,19 @@ export class LogBlockStore implements BlockStore {
     const last = appliedOf(kept);
     this.#headState.forget();
     this.#historic.forget();
-    this.#guard.orPoison(() => {
-      if (this.#index.undoTo(number)) this.addressIndex.reload();
-      else this.#removeRowsAfter(last);
-      this.#failPoint("rollback:log");
-      this.#log.truncateTo(kept.end);
-    });
-    this.#blocks.forgetAfter(number);
-    this.#head = last;
-    this.#epoch++;
-    this.#publish();
+    this.#startEpoch();
+    try {
+      this.#guard.orPoison(() => {
+        if (this.#index.undoTo(number)) this.addressIndex.reload();
+        else this.#removeRowsAfter(last);
+        this.#failPoint("rollback:log");
+        this.#log.truncateTo(kept.end);
+      });
+      this.#blocks.forgetAfter(number);
+      this.#head = last;
+    } finally {
+      this.#startEpoch();
+    }
     this.#background.schedule();
   }
 
@@ -496,6 +499,12 @@ export class LogBlockStore implements BlockStore {
    */
   publishToFile(path: string, onFailure: (error: unknown) => void): void {
     this.#published.toFile(path, onFailure);
+    this.#publish();
+  }
+
+  /** Readers in other threads and processes wait while the epoch is odd, and read again what they read before it. */
+  #startEpoch(): void {
+    this.#epoch++;
     this.#publish();
   }
 

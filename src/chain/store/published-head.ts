@@ -17,7 +17,7 @@ export type HeadSource = {
 
 /** How far a store has come, for readers in other threads and processes. */
 export type HeadPosition = {
-  /** Counts rollbacks: what was read before one may be of blocks that are gone. */
+  /** Two more after each rollback: what was read before one may be of blocks that are gone. Odd while blocks are removed. */
   readonly epoch: number;
   /** Of the newest block; −1 while the store is empty. */
   readonly number: number;

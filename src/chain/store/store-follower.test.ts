@@ -13,6 +13,7 @@ import { type RandomBlock, RandomChain } from "../testing/random-chain.ts";
 import type { BlockRecord } from "./block-store.ts";
 import type { LogBlockStore } from "./log-block-store.ts";
 import { openDiskBlockStore } from "./open-block-store.ts";
+import { PublishedHead } from "./published-head.ts";
 import { StoreFollower } from "./store-follower.ts";
 
 const createTrie = (nodes: TrieNodeReader) => createStateTrie(nodes, { cacheBytes: 200_000 });
@@ -168,5 +169,47 @@ describe("StoreFollower", () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test("what is read while blocks are removed is read again, once they are", (t) => {
+    const directory = mkdtempSync(join(tmpdir(), "follower-"));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    let isReadStale: boolean | undefined;
+    const store: LogBlockStore = openDiskBlockStore({
+      ...{ directory, createTrie },
+      failPoint(name) {
+        if (name !== "rollback:log") return;
+        // The rows of the block are gone, and the rollback is not published.
+        follower.numberOf(last);
+        isReadStale = follower.isStale();
+      },
+    });
+    const chain = new RandomChain(3);
+    const blocks = Array.from({ length: 5 }, () => chain.next());
+    for (const { record, nodes } of blocks) store.append(record, nodes);
+    const last = blocks.at(-1)!.record.block.hash;
+    const { head } = store.followable!;
+    const published = new PublishedHead(head as SharedArrayBuffer);
+    let pauses = 0;
+    const follower = new StoreFollower({
+      ...{ directory, head, createTrie },
+      pause() {
+        pauses++;
+        const position = published.read();
+        published.publish({ ...position, epoch: position.epoch + 1 });
+      },
+    });
+    follower.catchUp();
+    assert.equal(follower.numberOf(last), 4);
+    store.rollbackTo(2);
+    assert.equal(isReadStale, true);
+    follower.catchUp();
+    assert.deepEqual([pauses, follower.head(), follower.numberOf(last)], [0, 2, undefined]);
+    const position = published.read();
+    published.publish({ ...position, epoch: position.epoch + 1 });
+    follower.catchUp();
+    assert.deepEqual([pauses, follower.head()], [1, 2]);
+    follower.close();
+    store.close();
   });
 });

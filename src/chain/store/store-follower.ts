@@ -31,6 +31,15 @@ import { createStoredState } from "./stored-state.ts";
 
 const CACHES = divideCacheSize(FOLLOWER_CACHE_BYTES);
 
+/** How long a follower waits for blocks to be removed: thousands take less than a second. */
+const REMOVAL_MS_MAX = 60_000;
+
+export type StoreFollowerOptions = FollowedStore & {
+  readonly createTrie: CreateTrie;
+  /** Blocks the thread for a millisecond. */
+  readonly pause?: () => void;
+};
+
 /** What is open until the next rollback. */
 type View = {
   readonly epoch: number;
@@ -59,7 +68,7 @@ type View = {
  * was read across one must be read again.
  */
 export class StoreFollower implements ReadableBlockStore {
-  readonly #options: FollowedStore & { readonly createTrie: CreateTrie };
+  readonly #options: StoreFollowerOptions;
   readonly #published: HeadSource;
   readonly #kv: KvFollower;
   #view: View;
@@ -69,7 +78,7 @@ export class StoreFollower implements ReadableBlockStore {
   #readsWhenFresh = 0;
 
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
-  constructor(options: FollowedStore & { readonly createTrie: CreateTrie }) {
+  constructor(options: StoreFollowerOptions) {
     this.#options = options;
     this.#published = openHeadSource(options);
     this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));
@@ -78,7 +87,7 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** Makes every block readable that was committed before this call. */
   catchUp(): void {
-    const published = this.#published.read();
+    const published = this.#readHead();
     if (published.epoch !== this.#view.epoch) {
       this.#view.log.close();
       this.#view = this.#open();
@@ -90,7 +99,7 @@ export class StoreFollower implements ReadableBlockStore {
     this.#readsWhenFresh = this.#reads();
   }
 
-  /** Counts the rollbacks of the store, as of the last `catchUp`. */
+  /** Of the published head, as of the last `catchUp`. */
   get epoch(): number {
     return this.#view.epoch;
   }
@@ -109,6 +118,17 @@ export class StoreFollower implements ReadableBlockStore {
     }
     this.#readsWhenFresh = reads;
     return false;
+  }
+
+  /** The published head, while no blocks are being removed. */
+  #readHead(): HeadPosition {
+    const { pause = pauseThread } = this.#options;
+    for (let waited = 0; waited < REMOVAL_MS_MAX; waited++) {
+      const head = this.#published.read();
+      if (head.epoch % 2 === 0) return head;
+      pause();
+    }
+    invariant(false, "a removal of blocks must end");
   }
 
   #reads(): number {
@@ -244,7 +264,7 @@ export class StoreFollower implements ReadableBlockStore {
 
   #open(): View {
     for (;;) {
-      const { epoch } = this.#published.read();
+      const { epoch } = this.#readHead();
       this.#kv.refresh();
       const log = new LogFollower(
         openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)),
@@ -340,4 +360,10 @@ export class StoreFollower implements ReadableBlockStore {
     if (number < base) throw new BlockPrunedError({ number, base });
     return true;
   }
+}
+
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
+
+function pauseThread(): void {
+  Atomics.wait(NEVER_WOKEN, 0, 0, 1);
 }

@@ -114,7 +114,7 @@ export class FollowedChain {
     this.suggestTip = () => oracle.suggestTip();
   }
 
-  /** Rollbacks of the store so far. */
+  /** Of the store, which begins others with each rollback. */
   get epoch(): number {
     return this.#store.epoch;
   }

@@ -38,7 +38,7 @@ export type ToWorker =
   | { readonly kind: "connection"; readonly listener: TcpKind }
   /** A block became the head; it can be read from the store. */
   | { readonly kind: "head"; readonly number: number; readonly hash: Hash }
-  /** @property epoch rollbacks of the store so far */
+  /** @property epoch of the store after the removal */
   | { readonly kind: "removed"; readonly blocks: readonly ExecutedBlock[]; readonly epoch: number }
   | { readonly kind: "port"; readonly message: ServerMessage }
   | { readonly kind: "answer"; readonly id: number; readonly json: JsonText }

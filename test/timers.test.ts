@@ -11,7 +11,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
  * An exception in a timer reaches the event loop, which ends the node (`node/observe/crash-policy.ts`).
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
-  "chain/store/log-block-store.ts": [1, "a failed merge poisons the store: caught there"],
+  "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
   "consensus/cometbft/engine-process.ts": [1, "sends a signal"],
   "consensus/cometbft/state-sync-session.ts": [1, "resolves a promise"],
@@ -31,6 +31,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
+  "node/workers/rpc/followed-chain.ts": [1, "sets a variable"],
   "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],
   "node/workers/rpc/outbox.ts": [
     2,

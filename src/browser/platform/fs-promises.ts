@@ -6,7 +6,6 @@ export const chmod = async (path: string, mode: number) => fs.chmodSync(path, mo
 export const lstat = async (path: string) => fs.lstatSync(path);
 export const readdir = async (path: string) => fs.readdirSync(path);
 export const unlink = async (path: string) => fs.unlinkSync(path);
-export const mkdir = async (...args: Parameters<typeof fs.mkdirSync>) => fs.mkdirSync(...args);
 export const rm = async (...args: Parameters<typeof fs.rmSync>) => fs.rmSync(...args);
 
 export async function open(path: string, flags?: string, mode?: number) {

@@ -93,7 +93,7 @@ export class PoolFile implements LogFile {
     const header = Buffer.alloc(CONTENT_AT);
     this.#handle.read(header, { at: 0 });
     const slots = [0, SLOT_BYTES].flatMap((position) => {
-      const name = decodeSlot(header.subarray(position, position + SLOT_BYTES));
+      const name = decodeSlot(header, position);
       return name ? [{ ...name, position }] : [];
     });
     return slots.sort((a, b) => b.generation - a.generation)[0];
@@ -124,15 +124,15 @@ function encodeSlot({ path, generation }: FileName): Buffer {
 }
 
 /** undefined: nothing was written there, or not all of it */
-function decodeSlot(slot: Buffer): FileName | undefined {
-  const length = slot.readUInt16LE(CHECKED_AT + 8);
-  const checked = slot.subarray(CHECKED_AT, PATH_AT + length);
+function decodeSlot(header: Buffer, position: number): FileName | undefined {
+  const [checkedAt, pathAt] = [position + CHECKED_AT, position + PATH_AT];
+  const end = pathAt + header.readUInt16LE(checkedAt + 8);
   const isWhole =
-    MAGIC.compare(slot, 0, MAGIC.length) === 0 &&
-    crc32(checked) === slot.readUInt32LE(MAGIC.length);
+    MAGIC.compare(header, position, position + MAGIC.length) === 0 &&
+    crc32(header.subarray(checkedAt, end)) === header.readUInt32LE(position + MAGIC.length);
   if (!isWhole) return undefined;
-  const generation = Number(slot.readBigUInt64LE(CHECKED_AT));
-  return { path: slot.toString("utf8", PATH_AT, PATH_AT + length), generation };
+  const generation = Number(header.readBigUInt64LE(checkedAt));
+  return { path: header.toString("utf8", pathAt, end), generation };
 }
 
 function isQuotaExceeded(error: unknown): boolean {

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
+import { nativeCall } from "../threads/native-calls.ts";
 import { commitAgain } from "./commit-again.ts";
 import {
   type Kv,
@@ -84,7 +85,7 @@ export class NativeStoreMissingError extends NodeError {
 /** When it is needed, so that a program without it can do the rest. @throws NativeStoreMissingError */
 function loadLmdb(): typeof import("lmdb") {
   try {
-    return createRequire(import.meta.url)("lmdb") as typeof import("lmdb");
+    return nativeCall(() => createRequire(import.meta.url)("lmdb"));
   } catch (cause) {
     throw new NativeStoreMissingError(cause);
   }
@@ -130,16 +131,13 @@ class LmdbKv implements Kv, KvWriter {
 
   #open(): Database<Buffer, Uint8Array> {
     const { open } = loadLmdb();
-    return this.#translatingErrors(() =>
-      open<Buffer, Uint8Array>({
-        path: this.#directory,
-        noSubdir: false,
-        ...this.#options,
-        ...FREE_LIST,
-        keyEncoding: "binary",
-        encoding: "binary",
-      }),
-    );
+    const options = {
+      ...{ path: this.#directory, noSubdir: false },
+      ...this.#options,
+      ...FREE_LIST,
+      ...({ keyEncoding: "binary", encoding: "binary" } as const),
+    };
+    return this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
   }
 
   get reads(): number {
@@ -156,7 +154,7 @@ class LmdbKv implements Kv, KvWriter {
     let stored: Buffer | undefined;
     this.#reads++;
     try {
-      stored = this.#db.getBinaryFast(key);
+      stored = nativeCall(() => this.#db.getBinaryFast(key));
     } catch (error) {
       throw this.#translated(error);
     }
@@ -177,15 +175,15 @@ class LmdbKv implements Kv, KvWriter {
       options.inclusiveEnd = true;
     }
     this.#reads++;
-    const rows = this.#db.getRange(options)[Symbol.iterator]();
+    const rows = nativeCall(() => this.#db.getRange(options)[Symbol.iterator]());
     try {
       for (;;) {
-        const next = this.#translatingErrors(() => rows.next());
+        const next = this.#translatingErrors(() => nativeCall(() => rows.next()));
         if (next.done) return;
         yield [next.value.key, this.#verified(next.value.key, next.value.value)];
       }
     } finally {
-      rows.return?.();
+      nativeCall(() => rows.return?.());
     }
   }
 
@@ -261,7 +259,7 @@ class LmdbKv implements Kv, KvWriter {
   }
 
   refresh(): void {
-    this.#db.resetReadTxn();
+    nativeCall(() => this.#db.resetReadTxn());
   }
 
   /** The writable map shares its pages with the file, so a sync of the file writes what commits left in it. */
@@ -279,7 +277,7 @@ class LmdbKv implements Kv, KvWriter {
     if (!this.#isReadOnly) this.sync();
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
-    void this.#db.close();
+    nativeCall(() => void this.#db.close());
   }
 }
 

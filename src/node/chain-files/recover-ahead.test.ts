@@ -138,6 +138,6 @@ test("a recovery that is closed leaves the senders to the executor", async () =>
       keys.map((key) => transfer(key, 1)),
     ),
   );
-  closing.close();
+  await closing.close();
   assert.deepEqual(await waiting, []);
 });

@@ -11,7 +11,7 @@ import { WorkerTaskError } from "../workers/worker-task-error.ts";
 export type SenderRecovery = {
   /** Senders of the first transactions of `block`; all of them unless a signature is invalid or the thread failed. */
   recover(block: Block): Promise<readonly Address[]>;
-  close(): void;
+  close(): Promise<void>;
 };
 
 /** Some 100,000 transfers, the most that a block of 8 MiB holds, take 15 s. */
@@ -42,8 +42,8 @@ export function createSenderRecovery(
         return [];
       }
     },
-    close() {
-      for (const thread of threads) thread.close();
+    async close() {
+      await Promise.all(threads.map((thread) => thread.close()));
     },
   };
 }

@@ -78,7 +78,7 @@ export async function importChainFile(
     }
     return { imported, skipped };
   } finally {
-    recovery.close();
+    await recovery.close();
   }
 }
 

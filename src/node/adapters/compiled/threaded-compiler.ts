@@ -121,7 +121,7 @@ export class ThreadedCompiler implements ContractCompiler {
   }
 
   close(): void {
-    this.#thread.close();
+    void this.#thread.close();
   }
 
   async #compile(key: string, input: CompileInput): Promise<CompiledModule | undefined> {

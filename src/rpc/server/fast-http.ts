@@ -43,6 +43,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   const writeHead = createHeadWriter(options);
   let answered: FastConnection[] = [];
   let isScheduled = false;
+  let turnEndMs = 0;
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
@@ -51,6 +52,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   function writeThisTurn(): void {
     if (isScheduled) return;
     isScheduled = true;
+    turnEndMs = performance.now() + PIPELINED_MS_MAX;
     setImmediate(writeAll);
   }
 
@@ -58,7 +60,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     isScheduled = false;
     const ready = answered;
     answered = [];
-    for (const connection of ready) connection.writeAnswer();
+    for (const connection of ready) connection.goOn();
   }
 
   function writeSoon(connection: FastConnection): void {
@@ -66,7 +68,8 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     writeThisTurn();
   }
 
-  const writing = { writeHead, writeThisTurn, writeSoon };
+  const isTurnOver = () => performance.now() >= turnEndMs;
+  const writing = { writeHead, writeThisTurn, writeSoon, isTurnOver };
   return {
     serve(http) {
       const connection = new FastConnection(http, options, modules, writing);
@@ -89,11 +92,16 @@ type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
   readonly writeThisTurn: () => void;
-  /** Has `writeAnswer` called before this turn of the event loop ends. */
+  /** Has `goOn` called before this turn of the event loop ends. */
   readonly writeSoon: (connection: FastConnection) => void;
+  /** True once a connection must leave further calls of its own to the next turn. */
+  readonly isTurnOver: () => boolean;
 };
 
 const NOTHING = Buffer.alloc(0);
+
+/** Of one turn, for calls after the first of each connection: a client that pipelines calls is no faster than others by more than that. */
+const PIPELINED_MS_MAX = 2;
 
 class FastConnection {
   onGone: () => void = () => {};
@@ -110,6 +118,8 @@ class FastConnection {
   #answer: { readonly reply: Reply | undefined; readonly context: RequestContext } | undefined;
   /** The client has to read before it is answered again. */
   #isDraining = false;
+  /** Its next calls wait for the next turn. */
+  #isYielding = false;
   /** At most two reads. */
   #unread: Buffer = NOTHING;
   #isEnding = false;
@@ -148,7 +158,12 @@ class FastConnection {
   };
 
   #isBusy(): boolean {
-    return this.#running !== undefined || this.#answer !== undefined || this.#isDraining;
+    return (
+      this.#running !== undefined ||
+      this.#answer !== undefined ||
+      this.#isDraining ||
+      this.#isYielding
+    );
   }
 
   /** As in node:http, a client that ends its side does not wait for a running call. */
@@ -169,6 +184,7 @@ class FastConnection {
   };
 
   readonly #received = (bytes: Buffer): void => {
+    if (this.#isEnding) return;
     if (this.#isBusy()) {
       this.#unread = Buffer.concat([this.#unread, bytes]);
       this.#socket.pause();
@@ -202,12 +218,14 @@ class FastConnection {
           this.#http.input.set(0);
           this.#answerSoon(done, context);
         });
-      } else if (at < bytes.length) this.#write(reply, context);
-      else this.#answerSoon(reply, context);
+      } else if (at < bytes.length) {
+        this.#write(reply, context);
+        this.#yieldIfTurnIsOver();
+      } else this.#answerSoon(reply, context);
       if (this.#socket.destroyed) return;
       if (this.#isBusy()) {
         this.#unread = bytes.subarray(at);
-        if (this.#running) this.#charge();
+        if (this.#running || this.#isYielding) this.#charge();
         return;
       }
     }
@@ -218,17 +236,24 @@ class FastConnection {
     this.#http.input.set((this.#running?.inputBytes ?? 0) + this.#unread.length);
   }
 
-  #goOn(): void {
+  #yieldIfTurnIsOver(): void {
+    if (this.#isDraining || !this.#writing.isTurnOver()) return;
+    this.#isYielding = true;
+    this.#writing.writeSoon(this);
+  }
+
+  #takeUnread(): void {
     const socket = this.#socket;
     if (this.#isBusy() || socket.destroyed) return;
-    if (this.#isEnding) {
-      socket.end();
-      return;
-    }
     const unread = this.#unread;
-    this.#unread = NOTHING;
-    this.#takeCalls(unread);
-    if (!this.#isBusy() && socket.isPaused()) socket.resume();
+    if (unread.length > 0) {
+      this.#unread = NOTHING;
+      this.#charge();
+      this.#takeCalls(unread);
+    }
+    if (this.#isBusy()) return;
+    if (this.#isEnding) socket.end();
+    else if (socket.isPaused()) socket.resume();
   }
 
   #answerSoon(reply: Reply | undefined, context: RequestContext): void {
@@ -236,11 +261,13 @@ class FastConnection {
     this.#writing.writeSoon(this);
   }
 
-  writeAnswer(): void {
+  /** Writes the answer that waits for it, and takes the next calls. */
+  goOn(): void {
     const answer = this.#answer;
     this.#answer = undefined;
+    this.#isYielding = false;
     if (answer) this.#write(answer.reply, answer.context);
-    this.#goOn();
+    this.#takeUnread();
   }
 
   #write(reply: Reply | undefined, context: RequestContext): void {
@@ -265,7 +292,7 @@ class FastConnection {
       clearTimeout(timer);
       this.#http.output.set(0);
       this.#isDraining = false;
-      this.#goOn();
+      this.#takeUnread();
     });
   }
 

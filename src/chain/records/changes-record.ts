@@ -155,6 +155,18 @@ export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
   }
 }
 
+/** The keys of all entries, address or address ‖ slot, read as they are asked for. */
+export function* readChangedKeys(reader: ByteReader): Generator<Uint8Array> {
+  for (let left = reader.varint(); left > 0; left--) {
+    reader.byte();
+    const { address } = readAccountEntry(reader);
+    yield address;
+    for (let slots = reader.varint(); slots > 0; slots--) {
+      yield slotKey(address, readSlotEntry(reader).slot);
+    }
+  }
+}
+
 /** The same entries for the index, without making accounts and numbers of them. */
 export function readChangeRows(reader: ByteReader): ChangeRows {
   const accounts: ChangeRow[] = [];

@@ -31,6 +31,13 @@ const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
 export function decodeIndexedParts(
   payload: Uint8Array,
 ): IndexedParts & { readonly changes: StateChanges; readonly rows: ChangeRows } {
+  const { changesOffset } = decodePrefix(payload);
+  const changes = readChangesAndRows(new ByteReader(payload, changesOffset));
+  return { ...decodeHashesAndLogs(payload), ...changes };
+}
+
+/** The same without the changes. */
+export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
   const prefix = decodePrefix(payload);
   const header = readHeader(new ByteReader(payload, PREFIX_LENGTH));
   const offsets = new ByteReader(payload, itemOffsetsAt(prefix, 0));
@@ -45,7 +52,5 @@ export function decodeIndexedParts(
     const logs = readReceiptLogs(reader);
     receipts.push(logs.length === 0 ? WITHOUT_LOGS : { logs });
   }
-  reader.offset = prefix.changesOffset;
-  const block = { hash: prefix.hash, header, transactions };
-  return { block, receipts, ...readChangesAndRows(reader) };
+  return { block: { hash: prefix.hash, header, transactions }, receipts };
 }

@@ -9,7 +9,14 @@ import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
-import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom, ReceiptBlooms } from "./bloom.ts";
+import {
+  addToBloom,
+  BLOOM_LENGTH,
+  bloomMayContain,
+  logsBloom,
+  mergeBloom,
+  ReceiptBlooms,
+} from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
 import { encodeReceipt } from "./receipt-codec.ts";

@@ -5,7 +5,7 @@ import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
 import { decodePrefix, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
-import { readChanges } from "./changes-record.ts";
+import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
 import { readHeader } from "./header-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
 
@@ -30,10 +30,10 @@ const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
  */
 export function decodeIndexedParts(
   payload: Uint8Array,
-): IndexedParts & { readonly changes: StateChanges } {
+): IndexedParts & { readonly changes: StateChanges; readonly rows: ChangeRows } {
   const { changesOffset } = decodePrefix(payload);
-  const changes = readChanges(new ByteReader(payload, changesOffset));
-  return { ...decodeHashesAndLogs(payload), changes };
+  const changes = readChangesAndRows(new ByteReader(payload, changesOffset));
+  return { ...decodeHashesAndLogs(payload), ...changes };
 }
 
 /** The same without the changes. */

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import type { CallContext } from "../dispatch/context.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
-import { jsonInteger, string } from "../params/codec.ts";
+import { string } from "../params/codec.ts";
 import { comparable, cutAt, sendPieces } from "../testing/raw-http.ts";
 import { TEST_METHODS } from "../testing/test-methods.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -29,24 +29,9 @@ const waits = defineMethod({
   },
 });
 
-/** Which calls ran, in order. */
-const ran: number[] = [];
-
-const busy = defineMethod({
-  name: "test_busy",
-  params: { id: jsonInteger },
-  result: string,
-  handle({ id }) {
-    ran.push(id);
-    const end = performance.now() + 1;
-    while (performance.now() < end);
-    return "done";
-  },
-});
-
 async function start(fastHttp: boolean, limits: Partial<RpcLimits> = LIMITS): Promise<string> {
   const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
-  const registry = createRegistry([...TEST_METHODS, waits, busy]);
+  const registry = createRegistry([...TEST_METHODS, waits]);
   const server = await startRpcServer({ http, fastHttp, limits }, { registry, modules: {} });
   open.push(server);
   return server.urls.http!;
@@ -288,29 +273,6 @@ test("fast HTTP: a call outlives the idle time, and calls sent behind it wait fo
     [...text.matchAll(/"result":"(\w+)"/g)].map(([, r]) => r),
     ["waited", "hello", "hello"],
   );
-});
-
-test("fast HTTP: calls of others run between those that one client pipelines, which are all answered in order", async () => {
-  const PIPELINED = 150;
-  const url = await start(true, { bodyBytesMax: 2000 });
-  const [greedy, other] = [await connected(url), await connected(url)];
-  ran.length = 0;
-  let text = "";
-  greedy.on("data", (chunk) => {
-    text += chunk;
-  });
-  greedy.end(Array.from({ length: PIPELINED }, (_, i) => plain(rpc("test_busy", i))).join(""));
-  while (ran.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  other.write(plain(rpc("test_busy", -1)));
-  await Promise.all([once(greedy, "close"), once(other, "data")]);
-  // All calls fit into one read.
-  assert.ok(ran.indexOf(-1) < 30, `${ran.indexOf(-1)} calls ran first`);
-  assert.equal([...text.matchAll(/"result":"done"/g)].length, PIPELINED);
-  assert.deepEqual(
-    ran.filter((i) => i >= 0),
-    Array.from({ length: PIPELINED }, (_, i) => i),
-  );
-  other.destroy();
 });
 
 test("fast HTTP: a call is told that its caller is gone", async () => {

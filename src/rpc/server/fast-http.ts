@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Caller, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
+import type { SharedSlices } from "../dispatch/shared-slices.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import { replyBytes } from "./http-request.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -17,6 +18,7 @@ export type FastHttpOptions = {
 
 export type FastHttpModules = {
   readonly dispatcher: Dispatcher;
+  readonly pipelined: SharedSlices;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
   /** Counts a connection that is closed for what it does. */
@@ -43,7 +45,6 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   const writeHead = createHeadWriter(options);
   let answered: FastConnection[] = [];
   let isScheduled = false;
-  let turnEndMs = 0;
 
   /**
    * Answers are written after everything that arrived in one turn is executed. A write may have to wake its reader, which takes
@@ -52,7 +53,6 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
   function writeThisTurn(): void {
     if (isScheduled) return;
     isScheduled = true;
-    turnEndMs = performance.now() + PIPELINED_MS_MAX;
     setImmediate(writeAll);
   }
 
@@ -60,7 +60,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     isScheduled = false;
     const ready = answered;
     answered = [];
-    for (const connection of ready) connection.goOn();
+    for (const connection of ready) connection.writeAnswer();
   }
 
   function writeSoon(connection: FastConnection): void {
@@ -68,8 +68,7 @@ export function createFastHttp(options: FastHttpOptions, modules: FastHttpModule
     writeThisTurn();
   }
 
-  const isTurnOver = () => performance.now() >= turnEndMs;
-  const writing = { writeHead, writeThisTurn, writeSoon, isTurnOver };
+  const writing = { writeHead, writeThisTurn, writeSoon };
   return {
     serve(http) {
       const connection = new FastConnection(http, options, modules, writing);
@@ -92,16 +91,11 @@ type Writing = {
   readonly writeHead: HeadWriter;
   /** To be called before a call runs: work it defers to the end of this turn, a block say, is done after the answers. */
   readonly writeThisTurn: () => void;
-  /** Has `goOn` called before this turn of the event loop ends. */
+  /** Has `writeAnswer` called before this turn of the event loop ends. */
   readonly writeSoon: (connection: FastConnection) => void;
-  /** True once a connection must leave further calls of its own to the next turn. */
-  readonly isTurnOver: () => boolean;
 };
 
 const NOTHING = Buffer.alloc(0);
-
-/** Of one turn, for calls after the first of each connection: a client that pipelines calls is no faster than others by more than that. */
-const PIPELINED_MS_MAX = 2;
 
 class FastConnection {
   onGone: () => void = () => {};
@@ -118,7 +112,7 @@ class FastConnection {
   #answer: { readonly reply: Reply | undefined; readonly context: RequestContext } | undefined;
   /** The client has to read before it is answered again. */
   #isDraining = false;
-  /** Its next calls wait for the next turn. */
+  /** Its next calls wait for a later turn. */
   #isYielding = false;
   /** At most two reads. */
   #unread: Buffer = NOTHING;
@@ -220,7 +214,7 @@ class FastConnection {
         });
       } else if (at < bytes.length) {
         this.#write(reply, context);
-        this.#yieldIfTurnIsOver();
+        this.#yieldToOthers();
       } else this.#answerSoon(reply, context);
       if (this.#socket.destroyed) return;
       if (this.#isBusy()) {
@@ -236,10 +230,14 @@ class FastConnection {
     this.#http.input.set((this.#running?.inputBytes ?? 0) + this.#unread.length);
   }
 
-  #yieldIfTurnIsOver(): void {
-    if (this.#isDraining || !this.#writing.isTurnOver()) return;
+  #yieldToOthers(): void {
+    const { pipelined } = this.#modules;
+    if (!pipelined.isOver()) return;
     this.#isYielding = true;
-    this.#writing.writeSoon(this);
+    void pipelined.next().then(() => {
+      this.#isYielding = false;
+      this.#takeUnread();
+    });
   }
 
   #takeUnread(): void {
@@ -261,11 +259,9 @@ class FastConnection {
     this.#writing.writeSoon(this);
   }
 
-  /** Writes the answer that waits for it, and takes the next calls. */
-  goOn(): void {
+  writeAnswer(): void {
     const answer = this.#answer;
     this.#answer = undefined;
-    this.#isYielding = false;
     if (answer) this.#write(answer.reply, answer.context);
     this.#takeUnread();
   }

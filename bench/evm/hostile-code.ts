@@ -1,14 +1,17 @@
-/** What others wait for an answer while contracts made to cost the compiler much are called all the time. */
+/**
+ * What an honest client waits for an answer while contracts made to cost the compiler much are called all the time; in two rows nothing is called, or a
+ * contract that does nothing: what the machine and the load generator add.
+ */
 import { setTimeout } from "node:timers/promises";
 import { HOT_GAS_PER_BYTE } from "../../src/node/adapters/compiled/hot-tier.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
+import { startHonestClient } from "../support/honest-client.ts";
 import { call, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { assemble } from "./programs.ts";
 
 const CALLERS = 4;
 const SECONDS = 10;
-const PAUSE_MS = 10;
 const CODE_BYTES = 24_576;
 const CONTRACT = `0x${"cc".repeat(20)}`;
 
@@ -18,9 +21,11 @@ const DISTINCT_TURNS = 2;
 /** Gas of a call besides what makes the code hot: the intrinsic gas, and some. */
 const SPARE_GAS = 100_000;
 
+const STOP = () => Uint8Array.of(0);
+
 /** Codes by what they aim at; `n` makes each another one. They run until their gas ends, so that they become hot at once. */
 const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
-  "idle beside": () => Uint8Array.of(0),
+  "STOP alone": STOP,
   "largest contract of arithmetic": (n) => filled(n, "DUP1 DUP1 MUL ADD"),
   "largest contract of paths": (n) => filled(n, "JUMPDEST DUP1 ISZERO PUSH2 0006 JUMPI"),
   "a destination at every byte": (n) => filled(n, "JUMPDEST"),
@@ -32,74 +37,79 @@ const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
 };
 
 export async function run(): Promise<void> {
-  const rows = [];
+  const rows = [await measure("none is called", idle)];
   for (const [name, codeOf] of Object.entries(CODES)) {
-    let end: number | undefined;
-    const tenOfEach = (caller: number, n: number) => {
-      end ??= performance.now() + SECONDS * 1000;
-      if (performance.now() >= end) return undefined;
-      return codeOf(caller * 1_000_000 + Math.floor(n / 10));
-    };
-    rows.push(await measure(name, tenOfEach));
+    rows.push(await measure(name, (port) => callUntilOver(port, codeOf)));
   }
-  const inTurn = (caller: number, n: number) => {
-    const index = n * CALLERS + caller;
-    return index < DISTINCT * DISTINCT_TURNS ? shortLoop(index % DISTINCT) : undefined;
-  };
-  const hotGas = HOT_GAS_PER_BYTE * shortLoop(0).length + SPARE_GAS;
-  rows.push(await measure("10,000 contracts in turn", inTurn, hotGas));
+  rows.push(await measure("10,000 contracts in turn", callInTurn));
   printTable(rows);
   writeResult("evm-hostile-code", rows);
 }
 
-/** @param codeOf the code of call `n` of a caller, until it has none */
-async function measure(
-  name: string,
-  codeOf: (caller: number, n: number) => Uint8Array | undefined,
-  gas?: number,
-) {
+/** @param attack answers how many calls it made */
+async function measure(name: string, attack: (port: number) => Promise<number>) {
   const node = await startEvmint({ extraArguments: ["--evm.compile", "auto"] });
   try {
-    await call(node.port, "eth_blockNumber", []);
-    let calls = 0;
-    const attack = async (caller: number): Promise<void> => {
-      for (let n = 0; ; n++) {
-        const bytes = codeOf(caller, n);
-        if (bytes === undefined) return;
-        const request = { to: CONTRACT, ...(gas && { gas: `0x${gas.toString(16)}` }) };
-        const overrides = { [CONTRACT]: { code: bytesToHex(bytes) } };
-        await call(node.port, "eth_call", [request, "latest", overrides])
-          // Most of them end by a halt.
-          .catch(() => undefined);
-        calls++;
-      }
-    };
-    let isOver = false;
-    const attacks = Promise.all(
-      Array.from({ length: CALLERS }, (_, caller) => attack(caller)),
-    ).finally(() => {
-      isOver = true;
-    });
-    const times: number[] = [];
-    while (!isOver) {
-      const begun = performance.now();
-      await call(node.port, "eth_blockNumber", []);
-      times.push(performance.now() - begun);
-      await setTimeout(PAUSE_MS);
-    }
-    await attacks;
-    times.sort((a, b) => a - b);
+    // The first call of a process makes its EVM; `npm run bench -- evm first-call` measures that.
+    await callCode(node.port, STOP());
+    const client = await startHonestClient(node);
+    const calls = await attack(node.port);
+    const { p50Ms, p99Ms, longestMs } = await client.stop();
     return {
       code: name,
       "hostile calls": calls,
-      "eth_blockNumber p50 ms": times[times.length >> 1]!,
-      "p99 ms": times[Math.floor(times.length * 0.99)]!,
-      "longest ms": times.at(-1)!,
+      "eth_blockNumber p50 ms": p50Ms,
+      "p99 ms": p99Ms,
+      "longest ms": longestMs,
       "resident MB": node.residentBytes() / 2 ** 20,
     };
   } finally {
     await node.stop();
   }
+}
+
+async function idle(): Promise<number> {
+  await setTimeout(SECONDS * 1000);
+  return 0;
+}
+
+/** Each caller calls each of its contracts ten times. */
+async function callUntilOver(port: number, codeOf: (n: number) => Uint8Array): Promise<number> {
+  const end = performance.now() + SECONDS * 1000;
+  return fromAllCallers(async (caller, n) => {
+    if (performance.now() >= end) return false;
+    await callCode(port, codeOf(caller * 1_000_000 + Math.floor(n / 10)));
+    return true;
+  });
+}
+
+async function callInTurn(port: number): Promise<number> {
+  const gas = HOT_GAS_PER_BYTE * shortLoop(0).length + SPARE_GAS;
+  return fromAllCallers(async (caller, n) => {
+    const index = n * CALLERS + caller;
+    if (index >= DISTINCT * DISTINCT_TURNS) return false;
+    await callCode(port, shortLoop(index % DISTINCT), gas);
+    return true;
+  });
+}
+
+/** Calls of all callers, each until `callOnce` answers false. */
+async function fromAllCallers(
+  callOnce: (caller: number, n: number) => Promise<boolean>,
+): Promise<number> {
+  const counts = Array.from({ length: CALLERS }, async (_, caller) => {
+    let n = 0;
+    while (await callOnce(caller, n)) n++;
+    return n;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+async function callCode(port: number, code: Uint8Array, gas?: number): Promise<void> {
+  const request = { to: CONTRACT, ...(gas && { gas: `0x${gas.toString(16)}` }) };
+  const overrides = { [CONTRACT]: { code: bytesToHex(code) } };
+  // Most of them end by a halt.
+  await call(port, "eth_call", [request, "latest", overrides]).catch(() => undefined);
 }
 
 /** A short loop. */

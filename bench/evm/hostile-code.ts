@@ -5,6 +5,7 @@
 import { setTimeout } from "node:timers/promises";
 import { HOT_GAS_PER_BYTE } from "../../src/node/adapters/compiled/hot-tier.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { startHonestClient } from "../support/honest-client.ts";
 import { call, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -15,6 +16,11 @@ const SECONDS = 10;
 const CODE_BYTES = 24_576;
 const CONTRACT = `0x${"cc".repeat(20)}`;
 
+/** Gas of a call where it names none: `json-rpc.gas-cap`. */
+const CALL_GAS = 50_000_000;
+/** Calls of one contract: until it is hot, and then some on its module. */
+const CALLS_OF_ONE = Math.ceil((HOT_GAS_PER_BYTE * CODE_BYTES) / CALL_GAS) + 20;
+
 /** Contracts that are called in turn, and how often: the first call makes each hot, the second asks for its module. */
 const DISTINCT = 10_000;
 const DISTINCT_TURNS = 2;
@@ -23,7 +29,7 @@ const SPARE_GAS = 100_000;
 
 const STOP = () => Uint8Array.of(0);
 
-/** Codes by what they aim at; `n` makes each another one. They run until their gas ends, so that they become hot at once. */
+/** Codes by what they aim at; `n` makes each another one. They run until their gas ends. */
 const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
   "STOP alone": STOP,
   "largest contract of arithmetic": (n) => filled(n, "DUP1 DUP1 MUL ADD"),
@@ -32,8 +38,8 @@ const CODES: Readonly<Record<string, (n: number) => Uint8Array>> = {
   "computed jumps to every byte": (n) =>
     withLoop(n, "GAS PUSH2 0fff AND PUSH2 0020 ADD JUMP", "JUMPDEST"),
   // A destination that is computed has no path, so the interpreter goes on.
-  "a change of tier at every turn": (n) =>
-    withLoop(n, "PUSH1 07 PUSH1 08 ADD JUMP JUMPDEST JUMPDEST PUSH1 06 JUMP", "fe"),
+  "a change of tier": (n) =>
+    withLoop(n, "PUSH1 06 PUSH1 08 ADD JUMP JUMPDEST JUMPDEST PUSH1 06 JUMP", "fe"),
 };
 
 export async function run(): Promise<void> {
@@ -48,7 +54,12 @@ export async function run(): Promise<void> {
 
 /** @param attack answers how many calls it made */
 async function measure(name: string, attack: (port: number) => Promise<number>) {
-  const node = await startEvmint({ extraArguments: ["--evm.compile", "auto"] });
+  const metrics = `127.0.0.1:${await freePort()}`;
+  const node = await startEvmint({
+    extraArguments: [
+      ...["--evm.compile", "auto", "--metrics.enable", "true", "--metrics.address", metrics],
+    ],
+  });
   try {
     // The first call of a process makes its EVM; `npm run bench -- evm first-call` measures that.
     await callCode(node.port, STOP());
@@ -58,6 +69,7 @@ async function measure(name: string, attack: (port: number) => Promise<number>) 
     return {
       code: name,
       "hostile calls": calls,
+      compilations: compilationsIn(await (await fetch(`http://${metrics}/metrics`)).text()),
       "eth_blockNumber p50 ms": p50Ms,
       "p99 ms": p99Ms,
       "longest ms": longestMs,
@@ -68,17 +80,24 @@ async function measure(name: string, attack: (port: number) => Promise<number>) 
   }
 }
 
+/** Contracts that were handed to the compiler and came back. */
+function compilationsIn(exposition: string): number {
+  const outcomes = exposition.matchAll(/^evmint_contract_compilations_total\{.*\} (\d+)$/gm);
+  return Array.from(outcomes, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+}
+
 async function idle(): Promise<number> {
   await setTimeout(SECONDS * 1000);
   return 0;
 }
 
-/** Each caller calls each of its contracts ten times. */
+/** All callers call one contract after the other, each until it was compiled. */
 async function callUntilOver(port: number, codeOf: (n: number) => Uint8Array): Promise<number> {
   const end = performance.now() + SECONDS * 1000;
-  return fromAllCallers(async (caller, n) => {
+  let calls = 0;
+  return fromAllCallers(async () => {
     if (performance.now() >= end) return false;
-    await callCode(port, codeOf(caller * 1_000_000 + Math.floor(n / 10)));
+    await callCode(port, codeOf(Math.floor(calls++ / CALLS_OF_ONE)));
     return true;
   });
 }

@@ -50,7 +50,7 @@ const SERIES: readonly {
   { name: "5,000, back to back", transfers: 5_000, blocks: 16, isBackToBack: true },
   { name: "2,000 of a token", transfers: 2_000, blocks: 20, isToken: true },
   { name: "200, many blocks", transfers: 200, blocks: 2_000 },
-  { name: "200, 128 retained", transfers: 200, blocks: 1_000, retained: 128 },
+  { name: "200, 128 retained", transfers: 200, blocks: 600, retained: 128 },
   { name: "2,000, cold pages", transfers: 2_000, blocks: 10, isCold: true },
 ];
 

@@ -98,6 +98,9 @@ function loadLmdb(): typeof import("lmdb") {
  */
 const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
 
+/** No row of the index but some codes are longer. */
+const VIEW_LENGTH_MAX = 1_024;
+
 class LmdbKv implements Kv, KvWriter {
   readonly #directory: string;
   readonly #options: object;
@@ -106,7 +109,9 @@ class LmdbKv implements Kv, KvWriter {
   readonly #onDamage: (error: Error) => void;
   readonly #isReadOnly: boolean;
   /** The value that is being written, with its checksum. */
-  #scratch = Buffer.allocUnsafeSlow(4_096);
+  readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
+  /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
+  readonly #views: Buffer[] = [];
   #writing = false;
   #closed = false;
   #reads = 0;
@@ -222,11 +227,16 @@ class LmdbKv implements Kv, KvWriter {
     invariant(this.#writing, "writes must happen inside a transaction");
     const length = value.length + CHECKSUM_LENGTH;
     // LMDB copies it before putSync returns.
-    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length * 2);
-    const stored = this.#scratch.subarray(0, length);
+    const stored = this.#scratchOf(length);
     stored.set(value);
     writeChecksum(key, value, stored, value.length);
     this.#db.putSync(key, stored);
+  }
+
+  #scratchOf(length: number): Buffer {
+    if (length > VIEW_LENGTH_MAX) return Buffer.allocUnsafe(length);
+    this.#views[length] ??= this.#scratch.subarray(0, length);
+    return this.#views[length];
   }
 
   remove(key: Uint8Array): void {

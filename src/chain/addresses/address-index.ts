@@ -176,10 +176,13 @@ export class AddressIndex {
     this.#rest = undefined;
   }
 
-  /** The steps that remove the rows of a block. */
-  *prune(block: IndexedAddresses): Generator<(writer: KvWriter) => void> {
-    if (block.block.header.number > this.#indexedBlocks) return;
-    for (const { key } of rowsOf(block)) yield (writer) => writer.remove(key);
+  /** The steps that remove the rows of block `number`. @param parts asked for where there are rows */
+  *prune(number: number, parts: () => AddressParts): Generator<(writer: KvWriter) => void> {
+    if (number > this.#indexedBlocks || this.#indexedBlocks === 0) return;
+    for (const entry of addressEntries(parts())) {
+      const { key } = rowOf(number, entry);
+      yield (writer) => writer.remove(key);
+    }
   }
 
   /** @throws AddressIndexOffError, AddressIndexBuildingError, AddressIndexFailedError */

@@ -11,6 +11,7 @@ import type { BlockRecord } from "../store/block-store.ts";
 import {
   type ChangeRows,
   readChangedAddresses,
+  readChangedKeys,
   readChangeRows,
   readChanges,
   writeChanges,
@@ -250,6 +251,11 @@ export function decodeItem(item: Uint8Array): RecordItem {
 export function decodeChangeRows(payload: Uint8Array): ChangeRows {
   const reader = new ByteReader(payload, decodePrefix(payload).changesOffset);
   return readChangeRows(reader);
+}
+
+/** The keys of all changes in a record, address or address ‖ slot, read as they are asked for. */
+export function decodeChangedKeys(payload: Uint8Array): Generator<Uint8Array> {
+  return readChangedKeys(new ByteReader(payload, decodePrefix(payload).changesOffset));
 }
 
 function readItem(reader: ByteReader): RecordItem {

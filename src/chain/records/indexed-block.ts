@@ -5,7 +5,7 @@ import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
 import { decodePrefix, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
-import { readChanges } from "./changes-record.ts";
+import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
 import { readHeader } from "./header-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
 
@@ -30,7 +30,14 @@ const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
  */
 export function decodeIndexedParts(
   payload: Uint8Array,
-): IndexedParts & { readonly changes: StateChanges } {
+): IndexedParts & { readonly changes: StateChanges; readonly rows: ChangeRows } {
+  const { changesOffset } = decodePrefix(payload);
+  const changes = readChangesAndRows(new ByteReader(payload, changesOffset));
+  return { ...decodeHashesAndLogs(payload), ...changes };
+}
+
+/** The same without the changes. */
+export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
   const prefix = decodePrefix(payload);
   const header = readHeader(new ByteReader(payload, PREFIX_LENGTH));
   const offsets = new ByteReader(payload, itemOffsetsAt(prefix, 0));
@@ -45,7 +52,5 @@ export function decodeIndexedParts(
     const logs = readReceiptLogs(reader);
     receipts.push(logs.length === 0 ? WITHOUT_LOGS : { logs });
   }
-  reader.offset = prefix.changesOffset;
-  const changes = readChanges(reader);
-  return { block: { hash: prefix.hash, header, transactions }, receipts, changes };
+  return { block: { hash: prefix.hash, header, transactions }, receipts };
 }

@@ -71,6 +71,19 @@ export function slotsFrom(
   return keysFrom(reader, tableKey(TABLE.hashedSlot, address), start);
 }
 
+/** Every address that ever had a slot, in the order of the addresses. */
+export function* addressesWithSlots(reader: KvReader): Generator<Uint8Array> {
+  const { to } = prefixRange(Uint8Array.of(TABLE.hashedSlot));
+  let from = Uint8Array.of(TABLE.hashedSlot);
+  for (;;) {
+    const row = Array.from(reader.range({ from, to, limit: 1 }))[0]?.[0];
+    if (row === undefined) return;
+    const address = row.slice(1, 1 + ADDRESS_LENGTH);
+    yield address;
+    from = tableKey(TABLE.hashedSlot, address, AFTER_SLOTS);
+  }
+}
+
 /** The address with this hash. */
 export function addressWithHash(reader: KvReader, hash: Uint8Array): Uint8Array | undefined {
   for (const { key } of addressesUnder(reader, nibblesOf(hash))) return key;
@@ -113,6 +126,8 @@ export type HashedKeys = {
 export type Hashed = { readonly hash: Uint8Array; readonly key: Uint8Array };
 
 const NOTHING = new Uint8Array(0);
+/** Longer than the rest of any row of an address, and after all of them. */
+const AFTER_SLOTS = new Uint8Array(HASH_PART + 33).fill(0xff);
 
 function* keysFrom(reader: KvReader, prefix: Uint8Array, start: Uint8Array): Generator<Hashed> {
   let from: Uint8Array = Buffer.concat([prefix, start.subarray(0, HASH_PART)]);

@@ -4,10 +4,11 @@ import { keccak256 } from "../../../primitives/keccak.ts";
 import type { KvWriter } from "../../../storage/kv.ts";
 import { inRowOrder } from "../../../storage/row-order.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
-import { decodeBlockRecord, decodeChangeRows } from "../../records/block-record.ts";
+import { decodeAddressParts, decodeChangedKeys } from "../../records/block-record.ts";
+import { decodeHashesAndLogs } from "../../records/indexed-block.ts";
 import type { BlockReader } from "../block-reader.ts";
 import type { BlockIndex } from "../index/block-index.ts";
-import { historyPaths } from "../nodes/node-history.ts";
+import { HistoryPlaces } from "../nodes/history-places.ts";
 import type { PrunedKind } from "./pruned-range.ts";
 
 const ADDRESS_LENGTH = 20;
@@ -22,20 +23,24 @@ export type PruneModules = {
 /** One write of a transaction. It can be made again. */
 export type PruneStep = (writer: KvWriter) => void;
 
-/** Some blocks whose rows of one kind are removed together: what several of them changed once, and neighbours one after the other. */
+/** Of work without rows, which takes time too. */
+const NO_ROWS: PruneStep = () => {};
+
+/** Blocks whose rows of one kind are removed together: what several of them changed once, and neighbours one after the other. */
 export interface PruneBatch {
   /** Rows, about. */
   readonly size: number;
-  add(number: number, payload: Buffer): void;
-  /** Removes the rows of all blocks that were added. */
-  steps(): Generator<PruneStep>;
+  /** Adds a block, with a pause after each key: a block can have all of a state. `remove` may run in any of them. */
+  add(number: number, payload: Buffer): Generator<PruneStep>;
+  /** Removes the rows of all that was added, which is then forgotten. */
+  remove(): Generator<PruneStep>;
 }
 
 class StatesBatch implements PruneBatch {
   readonly #modules: PruneModules;
-  readonly #accounts: Uint8Array[] = [];
-  readonly #slots: Uint8Array[] = [];
-  readonly #numbers: number[] = [];
+  #accounts: Uint8Array[] = [];
+  #slots: Uint8Array[] = [];
+  #numbers: number[] = [];
 
   constructor(modules: PruneModules) {
     this.#modules = modules;
@@ -45,14 +50,15 @@ class StatesBatch implements PruneBatch {
     return this.#accounts.length + this.#slots.length;
   }
 
-  add(number: number, payload: Buffer): void {
-    const { accounts, slots } = decodeChangeRows(payload);
-    for (const { key } of accounts) this.#accounts.push(key);
-    for (const { key } of slots) this.#slots.push(key);
+  *add(number: number, payload: Buffer): Generator<PruneStep> {
+    for (const key of decodeChangedKeys(payload)) {
+      (key.length === ADDRESS_LENGTH ? this.#accounts : this.#slots).push(key);
+      yield NO_ROWS;
+    }
     this.#numbers.push(number);
   }
 
-  *steps(): Generator<PruneStep> {
+  *remove(): Generator<PruneStep> {
     const { index, blocks } = this.#modules;
     for (const key of distinct(this.#accounts)) {
       yield (writer) => index.accounts.prune(writer, key);
@@ -64,12 +70,15 @@ class StatesBatch implements PruneBatch {
       const next = blocks.header(number).stateRoot === old ? number : undefined;
       yield (writer) => index.blocks.moveStateRoot(writer, old, number - 1, next);
     }
+    this.#accounts = [];
+    this.#slots = [];
+    this.#numbers = [];
   }
 }
 
 class ProofsBatch implements PruneBatch {
   readonly #modules: PruneModules;
-  readonly #places = new Map<string, { readonly owner: Uint8Array; readonly path: Uint8Array }>();
+  #places = new HistoryPlaces();
 
   constructor(modules: PruneModules) {
     this.#modules = modules;
@@ -79,40 +88,36 @@ class ProofsBatch implements PruneBatch {
     return this.#places.size;
   }
 
-  add(_number: number, payload: Buffer): void {
-    const { accounts, slots } = decodeChangeRows(payload);
-    for (const { key } of accounts) this.#addPlaces(EMPTY_BYTES, keccak256(key));
+  *add(_number: number, payload: Buffer): Generator<PruneStep> {
     let address = EMPTY_BYTES;
-    let owner = EMPTY_BYTES;
-    for (const { key } of slots) {
-      if (!equalBytes(key.subarray(0, ADDRESS_LENGTH), address)) {
-        address = key.subarray(0, ADDRESS_LENGTH);
-        owner = keccak256(address);
-        this.#addPlaces(EMPTY_BYTES, owner);
+    let owner: Uint8Array | undefined;
+    for (const key of decodeChangedKeys(payload)) {
+      if (key.length === ADDRESS_LENGTH) {
+        address = key;
+        owner = undefined;
+        if (!this.#places.hasAll(EMPTY_BYTES)) this.#places.add(EMPTY_BYTES, keccak256(key));
+      } else {
+        owner ??= keccak256(address);
+        this.#places.add(owner, keccak256(key.subarray(ADDRESS_LENGTH)));
       }
-      this.#addPlaces(owner, keccak256(key.subarray(ADDRESS_LENGTH)));
+      yield NO_ROWS;
     }
   }
 
-  *steps(): Generator<PruneStep> {
+  *remove(): Generator<PruneStep> {
     const { nodeHistory, pruned } = this.#modules.index;
     const last = pruned.proofs.base;
-    for (const { owner, path } of this.#places.values()) {
+    for (const { owner, path } of this.#places.all()) {
       yield (writer) => nodeHistory.prune(writer, owner, path, last);
     }
-  }
-
-  /** All places on the way to `key` in the trie of `owner`. */
-  #addPlaces(owner: Uint8Array, key: Uint8Array): void {
-    const trie = Buffer.from(owner).toString("latin1");
-    for (const path of historyPaths(key)) this.#places.set(`${trie} ${path}`, { owner, path });
+    this.#places = new HistoryPlaces();
   }
 }
 
 class BlocksBatch implements PruneBatch {
   readonly #modules: PruneModules;
-  readonly #transactions: { readonly hash: Uint8Array; readonly number: number }[] = [];
-  readonly #others: Iterable<PruneStep>[] = [];
+  #transactions: { readonly hash: Uint8Array; readonly number: number }[] = [];
+  #others: Iterable<PruneStep>[] = [];
 
   constructor(modules: PruneModules) {
     this.#modules = modules;
@@ -122,25 +127,28 @@ class BlocksBatch implements PruneBatch {
     return this.#transactions.length;
   }
 
-  add(number: number, payload: Buffer): void {
+  *add(number: number, payload: Buffer): Generator<PruneStep> {
     const { index, addresses } = this.#modules;
-    const record = decodeBlockRecord(payload);
-    for (const { hash } of record.block.transactions) {
+    const parts = decodeHashesAndLogs(payload);
+    yield NO_ROWS;
+    for (const { hash } of parts.block.transactions) {
       this.#transactions.push({ hash: hashToBytes(hash), number });
     }
     this.#others.push(
-      index.logs.pruneSteps(record, index.pruned.blocks.base),
-      addresses.prune(record),
-      [(writer) => index.blocks.remove(writer, record.block.hash, number)],
+      index.logs.pruneSteps(parts, index.pruned.blocks.base),
+      addresses.prune(number, () => decodeAddressParts(payload)),
+      [(writer) => index.blocks.remove(writer, parts.block.hash, number)],
     );
   }
 
-  *steps(): Generator<PruneStep> {
+  *remove(): Generator<PruneStep> {
     const { index } = this.#modules;
     for (const { hash, number } of inRowOrder(this.#transactions, ({ hash }) => hash)) {
       yield (writer) => index.blocks.removeTransaction(writer, hash, number);
     }
     for (const steps of this.#others) yield* steps;
+    this.#transactions = [];
+    this.#others = [];
   }
 }
 

@@ -39,6 +39,13 @@ export function pruneTargets(
   return { blocks: firstBlock, states: firstState, proofs: oldest(proofs, firstState) };
 }
 
+export type PrunerOptions = {
+  /** Milliseconds after which a slice ends. */
+  readonly sliceMs?: number;
+  /** Rows after which a batch ends, in the middle of a block too. */
+  readonly batchRows?: number;
+};
+
 export type PrunerModules = PruneModules & { readonly kv: Kv; readonly log: LogReader };
 
 /**
@@ -48,14 +55,16 @@ export type PrunerModules = PruneModules & { readonly kv: Kv; readonly log: LogR
 export class Pruner {
   readonly #modules: PrunerModules;
   readonly #sliceMs: number;
+  readonly #batchRows: number;
   #steps: Generator<PruneStep> | undefined;
 
   constructor(
-    { sliceMs = SLICE_MS }: { readonly sliceMs?: number | undefined },
+    { sliceMs = SLICE_MS, batchRows = BATCH_ROWS }: PrunerOptions,
     modules: PrunerModules,
   ) {
     this.#modules = modules;
     this.#sliceMs = sliceMs;
+    this.#batchRows = batchRows;
   }
 
   /** True when `pruneSome` has something to do. */
@@ -123,17 +132,21 @@ export class Pruner {
       const end = this.#endOf(kind);
       if (range.next >= end) continue;
       let number = Math.max(range.next, index.blocks.firstNumber() ?? 0);
-      let batch = new PRUNE_BATCHES[kind](this.#modules);
+      const batch = new PRUNE_BATCHES[kind](this.#modules);
+      let isRemoved = false;
       for (const { payload } of log.records(index.blocks.knownPosition(number))) {
         if (number >= end) break;
-        batch.add(number, payload);
+        for (const step of batch.add(number, payload)) {
+          yield step;
+          if (batch.size < this.#batchRows) continue;
+          yield* batch.remove();
+          isRemoved = true;
+        }
         const next = ++number;
-        // Decoding takes time too.
-        yield () => {};
-        if (batch.size < BATCH_ROWS && next < end) continue;
-        yield* batch.steps();
+        if (batch.size < this.#batchRows && !isRemoved && next < end) continue;
+        yield* batch.remove();
         yield (writer) => range.write(writer, range.base, next);
-        batch = new PRUNE_BATCHES[kind](this.#modules);
+        isRemoved = false;
       }
     }
   }

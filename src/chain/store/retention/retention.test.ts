@@ -1,16 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "../../../../test/support/fast-check.ts";
+import { parseGenesis } from "../../../params/genesis.ts";
 import { TABLE, tableKey } from "../../../storage/schema.ts";
+import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
+import { genesisBlock } from "../../genesis-block.ts";
 import { ArchiveModel } from "../../testing/archive-model.ts";
-import { createMemoryDisk } from "../../testing/memory-disk.ts";
+import { createMemoryDisk, createTrie } from "../../testing/memory-disk.ts";
 import { RandomChain } from "../../testing/random-chain.ts";
 import { writeHashedAddress } from "../hashed-keys.ts";
 import type { LogBlockStore } from "../log-block-store.ts";
 import type { RetentionOptions } from "./retention.ts";
 
 /** Slices of one step. */
-const SLICES = { blocksMin: 1, sliceMs: 0 };
+const SLICES = { blocksMin: 1, sliceMs: 0, batchRows: 7 };
 
 type Disk = ReturnType<typeof createMemoryDisk>;
 
@@ -35,6 +38,17 @@ function clear({ index }: Disk): void {
   index.transaction((writer) => {
     for (const [key] of Array.from(writer.range({}))) writer.remove(key);
   });
+}
+
+/** A genesis file with so many accounts. */
+function genesisOf(accounts: number): string {
+  const alloc = Object.fromEntries(
+    Array.from({ length: accounts }, (_, i) => [
+      `0x${(i + 1).toString(16).padStart(40, "0")}`,
+      { balance: "1" },
+    ]),
+  );
+  return JSON.stringify({ config: { chainId: 1 }, alloc, difficulty: "0x0", gasLimit: "0x1" });
 }
 
 describe("Retention", () => {
@@ -91,6 +105,26 @@ describe("Retention", () => {
     grow(again, chain, model, 30);
     runDeferred(disk);
     model.assertEqual(again);
+  });
+
+  test("a block with all of a state is pruned a key at a time, its rows in several batches", () => {
+    const accounts = 200;
+    const disk = createMemoryDisk();
+    const store = disk.open({ retention: { blocks: 10, ...SLICES } });
+    const genesis = genesisBlock(parseGenesis(genesisOf(accounts)));
+    const nodes = createTrie(store.trieNodes).update(EMPTY_TRIE_ROOT, genesis.changes).nodes;
+    const model = new ArchiveModel();
+    store.append(genesis, nodes);
+    model.add({ record: genesis, nodes });
+    const chain = RandomChain.from(7, [genesis]);
+    grow(store, chain, model, 30);
+    while (store.mergeSome());
+    while (store.base() === 0) runDeferred(disk, 1);
+    let slices = 0;
+    for (; store.pruneSome(); slices++) assert.ok(store.base()! > 0);
+    // Keys are read for the states and for the proofs, and then removed.
+    assert.ok(slices > 3 * accounts, `${slices}`);
+    model.assertEqual(store);
   });
 
   test("no segment of the log goes where the index has another state than the chain", () => {

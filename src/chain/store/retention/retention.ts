@@ -4,7 +4,13 @@ import type { LogDirectory } from "../../../storage/log-file.ts";
 import type { AddressIndex } from "../../addresses/address-index.ts";
 import type { BlockReader } from "../block-reader.ts";
 import type { BlockIndex } from "../index/block-index.ts";
-import { Pruner, type PruneTargets, pruneTargets, type Retention } from "./pruner.ts";
+import {
+  Pruner,
+  type PrunerOptions,
+  type PruneTargets,
+  pruneTargets,
+  type Retention,
+} from "./pruner.ts";
 import { type StateFile, StateFiles, type StateFileWriter } from "./state-file.ts";
 import { type StatePiece, statePieces } from "./state-pieces.ts";
 
@@ -17,11 +23,7 @@ const SLICE_MS = 8;
  */
 const LOG_PER_STATE_FILE = 4;
 
-export type RetentionOptions = Retention & {
-  readonly blocksMin?: number;
-  /** Milliseconds after which a slice ends. */
-  readonly sliceMs?: number;
-};
+export type RetentionOptions = Retention & PrunerOptions & { readonly blocksMin?: number };
 
 /** What pruning works on. */
 export type RetentionModules = {

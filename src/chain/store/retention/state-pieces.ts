@@ -6,14 +6,17 @@ import { encodeTrieAccount } from "../../../state/trie-account.ts";
 import { encodeSlotValue } from "../../../state/trie-slot.ts";
 import type { KvReader } from "../../../storage/kv.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
+import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { HASH_ONLY } from "../../../trie/ordered-trie-root.ts";
 import { TrieBuilder } from "../../../trie/trie-builder.ts";
 import { decodeAccount } from "../../records/changes-record.ts";
 import { addressesFrom, slotsFrom } from "../hashed-keys.ts";
 import { StateRootMismatchError } from "../store-errors.ts";
+import { SlotOwners } from "./slot-owners.ts";
 
 /** Slots looked at for one piece: a millisecond of work. */
 const SLOTS_MAX = 200;
+const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
 const FIRST_HASH = new Uint8Array(32);
 
 /** An account with some of its slots. */
@@ -40,6 +43,8 @@ export function* statePieces(
   root: Hash,
 ): Generator<StatePiece | undefined> {
   const trie = new TrieBuilder(HASH_ONLY);
+  const owners = new SlotOwners();
+  yield* owners.read(tables.kv);
   for (const { hash, key } of addressesFrom(tables.kv, FIRST_HASH)) {
     const value = tables.accounts.at(key, number);
     if (value === undefined) {
@@ -47,7 +52,12 @@ export function* statePieces(
       continue;
     }
     const account = decodeAccount(value);
-    const storageRoot = yield* slotPieces(tables, number, { key, account });
+    let storageRoot = EMPTY_TRIE_ROOT_BYTES;
+    if (owners.mayHaveSlots(hash)) {
+      storageRoot = yield* slotPieces(tables, number, { key, account });
+    } else {
+      yield { address: addressFromBytes(key), account, storage: NO_SLOTS };
+    }
     trie.add(hash, 0, encodeTrieAccount(account, storageRoot));
   }
   const computed = trie.finish();

@@ -30,8 +30,8 @@ export const DEFAULTS = {
   rpcProcesses: processesFor(availableParallelism()),
   /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
   rpcProcessesDev: 0,
-  /** Until a million random programs have run on both tiers (ADR 89). */
-  evmCompile: "off",
+  /** The thread that compiles begins with the first hot contract; a chain without one only counts gas (ADR 89). */
+  evmCompile: "auto",
   /** 1,000 contracts of 2.5 KB, or 100 of the largest. */
   evmCompileCacheBytesMax: 200 * 2 ** 20,
   /** Some 1,000 contracts of 10 KB. */

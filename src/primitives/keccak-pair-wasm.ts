@@ -1,7 +1,8 @@
 import { type Code, i32, i64, type Local, v128 } from "../wasm/code.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
-import { RATE, ROTATIONS, roundConstants } from "./keccak-wasm.ts";
+import { RATE } from "./keccak-emitter.ts";
+import { ROTATIONS, roundConstants } from "./keccak-permutation.ts";
 
 /**
  * Keccak-256 of two messages at once: lane n of both states is one vector of two 64-bit numbers. It takes 0.6 of the time of one message

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "../../test/support/fast-check.ts";
 import { keccak256 } from "./keccak.ts";
+import { RATE } from "./keccak-emitter.ts";
 import { createKeccakPairModule, PAIR_MESSAGES_OFFSET } from "./keccak-pair-wasm.ts";
-import { RATE } from "./keccak-wasm.ts";
 
 const { bytes, hashPair } = createKeccakPairModule(1);
 const FIRST = PAIR_MESSAGES_OFFSET + 32;

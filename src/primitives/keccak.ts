@@ -1,12 +1,7 @@
 import type { Hash } from "./hash.ts";
 import type { Hex } from "./hex.ts";
-import {
-  createKeccakModule,
-  DIGEST_LENGTH,
-  DIGEST_OFFSET,
-  MESSAGE_OFFSET,
-  RATE,
-} from "./keccak-wasm.ts";
+import { RATE } from "./keccak-emitter.ts";
+import { createKeccakModule, DIGEST_LENGTH, DIGEST_OFFSET, MESSAGE_OFFSET } from "./keccak-wasm.ts";
 
 const { memory, absorb, finish } = createKeccakModule(2);
 const digestBytes = new Uint8Array(memory.buffer, DIGEST_OFFSET, DIGEST_LENGTH);

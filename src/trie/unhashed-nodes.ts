@@ -1,11 +1,11 @@
 import { invariant } from "../errors.ts";
+import { RATE } from "../primitives/keccak-emitter.ts";
 import {
   createKeccakPairModule,
   type HashPair,
   PAIR_MESSAGES_OFFSET,
   PAIR_READ_AHEAD,
 } from "../primitives/keccak-pair-wasm.ts";
-import { RATE } from "../primitives/keccak-wasm.ts";
 import { HASH_LENGTH } from "./node.ts";
 
 /** Longest node that waits here; a branch of hashes has 532 bytes. Longer ones, with long values, are hashed one by one. */

@@ -1,7 +1,7 @@
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { keccakRoundConstants } from "../gen/runtime/keccak.ts";
+import { roundConstants } from "../../primitives/keccak-permutation.ts";
 import { KECCAK_ROUND_CONSTANTS, MEMORY_PAGES_MIN, PAGE, REVERSED_LANES, WORD } from "./layout.ts";
 
 const MASK_64 = (1n << 64n) - 1n;
@@ -25,9 +25,7 @@ export class LinearMemory {
   readonly #scratch = Buffer.alloc(WORD);
 
   constructor() {
-    keccakRoundConstants().forEach((constant, i) => {
-      this.set64(KECCAK_ROUND_CONSTANTS + 8 * i, constant);
-    });
+    this.bytes.set(roundConstants(), KECCAK_ROUND_CONSTANTS);
     this.bytes.fill(0xff, REVERSED_LANES, REVERSED_LANES + 32);
     for (let i = 0; i < 16; i++) this.bytes[REVERSED_LANES + i] = 15 - i;
   }

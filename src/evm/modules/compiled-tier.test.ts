@@ -52,6 +52,28 @@ test("the compiler is asked for code once the interpreter has used much gas in i
   assert.equal(asked(), 2);
 });
 
+test("a call that ran out of gas counts with the gas it had, under a deadline too", () => {
+  const [endless, unpaid] = [assemble("JUMPDEST PUSH1 00 JUMP"), assemble("PUSH3 ffffff MLOAD")];
+  for (const [code, options] of [
+    [endless, {}],
+    [endless, { deadlineMs: 1_000_000 }],
+    [unpaid, {}],
+    [unpaid, { deadlineMs: 1_000_000 }],
+  ] as const) {
+    const { compiler, asked } = countingCompiler();
+    const evm = createEvm({ tier: { compiler, hotGasPerByte: 8_000_000 / code.length } });
+    const state = createWorldState(createMemoryState());
+    state.setAccount(contract, { nonce: 1n, balance: 0n, codeHash: state.putCode(code) });
+    const message = testMessage({ to: contract, gas: 3_000_000n });
+    const spend = () =>
+      assert.equal(evm.execute(message, testBlock(), state, options).halt?.kind, "outOfGas");
+    for (let i = 0; i < 3; i++) spend();
+    assert.equal(asked(), 0);
+    spend();
+    assert.equal(asked(), 1);
+  }
+});
+
 test("calls with a step tracer and init code stay with the interpreter", () => {
   const { compiler, asked } = countingCompiler();
   const evm = createEvm({ tier: { compiler, hotGasPerByte: 0 } });

@@ -109,9 +109,10 @@ export class CompiledTier {
     return status;
   }
 
-  /** The gas at `address`, as near as a number comes. */
+  /** The gas at `address`, as near as a number comes; 0 where it could not pay. */
   #gas(address: number): number {
     const memory = this.#memory;
-    return memory.get32(address) + memory.get32(address + 4) * 2 ** 32;
+    const high = memory.get32(address + 4) | 0;
+    return high < 0 ? 0 : memory.get32(address) + high * 2 ** 32;
   }
 }

@@ -237,7 +237,7 @@ export class LogBlockStore implements BlockStore {
     this.#index.markState(number);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#base ??= number;
-    this.#headState.apply(record.changes);
+    this.#headState.apply(record.changes, block.rows);
     this.#blocks.addHead(record, payload.length);
     this.#publish();
     this.#background.scheduleAfterBlock();

@@ -4,8 +4,7 @@ import type { StateChanges } from "../../state/reader.ts";
 import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
-import { decodePrefix, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
-import { readChanges } from "./changes-record.ts";
+import { decodePrefix, decodeStateChanges, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
 import { readHeader } from "./header-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
 
@@ -31,9 +30,7 @@ const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
 export function decodeIndexedParts(
   payload: Uint8Array,
 ): IndexedParts & { readonly changes: StateChanges } {
-  const { changesOffset } = decodePrefix(payload);
-  const changes = readChanges(new ByteReader(payload, changesOffset));
-  return { ...decodeHashesAndLogs(payload), changes };
+  return { ...decodeHashesAndLogs(payload), changes: decodeStateChanges(payload) };
 }
 
 /** The same without the changes. */

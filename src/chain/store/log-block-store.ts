@@ -238,7 +238,7 @@ export class LogBlockStore implements BlockStore {
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#base ??= number;
     this.#headState.apply(record.changes, block.rows);
-    this.#blocks.addHead(record, payload.length);
+    this.#blocks.addHead(record, payload);
     this.#publish();
     this.#background.scheduleAfterBlock();
     this.#failPoint("append:end");

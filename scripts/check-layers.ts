@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 /** Lowest first: a directory may import itself and what stands before it. Test files may import anything. */
 const LAYERS = [
   "errors.ts",
+  "threads",
   "telemetry",
   "wasm",
   "primitives",

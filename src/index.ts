@@ -57,6 +57,8 @@ const EMBEDDED = {
   "ipc.enable": "false",
   // Its own program is the only caller, and answers come in the order of the calls.
   "json-rpc.workers": "0",
+  // Nodes of one program share an engine of the EVM; one that compiles contracts has its own, and a thread.
+  "evm.compile": "off",
 };
 
 const OPTION_NAMES = [

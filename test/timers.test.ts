@@ -53,6 +53,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "rpc/server/ipc.ts": [1, "destroys sockets"],
   "rpc/server/socket-connection.ts": [1, "closes a connection"],
   "rpc/server/ws.ts": [4, "pings are caught there; the others terminate connections"],
+  "threads/native-calls.ts": [1, "resolves a promise"],
   "rpc/subscriptions/eth-feeds.ts": [1, "the promise of the check catches"],
   "rpc/subscriptions/notifier.ts": [1, "each item of work is caught there"],
 };

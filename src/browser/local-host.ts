@@ -12,19 +12,15 @@ import { isDedicatedWorker } from "./web.ts";
 /** Folder of the homes in OPFS. */
 const OPFS = "/opfs";
 
-/** Contracts are compiled in a thread of Node's. */
-const SETTINGS = { "evm.compile": "off" };
-
 /** Starts a node in this thread. @throws LockedError, UnsupportedInBrowserError, and what `createNode` of Node throws */
 export async function startLocalHost(
   { home: name, files, ...options }: HostOptions & { readonly log?: Logger },
   onMessage: (message: ProviderMessage) => void,
 ): Promise<NodeHost> {
-  const settings = { ...SETTINGS, ...options.settings };
-  if (name === undefined) return hostOf(await createNode({ ...options, settings }), onMessage);
+  if (name === undefined) return hostOf(await createNode(options), onMessage);
   const { path, close } = await mountHome(name, files);
   try {
-    const node = await createNode({ ...options, settings, home: path });
+    const node = await createNode({ ...options, home: path });
     return hostOf(node, onMessage, close);
   } catch (error) {
     await close();

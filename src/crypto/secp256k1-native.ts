@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { bigintToFixedBytes, bytesToBigint } from "../primitives/bytes.ts";
+import { nativeCall } from "../threads/native-calls.ts";
 import type { Secp256k1Backend, SignedDigest } from "./secp256k1-backend.ts";
 
 /** The part of npm `secp256k1` in use; it comes without types. */
@@ -24,7 +25,7 @@ type NativeBinding = {
 export function loadNativeBackend(): Secp256k1Backend | undefined {
   let binding: NativeBinding;
   try {
-    binding = createRequire(import.meta.url)("secp256k1/bindings") as NativeBinding;
+    binding = nativeCall(() => createRequire(import.meta.url)("secp256k1/bindings"));
   } catch {
     return undefined;
   }
@@ -33,7 +34,7 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
     signature.set(bigintToFixedBytes(r, 32), 0);
     signature.set(bigintToFixedBytes(s, 32), 32);
     try {
-      return binding.ecdsaRecover(signature, yParity, digest, false).subarray(1);
+      return nativeCall(() => binding.ecdsaRecover(signature, yParity, digest, false)).subarray(1);
     } catch {
       // The addon throws for every signature without a public key; arguments were checked before.
       return undefined;
@@ -43,7 +44,7 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
     name: "native",
     recover: (signed) => signed.map(recover),
     sign(digest, privateKey) {
-      const { signature, recid } = binding.ecdsaSign(digest, privateKey);
+      const { signature, recid } = nativeCall(() => binding.ecdsaSign(digest, privateKey));
       return {
         r: bytesToBigint(signature.subarray(0, 32)),
         s: bytesToBigint(signature.subarray(32, 64)),
@@ -51,6 +52,7 @@ export function loadNativeBackend(): Secp256k1Backend | undefined {
         yParity: (recid & 1) as 0 | 1,
       };
     },
-    publicKey: (privateKey) => binding.publicKeyCreate(privateKey, false).subarray(1),
+    publicKey: (privateKey) =>
+      nativeCall(() => binding.publicKeyCreate(privateKey, false)).subarray(1),
   };
 }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import type { Database, RangeOptions } from "lmdb";
 import { invariant, NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
+import { nativeCall } from "../threads/native-calls.ts";
 import { commitAgain } from "./commit-again.ts";
 import {
   type Kv,
@@ -84,7 +85,7 @@ export class NativeStoreMissingError extends NodeError {
 /** When it is needed, so that a program without it can do the rest. @throws NativeStoreMissingError */
 function loadLmdb(): typeof import("lmdb") {
   try {
-    return createRequire(import.meta.url)("lmdb") as typeof import("lmdb");
+    return nativeCall(() => createRequire(import.meta.url)("lmdb"));
   } catch (cause) {
     throw new NativeStoreMissingError(cause);
   }
@@ -97,6 +98,9 @@ function loadLmdb(): typeof import("lmdb") {
  */
 const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
 
+/** No row of the index but some codes are longer. */
+const VIEW_LENGTH_MAX = 1_024;
+
 class LmdbKv implements Kv, KvWriter {
   readonly #directory: string;
   readonly #options: object;
@@ -105,7 +109,9 @@ class LmdbKv implements Kv, KvWriter {
   readonly #onDamage: (error: Error) => void;
   readonly #isReadOnly: boolean;
   /** The value that is being written, with its checksum. */
-  #scratch = Buffer.allocUnsafeSlow(4_096);
+  readonly #scratch = Buffer.allocUnsafeSlow(VIEW_LENGTH_MAX);
+  /** By length, the first bytes of `#scratch`: to make a view for each row takes as long as its checksum. */
+  readonly #views: Buffer[] = [];
   #writing = false;
   #closed = false;
   #reads = 0;
@@ -130,16 +136,13 @@ class LmdbKv implements Kv, KvWriter {
 
   #open(): Database<Buffer, Uint8Array> {
     const { open } = loadLmdb();
-    return this.#translatingErrors(() =>
-      open<Buffer, Uint8Array>({
-        path: this.#directory,
-        noSubdir: false,
-        ...this.#options,
-        ...FREE_LIST,
-        keyEncoding: "binary",
-        encoding: "binary",
-      }),
-    );
+    const options = {
+      ...{ path: this.#directory, noSubdir: false },
+      ...this.#options,
+      ...FREE_LIST,
+      ...({ keyEncoding: "binary", encoding: "binary" } as const),
+    };
+    return this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
   }
 
   get reads(): number {
@@ -156,7 +159,7 @@ class LmdbKv implements Kv, KvWriter {
     let stored: Buffer | undefined;
     this.#reads++;
     try {
-      stored = this.#db.getBinaryFast(key);
+      stored = nativeCall(() => this.#db.getBinaryFast(key));
     } catch (error) {
       throw this.#translated(error);
     }
@@ -177,15 +180,15 @@ class LmdbKv implements Kv, KvWriter {
       options.inclusiveEnd = true;
     }
     this.#reads++;
-    const rows = this.#db.getRange(options)[Symbol.iterator]();
+    const rows = nativeCall(() => this.#db.getRange(options)[Symbol.iterator]());
     try {
       for (;;) {
-        const next = this.#translatingErrors(() => rows.next());
+        const next = this.#translatingErrors(() => nativeCall(() => rows.next()));
         if (next.done) return;
         yield [next.value.key, this.#verified(next.value.key, next.value.value)];
       }
     } finally {
-      rows.return?.();
+      nativeCall(() => rows.return?.());
     }
   }
 
@@ -224,11 +227,16 @@ class LmdbKv implements Kv, KvWriter {
     invariant(this.#writing, "writes must happen inside a transaction");
     const length = value.length + CHECKSUM_LENGTH;
     // LMDB copies it before putSync returns.
-    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(length * 2);
-    const stored = this.#scratch.subarray(0, length);
+    const stored = this.#scratchOf(length);
     stored.set(value);
     writeChecksum(key, value, stored, value.length);
     this.#db.putSync(key, stored);
+  }
+
+  #scratchOf(length: number): Buffer {
+    if (length > VIEW_LENGTH_MAX) return Buffer.allocUnsafe(length);
+    this.#views[length] ??= this.#scratch.subarray(0, length);
+    return this.#views[length];
   }
 
   remove(key: Uint8Array): void {
@@ -261,7 +269,7 @@ class LmdbKv implements Kv, KvWriter {
   }
 
   refresh(): void {
-    this.#db.resetReadTxn();
+    nativeCall(() => this.#db.resetReadTxn());
   }
 
   /** The writable map shares its pages with the file, so a sync of the file writes what commits left in it. */
@@ -279,7 +287,7 @@ class LmdbKv implements Kv, KvWriter {
     if (!this.#isReadOnly) this.sync();
     this.#closed = true;
     // With nothing asynchronous under way the environment is closed before this returns.
-    void this.#db.close();
+    nativeCall(() => void this.#db.close());
   }
 }
 

@@ -153,7 +153,11 @@ export class VersionedTable {
   }
 
   /** Writes the latest value of a key that block `number` changed. */
-  write(writer: KvWriter, number: number, { key, value }: VersionedChange): void {
+  write(
+    writer: KvWriter,
+    number: number,
+    { key, value }: Pick<VersionedChange, "key" | "value">,
+  ): void {
     if (this.base > 0) this.#saveBaseValue(writer, key);
     if (value === undefined) writer.remove(this.#latestKey(key));
     else this.putLatest(writer, number, key, value);
@@ -299,8 +303,7 @@ export class VersionedTable {
       const value = version
         ? this.#options.valueAt(key, version.position)
         : this.#baseValue(writer, key);
-      const position = version?.position ?? 0;
-      this.write(writer, version?.number ?? this.base, { key, value, position });
+      this.write(writer, version?.number ?? this.base, { key, value });
     }
   }
 

@@ -4,8 +4,9 @@ import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak
 import { encodeRlp } from "../primitives/rlp.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { IndexTrie } from "./index-trie.ts";
 import { HASH_LENGTH } from "./node.ts";
-import { type NodeSink, updateTrie } from "./trie-update.ts";
+import { type NodeSink, unhashed, updateTrie } from "./trie-update.ts";
 
 /** Hashes nodes and forgets them. */
 export const HASH_ONLY: NodeSink = {
@@ -24,6 +25,8 @@ export const HASH_ONLY: NodeSink = {
  * (Yellow Paper 4.3.2, EIP-4895). None of the values is empty; no node is stored.
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
+  const hasHashes = values.length > 0 && values.every(({ length }) => length >= HASH_LENGTH);
+  if (hasHashes) return hashFromBytes(new IndexTrie(values, unhashed).root());
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
   return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, HASH_ONLY));

@@ -67,8 +67,8 @@ export type NodeSink = {
  */
 type Subtrie = ShortNode;
 
-/** Nodes of the updates under way. */
-const unhashed = new UnhashedNodes();
+/** Nodes of the updates under way in this thread. */
+export const unhashed = new UnhashedNodes();
 
 /** Instead of a subtrie: a branch that was encoded at its place; it is the last of the nodes without a hash. */
 const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_BYTES };

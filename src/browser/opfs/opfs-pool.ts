@@ -72,9 +72,10 @@ export class OpfsPool implements FileStore {
   }
 
   create(path: string): PoolFile {
-    const file = this.#free.pop();
+    const file = this.#free.at(-1);
     if (file === undefined) throw new FileError("ENFILE", path);
     this.rename(file, path);
+    this.#free.pop();
     this.#refill ??= this.#fill().finally(() => {
       this.#refill = undefined;
     });

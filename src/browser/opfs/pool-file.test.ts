@@ -34,22 +34,27 @@ class MemoryHandle implements SyncAccessHandle {
   close(): void {}
 }
 
-const HEADER_BYTES = 4_096;
 const fileName = fc.record(
   { path: fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }), generation: fc.nat() },
   { noNullPrototype: true },
 );
 const content = fc.uint8Array({ minLength: 1, maxLength: 100 });
+/** Of a write that is on the device. */
+const share = fc.nat(20).map((twentieths) => twentieths / 20);
 
 function open(handle: MemoryHandle): PoolFile {
   return new PoolFile(handle, () => {});
 }
 
-/** Writes the header `next`, of which the first `cutAt` bytes are on the device. */
-function cutRename(handle: MemoryHandle, next: FileName, cutAt: number): void {
-  handle.cutAt = cutAt;
-  const change = () => open(handle).setName(next);
-  if (cutAt < HEADER_BYTES) assert.throws(change, { code: "ENOSPC" });
+/** Of the slot of a name. */
+function slotBytes({ path }: Pick<FileName, "path">): number {
+  return 22 + Buffer.byteLength(path);
+}
+
+/** Writes a slot by `change`, of which the first `share` of `bytes` bytes are on the device. */
+function cut(handle: MemoryHandle, share: number, bytes: number, change: () => void): void {
+  handle.cutAt = Math.floor(share * bytes);
+  if (share < 1) assert.throws(change, { code: "ENOSPC" });
   else change();
   handle.cutAt = Number.POSITIVE_INFINITY;
 }
@@ -70,27 +75,30 @@ test("a file has the name and content it was given", () => {
   );
 });
 
-test("a new file whose header was cut is free", () => {
+test("a new file whose first name was cut is free", () => {
   fc.assert(
-    fc.property(fileName, fc.nat(HEADER_BYTES - 1), (name, cutAt) => {
+    fc.property(fileName, share, (name, written) => {
       const handle = new MemoryHandle();
-      cutRename(handle, name, cutAt);
-      assert.equal(open(handle).name(), undefined);
+      cut(handle, written, slotBytes(name), () => open(handle).setName(name));
+      assert.deepEqual(open(handle).name(), written < 1 ? undefined : name);
     }),
   );
 });
 
-test("a file whose rename was cut has its old name, its new one or none, and its content", () => {
+/** Names one after the other, with rising generations. */
+const names = fc
+  .uniqueArray(fileName, { minLength: 2, maxLength: 5, selector: ({ generation }) => generation })
+  .map((unordered) => unordered.sort((a, b) => a.generation - b.generation));
+
+test("a file whose rename was cut has its old name, or its new one when that is whole, and its content", () => {
   fc.assert(
-    fc.property(fileName, fileName, content, fc.nat(HEADER_BYTES), (before, next, bytes, cutAt) => {
+    fc.property(names, content, share, (all, bytes, written) => {
       const handle = new MemoryHandle();
-      open(handle).setName(before);
+      const [before, next] = [all.at(-2)!, all.at(-1)!];
+      for (const name of all.slice(0, -1)) open(handle).setName(name);
       open(handle).write(bytes, 0);
-      cutRename(handle, next, cutAt);
-      const found = open(handle).name();
-      const possible = [undefined, before, next].map((name) => JSON.stringify(name));
-      assert.ok(possible.includes(JSON.stringify(found)), JSON.stringify(found));
-      if (cutAt === HEADER_BYTES) assert.deepEqual(found, next);
+      cut(handle, written, slotBytes(next), () => open(handle).setName(next));
+      assert.deepEqual(open(handle).name(), written < 1 ? before : next);
       const read = new Uint8Array(bytes.length);
       open(handle).read(read, 0);
       assert.deepEqual(read, bytes);
@@ -98,13 +106,23 @@ test("a file whose rename was cut has its old name, its new one or none, and its
   );
 });
 
-test("a header with a changed bit is no name", () => {
+test("a file whose unlink was cut has its last name or is free, and never a name it had before", () => {
+  fc.assert(
+    fc.property(names, share, (all, written) => {
+      const handle = new MemoryHandle();
+      for (const name of all) open(handle).setName(name);
+      cut(handle, written, slotBytes({ path: "" }), () => open(handle).clearName());
+      assert.deepEqual(open(handle).name(), written < 1 ? all.at(-1) : undefined);
+    }),
+  );
+});
+
+test("a slot with a changed bit is no name", () => {
   fc.assert(
     fc.property(fileName, fc.nat(), fc.nat(7), (name, position, bit) => {
       const handle = new MemoryHandle();
       open(handle).setName(name);
-      const used = 22 + Buffer.byteLength(name.path);
-      handle.bytes[position % used]! ^= 1 << bit;
+      handle.bytes[position % slotBytes(name)]! ^= 1 << bit;
       assert.equal(open(handle).name(), undefined);
     }),
   );

@@ -7,16 +7,19 @@ import type { SyncAccessHandle } from "../web.ts";
 /**
  * A file of the pool.
  *
- *     header    magic 8 "EVMFILE1" ‖ crc32 of what follows ‖ generation u64 ‖ length of path u16 ‖ path, UTF-8
+ *     slot 0    from byte 0: magic 8 "EVMFILE1" ‖ crc32 of what follows ‖ generation u64 ‖ length of path u16 ‖ path, UTF-8
+ *     slot 1    from byte 2048, as slot 0
  *     content   from byte 4096 on
  *
- * Integers are little-endian. A file without a whole header is free. Of two files with one path, that of the higher generation has it.
+ * Integers are little-endian. A name is written over the older slot, so a write that a crash cuts leaves the name before it. The slot of the
+ * higher generation counts; an empty path, or no valid slot: the file is free. Of two files with one path, that of the higher generation has it.
  */
 const MAGIC = Buffer.from("EVMFILE1");
 const CHECKED_AT = MAGIC.length + 4;
 const PATH_AT = CHECKED_AT + 10;
-const CONTENT_AT = 4_096;
-const PATH_BYTES_MAX = CONTENT_AT - PATH_AT;
+const SLOT_BYTES = 2_048;
+const CONTENT_AT = 2 * SLOT_BYTES;
+const PATH_BYTES_MAX = SLOT_BYTES - PATH_AT;
 
 export type FileName = { readonly path: string; readonly generation: number };
 
@@ -32,37 +35,23 @@ export class PoolFile implements LogFile {
 
   /** undefined: the file is free */
   name(): FileName | undefined {
-    const header = Buffer.alloc(CONTENT_AT);
-    if (this.#handle.read(header, { at: 0 }) < CONTENT_AT) return undefined;
-    const length = header.readUInt16LE(CHECKED_AT + 8);
-    const checked = header.subarray(CHECKED_AT, PATH_AT + length);
-    const isWhole =
-      MAGIC.compare(header, 0, MAGIC.length) === 0 &&
-      crc32(checked) === header.readUInt32LE(MAGIC.length);
-    if (!isWhole) return undefined;
-    const generation = Number(header.readBigUInt64LE(CHECKED_AT));
-    return { path: header.toString("utf8", PATH_AT, PATH_AT + length), generation };
+    const newest = this.#newestSlot();
+    if (newest === undefined || newest.path === "") return undefined;
+    return { path: newest.path, generation: newest.generation };
   }
 
-  /** Durable when it returns. @throws FileError ENOSPC */
-  setName({ path, generation }: FileName): void {
-    const bytes = Buffer.from(path);
-    if (bytes.length > PATH_BYTES_MAX) throw new FileError("ENAMETOOLONG", path);
-    const header = Buffer.alloc(CONTENT_AT);
-    header.set(MAGIC);
-    header.writeBigUInt64LE(BigInt(generation), CHECKED_AT);
-    header.writeUInt16LE(bytes.length, CHECKED_AT + 8);
-    header.set(bytes, PATH_AT);
-    const checked = header.subarray(CHECKED_AT, PATH_AT + bytes.length);
-    header.writeUInt32LE(crc32(checked), MAGIC.length);
-    this.#write(header, 0);
+  /** Durable when it returns. @param name of a higher generation than the one before @throws FileError ENAMETOOLONG, ENOSPC */
+  setName(name: FileName): void {
+    const slot = encodeSlot(name);
+    const newest = this.#newestSlot();
+    this.#write(slot, newest?.position === 0 ? SLOT_BYTES : 0);
     this.#handle.flush();
   }
 
-  /** Durable when it returns; the content stays until the file gets another name. */
+  /** Durable when it returns; the content stays until `clear`. */
   clearName(): void {
-    this.#write(new Uint8Array(CHECKED_AT), 0);
-    this.#handle.flush();
+    const generation = (this.#newestSlot()?.generation ?? 0) + 1;
+    this.setName({ path: "", generation });
   }
 
   /** Without name and content. */
@@ -100,6 +89,16 @@ export class PoolFile implements LogFile {
     this.#handle.close();
   }
 
+  #newestSlot(): (FileName & { readonly position: number }) | undefined {
+    const header = Buffer.alloc(CONTENT_AT);
+    this.#handle.read(header, { at: 0 });
+    const slots = [0, SLOT_BYTES].flatMap((position) => {
+      const name = decodeSlot(header, position);
+      return name ? [{ ...name, position }] : [];
+    });
+    return slots.sort((a, b) => b.generation - a.generation)[0];
+  }
+
   #write(bytes: Uint8Array, at: number): void {
     let written = 0;
     try {
@@ -109,6 +108,31 @@ export class PoolFile implements LogFile {
     }
     if (written < bytes.length) throw new FileError("ENOSPC", "the quota of the origin is used up");
   }
+}
+
+/** @throws FileError ENAMETOOLONG */
+function encodeSlot({ path, generation }: FileName): Buffer {
+  const bytes = Buffer.from(path);
+  if (bytes.length > PATH_BYTES_MAX) throw new FileError("ENAMETOOLONG", path);
+  const slot = Buffer.alloc(PATH_AT + bytes.length);
+  slot.set(MAGIC);
+  slot.writeBigUInt64LE(BigInt(generation), CHECKED_AT);
+  slot.writeUInt16LE(bytes.length, CHECKED_AT + 8);
+  slot.set(bytes, PATH_AT);
+  slot.writeUInt32LE(crc32(slot.subarray(CHECKED_AT)), MAGIC.length);
+  return slot;
+}
+
+/** undefined: nothing was written there, or not all of it */
+function decodeSlot(header: Buffer, position: number): FileName | undefined {
+  const [checkedAt, pathAt] = [position + CHECKED_AT, position + PATH_AT];
+  const end = pathAt + header.readUInt16LE(checkedAt + 8);
+  const isWhole =
+    MAGIC.compare(header, position, position + MAGIC.length) === 0 &&
+    crc32(header.subarray(checkedAt, end)) === header.readUInt32LE(position + MAGIC.length);
+  if (!isWhole) return undefined;
+  const generation = Number(header.readBigUInt64LE(checkedAt));
+  return { path: header.toString("utf8", pathAt, end), generation };
 }
 
 function isQuotaExceeded(error: unknown): boolean {

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
 import { invariant } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../../primitives/bytes.ts";
-import type { Hash } from "../../primitives/hash.ts";
+import { bigintToBytes, bytesToBigint, readBigint } from "../../primitives/bytes.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { type Account, EMPTY_CODE_HASH } from "../../state/account.ts";
 import type { AccountChange, StateChanges } from "../../state/reader.ts";
-import { ByteReader, ByteWriter } from "../../storage/byte-io.ts";
+import { type ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
 
 /**
  * State changes in the block log. An entry is read alone when the state after its block is read,
@@ -25,6 +25,7 @@ const UNCHANGED = 2;
 
 const ADDRESS_LENGTH = 20;
 const SLOT_LENGTH = 32;
+const HASH_LENGTH = 32;
 
 /** No account entry is longer: 25 bytes, then 1 ‖ nonce 8 ‖ code hash 32 ‖ balance 32. */
 export const ACCOUNT_ENTRY_BYTES_MAX = 98;
@@ -83,19 +84,37 @@ const NO_ADDRESSES: ReadonlySet<Address> = new Set();
 
 /** @throws MalformedBytesError */
 export function readChanges(reader: ByteReader): StateChanges {
+  return readEntries(reader);
+}
+
+/** The changes in both forms, each entry read once. @throws MalformedBytesError */
+export function readChangesAndRows(reader: ByteReader): {
+  readonly changes: StateChanges;
+  readonly rows: ChangeRows;
+} {
+  const accounts: ChangeRow[] = [];
+  const slots: ChangeRow[] = [];
+  const changes = readEntries(reader, { accounts, slots });
+  const codes = Array.from(changes.codes, ([hash, code]) => ({ hash: hashToBytes(hash), code }));
+  return { changes, rows: { accounts, slots, codes } };
+}
+
+/** Where rows are collected while changes are read. */
+type RowLists = { readonly accounts: ChangeRow[]; readonly slots: ChangeRow[] };
+
+function readEntries(reader: ByteReader, rows?: RowLists): StateChanges {
   const accounts: AccountChange[] = [];
   for (let left = reader.varint(); left > 0; left--) {
     const flags = reader.byte();
-    const entry = readAccountEntry(reader);
-    const storage = new Map<Hash, bigint>();
-    for (let slots = reader.varint(); slots > 0; slots--) {
-      const { slot, value } = readSlotEntry(reader);
-      storage.set(`0x${slot.toString("hex").padStart(64, "0")}` as Hash, bytesToBigint(value));
+    const offset = reader.offset;
+    const { address, value } = readAccountEntry(reader);
+    if ((flags & UNCHANGED) === 0) {
+      rows?.accounts.push({ key: address, value: present(value), offset });
     }
     accounts.push({
-      address: bytesToHex(entry.address) as Address,
-      account: entry.value.length === 0 ? null : decodeAccount(entry.value),
-      storage,
+      address: bytesToHex(address) as Address,
+      account: value.length === 0 ? null : decodeAccount(value),
+      storage: readSlots(reader, address, rows),
       storageCleared: (flags & CLEARED) !== 0,
     });
   }
@@ -105,6 +124,26 @@ export function readChanges(reader: ByteReader): StateChanges {
   }
   return { accounts, codes };
 }
+
+function readSlots(
+  reader: ByteReader,
+  address: Uint8Array,
+  rows: RowLists | undefined,
+): ReadonlyMap<Hash, bigint> {
+  const count = reader.varint();
+  // Most accounts have none: a map less for each of them.
+  if (count === 0) return NO_SLOTS;
+  const slots = new Map<Hash, bigint>();
+  for (let left = count; left > 0; left--) {
+    const offset = reader.offset;
+    const { slot, value } = readSlotEntry(reader);
+    rows?.slots.push({ key: slotKey(address, slot), value: present(value), offset });
+    slots.set(`0x${slot.toString("hex").padStart(64, "0")}` as Hash, bytesToBigint(value));
+  }
+  return slots;
+}
+
+const NO_SLOTS: ReadonlyMap<Hash, bigint> = new Map();
 
 /** The accounts of the changes alone, decoded as they are asked for. */
 export function* readChangedAddresses(reader: ByteReader): Generator<Address> {
@@ -195,11 +234,16 @@ export function writeAccount(writer: ByteWriter, { nonce, codeHash, balance }: A
 
 /** @throws MalformedBytesError */
 export function decodeAccount(value: Uint8Array): Account {
-  const reader = new ByteReader(value);
-  const head = reader.byte();
-  const nonce = bytesToBigint(reader.bytes(head & 0x7f));
-  const codeHash = head & 0x80 ? (reader.hex(32) as Hash) : EMPTY_CODE_HASH;
-  return { nonce, balance: bytesToBigint(value.subarray(reader.offset)), codeHash };
+  const head = value[0] ?? 0;
+  const nonceEnd = 1 + (head & 0x7f);
+  const hasCode = (head & 0x80) !== 0;
+  const balanceStart = hasCode ? nonceEnd + HASH_LENGTH : nonceEnd;
+  if (balanceStart > value.length) throw new MalformedBytesError("account ends early");
+  return {
+    nonce: readBigint(value, 1, nonceEnd),
+    balance: readBigint(value, balanceStart, value.length),
+    codeHash: hasCode ? hashFromBytes(value.subarray(nonceEnd, balanceStart)) : EMPTY_CODE_HASH,
+  };
 }
 
 /** Where in the record its address is. */

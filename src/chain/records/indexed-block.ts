@@ -4,7 +4,8 @@ import type { StateChanges } from "../../state/reader.ts";
 import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
-import { decodePrefix, decodeStateChanges, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
+import { decodePrefix, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
+import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
 import { readHeader } from "./header-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
 
@@ -29,8 +30,10 @@ const WITHOUT_LOGS: IndexedParts["receipts"][number] = { logs: [] };
  */
 export function decodeIndexedParts(
   payload: Uint8Array,
-): IndexedParts & { readonly changes: StateChanges } {
-  return { ...decodeHashesAndLogs(payload), changes: decodeStateChanges(payload) };
+): IndexedParts & { readonly changes: StateChanges; readonly rows: ChangeRows } {
+  const { changesOffset } = decodePrefix(payload);
+  const changes = readChangesAndRows(new ByteReader(payload, changesOffset));
+  return { ...decodeHashesAndLogs(payload), ...changes };
 }
 
 /** The same without the changes. */

@@ -151,10 +151,9 @@ export const BASE = 0x1240;
 export const RECIPROCALS = 0x1280;
 export const RECIPROCALS_BITS = 4;
 export const RECIPROCAL_SIZE = 24;
-/** The 25 lanes of Keccak's state, those after every other round, and the parities of their columns */
+/** The 25 lanes of Keccak's state, and those after every other round */
 export const KECCAK_STATE = 0x1600;
 export const KECCAK_NEXT_STATE = 0x1700;
-export const KECCAK_PARITIES = 0x1800;
 export const KECCAK_ROUND_CONSTANTS = 0x1900;
 /** Key of the account being looked up */
 export const ADDRESS_KEY = 0x1a00;

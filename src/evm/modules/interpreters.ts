@@ -87,16 +87,26 @@ function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
   return module;
 }
 
+/** V8's default: as many threads as it has. */
+const V8_COMPILATION_TASKS = 128;
+
 /**
  * V8 cannot replace a running baseline function, so a first long call would stay slow. Compiling optimised code at once
  * takes some 20 ms. The flags are for the whole process and put back at once.
+ *
+ * @param threads that may compile at once
  */
-export function compileOptimised(bytes: Uint8Array<ArrayBuffer>): WebAssembly.Module {
+export function compileOptimised(
+  bytes: Uint8Array<ArrayBuffer>,
+  { threads = V8_COMPILATION_TASKS } = {},
+): WebAssembly.Module {
+  setFlagsFromString(`--wasm-num-compilation-tasks=${threads}`);
   setFlagsFromString("--no-liftoff");
   setFlagsFromString("--no-wasm-lazy-compilation");
   try {
     return new WebAssembly.Module(bytes);
   } finally {
+    setFlagsFromString(`--wasm-num-compilation-tasks=${V8_COMPILATION_TASKS}`);
     setFlagsFromString("--liftoff");
     setFlagsFromString("--wasm-lazy-compilation");
     // Implied by `--no-liftoff`. Left off, it would make V8 reject the code cache this process writes (bin/load-bundle.cjs).

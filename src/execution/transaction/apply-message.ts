@@ -6,7 +6,7 @@ import { GAS_PER_BLOB, REFUND_QUOTIENT, REFUND_QUOTIENT_FRONTIER } from "../../p
 import { isAtLeast } from "../../params/hardforks.ts";
 import { type Address, checksumAddress } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { EMPTY_ACCOUNT } from "../../state/account.ts";
+import { type Account, EMPTY_ACCOUNT } from "../../state/account.ts";
 import type { WorldState } from "../../state/world-state.ts";
 import { assertGasLeft, type GasPool } from "../block/gas-pool.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -59,11 +59,11 @@ export function applyMessage(
   const snapshot = state.snapshot();
   try {
     validateMessage(message, block, state, options.checks);
-    buyGas(message, environment);
+    const payer = afterBuyingGas(message, environment);
     const { intrinsic, floor } = checkGas(message, block);
-    checkValue(message, state);
+    checkValue(message, payer);
     checkInitCodeSize(message, block);
-    const created = raiseNonce(message, state);
+    const created = raiseNonce(message, payer, state);
     const authorizations = message.authorizationList
       ? applyAuthorizations(message.authorizationList, block.chainId, state)
       : NO_AUTHORIZATIONS;
@@ -92,8 +92,11 @@ function blobGasOf({ blobVersionedHashes }: TransactionMessage): bigint {
   return BigInt(blobVersionedHashes?.length ?? 0) * GAS_PER_BLOB;
 }
 
-/** Takes the most the message can cost from its sender, after making sure that cap and value are covered too. */
-function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageEnvironment): void {
+/** The sender's account without the most that the gas can cost, after making sure that cap and value are covered too. */
+function afterBuyingGas(
+  message: TransactionMessage,
+  { block, state, gasPool }: MessageEnvironment,
+): Account {
   const { from, gasLimit, gasPrice, maxFeePerGas, value, maxFeePerBlobGas = 0n } = message;
   const blobGas = blobGasOf(message);
   assertGasLeft(gasPool, gasLimit, blobGas);
@@ -101,7 +104,7 @@ function buyGas(message: TransactionMessage, { block, state, gasPool }: MessageE
   const account = state.account(from) ?? EMPTY_ACCOUNT;
   if (account.balance < required) refuseForFunds(from, account.balance, required);
   const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
-  state.setAccount(from, { ...account, balance });
+  return { ...account, balance };
 }
 
 function refuseForFunds(from: Address, balance: bigint, required: bigint): never {
@@ -140,8 +143,7 @@ function checkGas(message: TransactionMessage, { hardfork }: BlockContext) {
   return { intrinsic, floor };
 }
 
-function checkValue({ from, value }: TransactionMessage, state: WorldState): void {
-  const { balance } = state.account(from) ?? EMPTY_ACCOUNT;
+function checkValue({ from, value }: TransactionMessage, { balance }: Account): void {
   if (value > balance) {
     throw new InvalidTransactionError(
       "TX_INSUFFICIENT_FUNDS_FOR_TRANSFER",
@@ -151,9 +153,12 @@ function checkValue({ from, value }: TransactionMessage, state: WorldState): voi
   }
 }
 
-/** Raises the sender's nonce; returns the address a creation leads to. */
-function raiseNonce({ from, to }: TransactionMessage, state: WorldState): Address | null {
-  const account = state.account(from) ?? EMPTY_ACCOUNT;
+/** Raises the nonce of the sender, whose account is now `account`; returns the address a creation leads to. */
+function raiseNonce(
+  { from, to }: TransactionMessage,
+  account: Account,
+  state: WorldState,
+): Address | null {
   // Wraps only where a simulation overrides the nonce with the greatest one and does not check it.
   state.setAccount(from, { ...account, nonce: BigInt.asUintN(64, account.nonce + 1n) });
   return to === null ? createAddress(from, account.nonce) : null;
@@ -245,6 +250,7 @@ function returnGas(
   gasUsed: bigint,
   state: WorldState,
 ): void {
+  if (gasUsed === gasLimit) return;
   const account = state.account(from) ?? EMPTY_ACCOUNT;
   const balance = account.balance + (gasLimit - gasUsed) * gasPrice;
   state.setAccount(from, { ...account, balance });

@@ -90,8 +90,8 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
     },
     waiting: () => ({ verifications: verification.waiting, proofs: proving.waiting }),
     close() {
-      verification.close();
-      proving.close();
+      void verification.close();
+      void proving.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { MessageChannel, receiveMessageOnPort, type Worker } from "node:worker_threads";
+import { MessageChannel, receiveMessageOnPort } from "node:worker_threads";
 import { ForkRemoteError } from "../../dev/fork/errors.ts";
 import type { SyncRemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
@@ -20,7 +20,7 @@ export async function startRemoteThread(urls: readonly string[]): Promise<Remote
   const { port1, port2 } = new MessageChannel();
   const signal = new Int32Array(new SharedArrayBuffer(4));
   const data: FetchRemoteData = { urls, port: port2, signal };
-  const worker: Worker = startWorker("fetch-remote", { workerData: data, transferList: [port2] });
+  const worker = startWorker("fetch-remote", { workerData: data, transferList: [port2] });
   await Promise.race([
     once(port1, "message"),
     once(worker, "error").then(([error]) => Promise.reject(error)),
@@ -43,7 +43,7 @@ export async function startRemoteThread(urls: readonly string[]): Promise<Remote
     },
     async close() {
       port1.close();
-      await worker.terminate();
+      await worker.end();
     },
   };
 }

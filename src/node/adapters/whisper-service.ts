@@ -170,7 +170,7 @@ export async function startWhisperService(
     },
     async close() {
       clearInterval(started?.timer);
-      worker.close();
+      await worker.close();
       await transport?.close();
     },
   };

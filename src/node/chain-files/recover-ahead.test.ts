@@ -130,6 +130,17 @@ test("senders end before the first transaction whose signature has none", async 
   assert.deepEqual(await recovery.recover(blockOf(1, transactions)), senders.slice(0, 7));
 });
 
+test("senders of a block in several parts end where the first of them is missing", async () => {
+  const transactions = Array.from({ length: 1_100 }, (_, i) =>
+    transfer(keys[i % keys.length]!, Math.floor(i / keys.length)),
+  );
+  const expected = transactions.map((_, i) => senders[i % keys.length]);
+  assert.deepEqual(await recovery.recover(blockOf(1, transactions)), expected);
+  const { v } = transactions[600]!;
+  transactions[600] = buildTransaction(transactions[600]!, { v, r: 0n, s: 1n });
+  assert.deepEqual(await recovery.recover(blockOf(1, transactions)), expected.slice(0, 600));
+});
+
 test("a recovery that is closed leaves the senders to the executor", async () => {
   const closing = createSenderRecovery(genesis.config, { threadCount: 1, log: SILENT_LOGGER });
   const waiting = closing.recover(
@@ -138,6 +149,6 @@ test("a recovery that is closed leaves the senders to the executor", async () =>
       keys.map((key) => transfer(key, 1)),
     ),
   );
-  closing.close();
+  await closing.close();
   assert.deepEqual(await waiting, []);
 });

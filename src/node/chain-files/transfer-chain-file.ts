@@ -24,8 +24,8 @@ export class ForkedImportError extends NodeError {
   }
 }
 
-/** Blocks read before they are executed: enough that the threads always have one. Each has at most 8 MiB. */
-const BLOCKS_AHEAD = 8;
+/** Blocks read before they are executed, for each thread: enough that none waits. Each has at most 8 MiB. */
+const BLOCKS_AHEAD = 2;
 /**
  * As many as processors, though this thread executes meanwhile: a recovery takes as long as an execution, and what waits for the other
  * leaves a processor idle. More than four recover faster than one thread executes transfers.
@@ -57,7 +57,7 @@ export async function importChainFile(
   let skipped = 0;
   try {
     const blocks = recoverAhead(readChainFile(path), recovery, {
-      ahead: BLOCKS_AHEAD,
+      ahead: BLOCKS_AHEAD * threadCount,
       isWanted: ({ header }) => chain.hashAt(header.number) === undefined,
     });
     for await (const { senders, ...fileBlock } of blocks) {
@@ -78,7 +78,7 @@ export async function importChainFile(
     }
     return { imported, skipped };
   } finally {
-    recovery.close();
+    await recovery.close();
   }
 }
 

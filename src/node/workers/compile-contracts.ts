@@ -6,6 +6,7 @@ import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { ModuleFiles } from "../adapters/compiled/module-files.ts";
 import { serveTasks } from "./serve-tasks.ts";
+import { lowerThreadPriority } from "./thread-priority.ts";
 
 export type CompileInput = {
   readonly hash: Hash;
@@ -24,6 +25,9 @@ export type CompileResult = {
   /** Why a file could not be read or written. */
   readonly fileError: string | undefined;
 };
+
+/** Threads that callers wait for get nine times as much of a processor, and all of it is left where they wait for nothing. */
+const NICE = 10;
 
 /** The emitter of a fork, and where it stores what it emits. */
 class ForkCompiler {
@@ -55,13 +59,15 @@ class ForkCompiler {
     if (bytes && !stored) attempt(() => this.#files?.write(name, bytes));
     return {
       // The module is shared with the thread that asked, and with it its machine code.
-      compiled: bytes && { module: compileOptimised(bytes), bytes: bytes.length },
+      compiled: bytes && { module: compileOptimised(bytes, { threads: 1 }), bytes: bytes.length },
       isFromFile: stored !== undefined,
       fileBytes: this.#files?.bytes ?? 0,
       fileError: errors.length === 0 ? undefined : String(errors[0]),
     };
   }
 }
+
+lowerThreadPriority(NICE);
 
 const compilers = new Map<Hardfork, ForkCompiler>();
 let moduleFiles: ModuleFiles | undefined;

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
+import { threadData } from "../../threads/native-calls.ts";
 import type { TaskReply } from "./serve-tasks.ts";
 
 /** Standard JSON to compile, or nothing to learn the compiler's version. */
@@ -26,4 +27,4 @@ function reply(input: CompileInput): TaskReply<CompileResult> {
   }
 }
 
-parentPort?.postMessage(reply(workerData as CompileInput));
+parentPort?.postMessage(reply(threadData<CompileInput>()));

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
@@ -12,6 +12,7 @@ import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
+import { threadData } from "../../threads/native-calls.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
@@ -85,7 +86,7 @@ const collectGarbage = garbageCollector();
 const modules = new RequestedModules((request) =>
   port.postMessage({ kind: "compile", request } satisfies ExecutionReply),
 );
-const execution = new FollowingExecution(workerData as ExecutionThreadData, modules);
+const execution = new FollowingExecution(threadData<ExecutionThreadData>(), modules);
 
 function answer(request: ExecutionRequest): void {
   try {

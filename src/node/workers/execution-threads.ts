@@ -1,4 +1,3 @@
-import type { Worker } from "node:worker_threads";
 import { NodeError } from "../../errors.ts";
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts";
@@ -7,7 +6,12 @@ import { errorFromData } from "../../rpc/ports/channel/error-data.ts";
 import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type { ExecutionReply, ExecutionRequest } from "./execution-protocol.ts";
 import type { ModuleMessage, ModuleRequest } from "./requested-modules.ts";
-import { startWorker, type TestWorkerEntry, type WorkerEntry } from "./start-worker.ts";
+import {
+  startWorker,
+  type TestWorkerEntry,
+  type WorkerEntry,
+  type WorkerThread,
+} from "./start-worker.ts";
 
 /** The thread of a request ended before it answered: it ran out of memory or failed. */
 export class ExecutionAbortedError extends NodeError {
@@ -18,7 +22,7 @@ export type ThreadLoss = "crash" | "timeout";
 
 export type ExecutionThreadsOptions = {
   readonly entry: WorkerEntry | TestWorkerEntry;
-  /** `workerData` of each thread. */
+  /** `threadData` of each thread. */
   readonly data: unknown;
   /** Threads at most. One starts when a request finds no idle thread. */
   readonly count: number;
@@ -57,7 +61,7 @@ type Task = {
 };
 
 type Thread = {
-  readonly worker: Worker;
+  readonly worker: WorkerThread;
   isReady: boolean;
   task: Task | undefined;
   timer: NodeJS.Timeout | undefined;
@@ -259,6 +263,6 @@ export class ExecutionThreads {
   async #end(thread: Thread): Promise<void> {
     this.#threads.delete(thread);
     clearTimeout(thread.timer);
-    await thread.worker.terminate();
+    await thread.worker.end();
   }
 }

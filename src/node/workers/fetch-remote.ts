@@ -1,8 +1,9 @@
-import { type MessagePort, workerData } from "node:worker_threads";
+import type { MessagePort } from "node:worker_threads";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import type { RemoteCall } from "../../dev/fork/remote-calls.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
+import { threadData } from "../../threads/native-calls.ts";
 
 /** What the thread is started with. */
 export type FetchRemoteData = {
@@ -17,7 +18,7 @@ export type FetchReply = { readonly results: readonly unknown[] } | { readonly e
 /** Calls to make, which are answered, or other nodes to ask from now on. */
 export type FetchRequest = readonly RemoteCall[] | { readonly urls: readonly string[] };
 
-const { urls, port, signal } = workerData as FetchRemoteData;
+const { urls, port, signal } = threadData<FetchRemoteData>();
 const nodes = { urls };
 const call = fetchRemoteCalls(nodes);
 

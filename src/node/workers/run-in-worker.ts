@@ -10,7 +10,7 @@ export type WorkerTaskLimits = {
 
 /**
  * Runs the module `entry` in a thread of its own, which ends with it.
- * @param input handed over as `workerData`
+ * @param input handed over as `threadData`
  * @throws WorkerTaskError, also with the message the task sent as its error
  */
 export function runInWorker<Result>(
@@ -40,5 +40,5 @@ export function runInWorker<Result>(
       clearTimeout(timer);
       reject(new WorkerTaskError("the thread ended without an answer", true));
     });
-  }).finally(() => void worker.terminate());
+  }).finally(() => void worker.end());
 }

@@ -1,6 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
+import {
+  closeNativeCalls,
+  createNativeCallGate,
+  type NativeCallGate,
+  type ThreadStart,
+} from "../../threads/native-calls.ts";
 
 /** Modules of this directory that threads and processes run, named without their extension. */
 export type WorkerEntry =
@@ -28,17 +34,41 @@ export function forkWorker(entry: WorkerEntry): ChildProcess {
   });
 }
 
+/** No call of an addon takes as long, so that a thread that hangs in one is ended in spite of the risk. */
+const NATIVE_CALL_MS_MAX = 10_000;
+
+/** A thread of the node. */
+export class WorkerThread extends Worker {
+  readonly #nativeCalls: NativeCallGate;
+
+  constructor(file: string | URL, options: WorkerOptions) {
+    const nativeCalls = createNativeCallGate();
+    const start: ThreadStart = { nativeCalls, data: options.workerData };
+    super(file, { ...options, workerData: start });
+    this.#nativeCalls = nativeCalls;
+  }
+
+  /** Ends the thread, outside of native addons. `terminate` alone may abort the process. */
+  async end(): Promise<void> {
+    await closeNativeCalls(this.#nativeCalls, NATIVE_CALL_MS_MAX);
+    await this.terminate();
+  }
+}
+
 /**
- * A thread that runs the module `entry`. Once built, the thread loads the bundle, which has the module; from the sources the
+ * A thread that runs the module `entry`, with `workerData` as its `threadData`. Once built, the thread loads the bundle, which has the module; from the sources the
  * module is TypeScript, which a thread of Node 20 has to be taught.
  */
-export function startWorker(entry: WorkerEntry | TestWorkerEntry, options: WorkerOptions): Worker {
+export function startWorker(
+  entry: WorkerEntry | TestWorkerEntry,
+  options: WorkerOptions,
+): WorkerThread {
   if (!import.meta.url.endsWith(".ts")) {
     const url = new URL("./worker.js", import.meta.url);
     // Node's options are those of the program that embeds the node: `--input-type` and `--import` would break its threads.
-    return new Worker(url, { ...options, argv: [entry], execArgv: [] });
+    return new WorkerThread(url, { ...options, argv: [entry], execArgv: [] });
   }
   const { href } = new URL(`./${entry}.ts`, import.meta.url);
   const code = `import("tsx/esm/api").then(({ register }) => { register(); return import("${href}"); });`;
-  return new Worker(code, { ...options, eval: true });
+  return new WorkerThread(code, { ...options, eval: true });
 }

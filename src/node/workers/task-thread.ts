@@ -1,6 +1,5 @@
-import type { Worker } from "node:worker_threads";
 import type { TaskReply, TaskRequest } from "./serve-tasks.ts";
-import { startWorker, type WorkerEntry } from "./start-worker.ts";
+import { startWorker, type WorkerEntry, type WorkerThread } from "./start-worker.ts";
 import { WorkerTaskError } from "./worker-task-error.ts";
 
 export type TaskThreadOptions = {
@@ -27,7 +26,7 @@ export class TaskThread<Input, Result> {
   readonly #options: TaskThreadOptions;
   /** The first one runs. */
   readonly #tasks: Task<Input, Result>[] = [];
-  #worker: Worker | undefined;
+  #worker: WorkerThread | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param entry module that calls `serveTasks` */
@@ -57,10 +56,11 @@ export class TaskThread<Input, Result> {
   }
 
   /** Ends the thread; tasks that run or wait fail. */
-  close(): void {
-    this.#endThread();
+  close(): Promise<void> {
+    const ended = this.#endThread();
     const error = new WorkerTaskError("the node stops", false);
     for (const { reject } of this.#tasks.splice(0)) reject(error);
+    return ended;
   }
 
   #startNext(): void {
@@ -68,7 +68,7 @@ export class TaskThread<Input, Result> {
     const task = this.#tasks[0];
     if (task === undefined) {
       this.#worker?.unref();
-      this.#timer = setTimeout(() => this.#endThread(), IDLE_MS).unref();
+      this.#timer = setTimeout(() => void this.#endThread(), IDLE_MS).unref();
       return;
     }
     const { timeoutMs } = this.#options;
@@ -78,7 +78,7 @@ export class TaskThread<Input, Result> {
     this.#worker.postMessage({ input: task.input } satisfies TaskRequest<Input>);
   }
 
-  #startThread(): Worker {
+  #startThread(): WorkerThread {
     const worker = startWorker(this.#entry, {
       resourceLimits: { maxOldGenerationSizeMb: this.#options.heapMegabytesMax },
     });
@@ -99,15 +99,15 @@ export class TaskThread<Input, Result> {
 
   /** The task that ran fails; the next one gets another thread. */
   #onLost(message: string, options?: ErrorOptions): void {
-    this.#endThread();
+    void this.#endThread();
     this.#tasks.shift()?.reject(new WorkerTaskError(message, true, options));
     this.#startNext();
   }
 
-  #endThread(): void {
+  async #endThread(): Promise<void> {
     clearTimeout(this.#timer);
     const worker = this.#worker;
     this.#worker = undefined;
-    void worker?.terminate();
+    await worker?.end();
   }
 }

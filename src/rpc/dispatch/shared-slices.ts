@@ -1,7 +1,8 @@
-/** Long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
+/** By default, long work of this many milliseconds is followed by one turn of everything else: timers, blocks, other requests. */
 const SLICE_MS = 10;
 
 export type SharedSlicesOptions = {
+  readonly sliceMs?: number;
   /** Milliseconds of a clock that never goes back; `performance.now` if absent. */
   readonly now?: () => number;
   /** Runs work in a later turn of the event loop; `setImmediate` if absent. */
@@ -19,13 +20,15 @@ export type SharedSlicesOptions = {
  *     }
  */
 export class SharedSlices {
+  readonly #sliceMs: number;
   readonly #now: () => number;
   readonly #defer: (work: () => void) => void;
   readonly #waiting: (() => void)[] = [];
   /** End of the slice of this turn; undefined: nothing has run in it. */
   #endMs: number | undefined;
 
-  constructor({ now, defer }: SharedSlicesOptions = {}) {
+  constructor({ sliceMs = SLICE_MS, now, defer }: SharedSlicesOptions = {}) {
+    this.#sliceMs = sliceMs;
     this.#now = now ?? (() => performance.now());
     this.#defer = defer ?? ((work) => void setImmediate(work));
   }
@@ -38,7 +41,7 @@ export class SharedSlices {
   /** Whether the time of this turn is used up. @param now the clock, if the caller has just read it */
   isOver(now = this.#now()): boolean {
     if (this.#endMs === undefined) {
-      this.#endMs = now + SLICE_MS;
+      this.#endMs = now + this.#sliceMs;
       this.#defer(() => this.#beginTurn());
     }
     return now > this.#endMs;

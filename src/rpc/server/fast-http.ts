@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { type Caller, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
+import type { SharedSlices } from "../dispatch/shared-slices.ts";
 import type { JsonPart } from "../params/codec.ts";
 import type { HttpConnection } from "./http-connection.ts";
 import type { RpcLimits } from "./limits.ts";
@@ -17,6 +18,7 @@ export type FastHttpOptions = {
 
 export type FastHttpModules = {
   readonly dispatcher: Dispatcher;
+  readonly pipelined: SharedSlices;
   /** What a call's headers must hold; any other call is handed over, to be rejected there. */
   readonly admits: (call: { readonly host: string; readonly contentType: string }) => boolean;
   /** Counts a connection that is closed for what it does. */
@@ -110,6 +112,8 @@ class FastConnection {
   #answer: { readonly reply: Reply | undefined; readonly context: RequestContext } | undefined;
   /** The client has to read before it is answered again. */
   #isDraining = false;
+  /** Its next calls wait for a later turn. */
+  #isYielding = false;
   /** At most two reads. */
   #unread: Buffer = NOTHING;
   #isEnding = false;
@@ -148,7 +152,12 @@ class FastConnection {
   };
 
   #isBusy(): boolean {
-    return this.#running !== undefined || this.#answer !== undefined || this.#isDraining;
+    return (
+      this.#running !== undefined ||
+      this.#answer !== undefined ||
+      this.#isDraining ||
+      this.#isYielding
+    );
   }
 
   /** As in node:http, a client that ends its side does not wait for a running call. */
@@ -169,6 +178,7 @@ class FastConnection {
   };
 
   readonly #received = (bytes: Buffer): void => {
+    if (this.#isEnding) return;
     if (this.#isBusy()) {
       this.#unread = Buffer.concat([this.#unread, bytes]);
       this.#socket.pause();
@@ -202,12 +212,14 @@ class FastConnection {
           this.#http.input.set(0);
           this.#answerSoon(done, context);
         });
-      } else if (at < bytes.length) this.#write(reply, context);
-      else this.#answerSoon(reply, context);
+      } else if (at < bytes.length) {
+        this.#write(reply, context);
+        this.#yieldToOthers();
+      } else this.#answerSoon(reply, context);
       if (this.#socket.destroyed) return;
       if (this.#isBusy()) {
         this.#unread = bytes.subarray(at);
-        if (this.#running) this.#charge();
+        if (this.#running || this.#isYielding) this.#charge();
         return;
       }
     }
@@ -218,17 +230,28 @@ class FastConnection {
     this.#http.input.set((this.#running?.inputBytes ?? 0) + this.#unread.length);
   }
 
-  #goOn(): void {
+  #yieldToOthers(): void {
+    const { pipelined } = this.#modules;
+    if (!pipelined.isOver()) return;
+    this.#isYielding = true;
+    void pipelined.next().then(() => {
+      this.#isYielding = false;
+      this.#takeUnread();
+    });
+  }
+
+  #takeUnread(): void {
     const socket = this.#socket;
     if (this.#isBusy() || socket.destroyed) return;
-    if (this.#isEnding) {
-      socket.end();
-      return;
-    }
     const unread = this.#unread;
-    this.#unread = NOTHING;
-    this.#takeCalls(unread);
-    if (!this.#isBusy() && socket.isPaused()) socket.resume();
+    if (unread.length > 0) {
+      this.#unread = NOTHING;
+      this.#charge();
+      this.#takeCalls(unread);
+    }
+    if (this.#isBusy()) return;
+    if (this.#isEnding) socket.end();
+    else if (socket.isPaused()) socket.resume();
   }
 
   #answerSoon(reply: Reply | undefined, context: RequestContext): void {
@@ -240,7 +263,7 @@ class FastConnection {
     const answer = this.#answer;
     this.#answer = undefined;
     if (answer) this.#write(answer.reply, answer.context);
-    this.#goOn();
+    this.#takeUnread();
   }
 
   #write(reply: Reply | undefined, context: RequestContext): void {
@@ -265,7 +288,7 @@ class FastConnection {
       clearTimeout(timer);
       this.#http.output.set(0);
       this.#isDraining = false;
-      this.#goOn();
+      this.#takeUnread();
     });
   }
 

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { RpcObserver } from "../dispatch/observer.ts";
+import type { SharedSlices } from "../dispatch/shared-slices.ts";
 import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
-import type { MemoryBudgets, MemoryShare } from "./memory-budget.ts";
+import type { ListenerModules } from "./listener.ts";
+import type { MemoryShare } from "./memory-budget.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
 
 /** A request that node:http has parsed and its answer; heap objects of some 4 KB besides the body. */
@@ -15,14 +17,19 @@ export class HttpConnection {
   readonly input: MemoryShare;
   readonly output: MemoryShare;
   readonly #observer: RpcObserver;
+  readonly #pipelined: SharedSlices;
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
   /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
   #faultStatus: number | undefined;
 
-  constructor(socket: Socket, budgets: MemoryBudgets, observer: RpcObserver) {
+  constructor(
+    socket: Socket,
+    { budgets, observer, pipelined }: Pick<ListenerModules, "budgets" | "observer" | "pipelined">,
+  ) {
     this.socket = socket;
     this.#observer = observer;
+    this.#pipelined = pipelined;
     this.input = budgets.input.open(() => this.#evicted());
     this.output = budgets.output.open(() => {
       observer.rejected("http", "outputMemory");
@@ -44,7 +51,10 @@ export class HttpConnection {
     if (response.socket) serve();
     else {
       this.socket.pause();
-      response.once("socket", serve);
+      response.once("socket", () => {
+        if (this.#pipelined.isOver()) void this.#pipelined.next().then(serve);
+        else serve();
+      });
     }
   }
 

@@ -77,7 +77,7 @@ export async function listenHttp(
   });
   /** @param socket the TLS socket where TLS is spoken */
   function connect(socket: Socket): HttpConnection {
-    const connection = new HttpConnection(socket, modules.budgets, observer);
+    const connection = new HttpConnection(socket, modules);
     connections.set(socket, connection);
     socket.once("close", () => forget(socket));
     return connection;
@@ -139,7 +139,7 @@ function createTcpServer(tls: TlsMaterial | undefined, options: ServerOptions): 
 function putFastHttpBefore(
   server: Server,
   { access, allowedHosts, limits }: TcpListenerOptions,
-  { dispatcher, observer }: HttpModules,
+  { dispatcher, observer, pipelined }: HttpModules,
 ): FastHttp & { readonly handOver: (socket: Socket) => void } {
   // Removed from its event, node:http's own listener serves the connections it is called with.
   const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
@@ -158,6 +158,7 @@ function putFastHttpBefore(
     { caller, limits, headersOf: replyHeaders },
     {
       dispatcher,
+      pipelined,
       admits({ host, contentType }) {
         if (host !== allowedHost) {
           if (!isHostAllowed(host, allowedHosts)) return false;

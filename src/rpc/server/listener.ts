@@ -3,6 +3,7 @@ import type { Authenticate } from "../auth/authenticator.ts";
 import type { AccessPolicy } from "../dispatch/context.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
+import type { SharedSlices } from "../dispatch/shared-slices.ts";
 import type { ConnectionWorkers } from "./connection-workers.ts";
 import type { RpcLimits } from "./limits.ts";
 import type { MemoryBudgets } from "./memory-budget.ts";
@@ -25,6 +26,8 @@ export type ListenerModules = {
   readonly dispatcher: Dispatcher;
   readonly observer: RpcObserver;
   readonly budgets: MemoryBudgets;
+  /** For calls that arrived behind another one of the same read. */
+  readonly pipelined: SharedSlices;
   /** Absent: no caller is ever authenticated. */
   readonly authenticate?: Authenticate;
 };

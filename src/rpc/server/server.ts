@@ -4,6 +4,7 @@ import type { CallAdmission } from "../dispatch/call-admission.ts";
 import { createDispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
+import { SharedSlices } from "../dispatch/shared-slices.ts";
 import { createAccessPolicy } from "./access.ts";
 import type { ConnectionWorkers } from "./connection-workers.ts";
 import type { EndpointOptions, TcpKind } from "./endpoint.ts";
@@ -57,6 +58,9 @@ export type RpcServer = {
 };
 
 /** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
+/** Of one turn of the event loop, so that clients that send calls without waiting for answers leave room for others. */
+const PIPELINED_MS_MAX = 2;
+
 type OpenTcpListener = {
   readonly listener: TcpListener;
   readonly options: TcpListenerOptions;
@@ -83,6 +87,7 @@ export async function startRpcServer<Modules>(
     dispatcher: createDispatcher({ limits, observer, output }, modules),
     observer,
     budgets,
+    pipelined: new SharedSlices({ sliceMs: PIPELINED_MS_MAX }),
     ...(modules.authenticate && { authenticate: modules.authenticate }),
   };
   const tcp: { http?: OpenTcpListener; ws?: OpenTcpListener } = {};

@@ -42,6 +42,10 @@ export abstract class SocketConnection implements Connection {
   /** Of notifications whose senders wait for them. */
   #deliveringBytes = 0;
   #isReadingPaused = false;
+  /** Its next calls wait for a later turn. */
+  #isYielding = false;
+  /** A message of this read was dispatched. */
+  #hasCalled = false;
   #isServingHeld = false;
   #isEnding = false;
   #isClosed = false;
@@ -121,7 +125,8 @@ export abstract class SocketConnection implements Connection {
   /** A complete message. */
   protected received(message: Buffer): void {
     if (this.#isClosed || this.#isEnding) return;
-    if (!this.#isReadingPaused) {
+    if (!this.#isReadingPaused && !(this.#hasCalled && this.#yieldToOthers())) {
+      this.#hasCalled = true;
       this.#dispatch(message);
       return;
     }
@@ -135,6 +140,7 @@ export abstract class SocketConnection implements Connection {
    */
   protected progressed(message: number | undefined, incompleteBytes: number): void {
     if (this.#isClosed) return;
+    this.#hasCalled = false;
     if (incompleteBytes !== this.#incompleteBytes) {
       this.#incompleteBytes = incompleteBytes;
       this.#chargeInput();
@@ -259,6 +265,7 @@ export abstract class SocketConnection implements Connection {
 
   #isBusy(): boolean {
     return (
+      this.#isYielding ||
       this.#running.size >= this.limits.socketCallsMax ||
       this.unsentBytes > this.limits.socketPauseBytes
     );
@@ -267,12 +274,26 @@ export abstract class SocketConnection implements Connection {
   #serveHeld(): void {
     this.#isServingHeld = true;
     while (this.#held.length > 0 && !this.#isClosed && !this.#isBusy()) {
+      if (this.#yieldToOthers()) break;
       const message = this.#held.shift()!;
       this.#wait(-message.length);
       this.#dispatch(message);
     }
     this.#isServingHeld = false;
     this.#holdBack();
+  }
+
+  /** True when further calls must wait, which is when the calls of this turn have taken their time. */
+  #yieldToOthers(): boolean {
+    const { pipelined } = this.modules;
+    if (!pipelined.isOver()) return false;
+    this.#isYielding = true;
+    this.#holdBack();
+    void pipelined.next().then(() => {
+      this.#isYielding = false;
+      this.#holdBack();
+    });
+    return true;
   }
 
   #wait(bytes: number): void {

@@ -189,10 +189,10 @@ export class BlockIndex implements MergedTables {
     this.blocks.write(writer, executed, position);
     // A B-tree takes neighbours one after the other in less time than rows in any order.
     for (const row of inRowOrder(rows.accounts, ({ key }) => key)) {
-      this.accounts.write(writer, number, placed(row, position));
+      this.accounts.write(writer, number, row);
     }
     for (const row of inRowOrder(rows.slots, ({ key }) => key)) {
-      this.slots.write(writer, number, placed(row, position));
+      this.slots.write(writer, number, row);
     }
     for (const { hash, code } of rows.codes) writer.put(tableKey(TABLE.code, hash), code);
     this.blocks.writeStateRoot(writer, header.stateRoot, number);

@@ -116,14 +116,14 @@ function replay(
     kv.transaction((writer) => {
       for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
         if (head !== undefined && head.number + 1 === interrupted) break;
-        const { position, payload } = next.value;
+        const { position, payload, end } = next.value;
         const record = decodeIndexedParts(payload);
         const { number, stateRoot } = record.block.header;
         assertFollows(record.block, head, base, position);
         trie ??= createTrie(index.trieNodes);
         const nodes = trieNodesOf(record, trie, root);
         root = stateRoot;
-        const indexed = indexedBlock(record, next.value);
+        const indexed = { executed: record, rows: record.rows, position, end };
         if (number > applied) index.write(writer, indexed);
         index.remember(indexed, nodes);
         head = appliedOf(next.value);

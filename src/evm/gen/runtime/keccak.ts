@@ -6,7 +6,6 @@ import {
   HASH_SLOTS_BITS,
   HASHES,
   KECCAK_NEXT_STATE,
-  KECCAK_PARITIES,
   KECCAK_ROUND_CONSTANTS,
   KECCAK_STATE,
 } from "../../memory/layout.ts";
@@ -47,7 +46,7 @@ export function defineKeccak(module: ModuleBuilder): FunctionRef {
       f.loop((again) => {
         f.brIf(done, i32.ltU(size, RATE));
         for (let lane = 0; lane < RATE / 8; lane++) absorb(f, lane * 8, i64.load(bytes, lane * 8));
-        f.do(call(permute, 0));
+        f.do(call(permute, WHOLE));
         f.set(bytes, i32.add(bytes, RATE));
         f.set(size, i32.sub(size, RATE));
         f.br(again);
@@ -80,7 +79,7 @@ export function defineKeccak(module: ModuleBuilder): FunctionRef {
     f.set(tail, i64.or(tail, i64.shl(1n, shift)));
     f.do(i64.store(at, i64.xor(i64.load(at), tail)));
     absorb(f, RATE - 8, i64.of(1n << 63n));
-    f.do(call(permute, 1));
+    f.do(call(permute, FIRST_PLANE));
     const digest = [0, 1, 2, 3].map((i) => {
       const lane = i64.load(KECCAK_STATE, 8 * i);
       return COMPLEMENTS.has(i) ? not(lane) : lane;
@@ -135,36 +134,62 @@ type Lane = { readonly value: Operand; readonly isComplement: boolean };
 /** The lanes x + 5y that are held as complements between rounds. */
 const COMPLEMENTS = new Set([1, 2, 8, 12, 17, 20]);
 
+/** The index of a column, a plane, or a lane of one. */
+const FIVE = [0, 1, 2, 3, 4] as const;
+
+/** Argument of `permute`: all of the result is needed. */
+const WHOLE = 8 * ROUNDS;
+/** The first plane of the result is needed, as for a digest, so the last round computes no other. */
+const FIRST_PLANE = 8 * (ROUNDS - 2);
+
 /**
  * Keccak-f[1600] on the state in memory, with the lanes of COMPLEMENTS complemented. A machine has 16 registers for 25
  * lanes, and left to itself V8 moves lanes to the machine stack and back all the time, since it puts no computation before
- * its result is needed. Stores stay in their order: parities and planes that are stored as they come leave the next ones
- * enough registers.
+ * its result is needed. Stores stay in their order: planes that are stored as they come leave the next ones enough registers.
  *
- * permute(isLast): with 1 the state is only needed for a digest, so of the last round only the first plane is computed.
+ * Parities are computed where a block of control flow ends. Only there does V8 make one instruction of a load and its XOR:
+ * with a store after them in the block it takes two.
+ *
+ * permute(result): WHOLE or FIRST_PLANE.
  */
 function definePermutation(module: ModuleBuilder): FunctionRef {
-  return module.define(["i32"], [], (f, isLast) => {
+  return module.define(["i32"], [], (f, result) => {
     const round = f.i32(0);
     const constant = (offset: number) => i64.load(round, KECCAK_ROUND_CONSTANTS + offset);
-    f.loop((again) => {
-      emitRound(f, KECCAK_STATE, KECCAK_NEXT_STATE, constant(0));
-      f.if(i32.and(isLast!, i32.eq(round, 8 * (ROUNDS - 2))), () => {
-        emitRound(f, KECCAK_NEXT_STATE, KECCAK_STATE, constant(8), 1);
-        f.return();
-      });
-      emitRound(f, KECCAK_NEXT_STATE, KECCAK_STATE, constant(8));
-      f.set(round, i32.add(round, 16));
-      f.brIf(again, i32.ltU(round, 8 * ROUNDS));
-    });
+    const parities = FIVE.map((x) => f.i64(parityOf(KECCAK_STATE, x)));
+    const setParities = (state: number) => {
+      for (const x of FIVE) f.set(parities[x]!, parityOf(state, x));
+    };
+    f.block((done) =>
+      f.loop((again) => {
+        emitPlanes(f, KECCAK_STATE, KECCAK_NEXT_STATE, parities, constant(0));
+        setParities(KECCAK_NEXT_STATE);
+        f.if(i32.eq(round, result!), () => {
+          emitPlanes(f, KECCAK_NEXT_STATE, KECCAK_STATE, parities, constant(8), 1);
+          f.return();
+        });
+        emitPlanes(f, KECCAK_NEXT_STATE, KECCAK_STATE, parities, constant(8));
+        f.set(round, i32.add(round, 16));
+        f.brIf(done, i32.geU(round, 8 * ROUNDS));
+        setParities(KECCAK_STATE);
+        f.br(again);
+      }),
+    );
   });
 }
 
-/** One round, or its first `planes`. */
-function emitRound(
+/** The XOR of the lanes of column `x`. */
+function parityOf(state: number, x: number): Code {
+  const lane = (y: number) => i64.load(state, 8 * (x + 5 * y));
+  return [1, 2, 3, 4].reduce((sum, y) => i64.xor(sum, lane(y)), lane(0));
+}
+
+/** The planes of the next state, or the first `planes` of them. */
+function emitPlanes(
   f: FunctionBuilder,
   from: number,
   to: number,
+  parities: readonly Operand[],
   constant: Operand,
   planes = 5,
 ): void {
@@ -173,7 +198,7 @@ function emitRound(
       value: i64.load(from, 8 * i),
       isComplement: COMPLEMENTS.has(i),
     }));
-    const effects = theta(f, lanes);
+    const effects = theta(f, parities);
     for (let y = 0; y < planes; y++) {
       f.scope(() => {
         const plane = chi(rhoAndPi(f, lanes, effects, y), y);
@@ -195,22 +220,17 @@ function xor(a: Lane, b: Lane): Lane {
 }
 
 /** What step θ adds to each lane of a column. */
-function theta(f: FunctionBuilder, lanes: readonly Lane[]): Lane[] {
-  const columns = [0, 1, 2, 3, 4].map((x) =>
-    [5, 10, 15, 20].reduce((sum, y) => xor(sum, lanes[x + y]!), lanes[x]!),
-  );
-  columns.forEach(({ value }, x) => {
-    f.do(i64.store(KECCAK_PARITIES, value, 8 * x));
-  });
-  const parities = columns.map(({ isComplement }, x) => ({
-    value: f.i64(i64.load(KECCAK_PARITIES, 8 * x)),
-    isComplement,
-  }));
-  return parities.map((_, x): Lane => {
+function theta(f: FunctionBuilder, values: readonly Operand[]): Lane[] {
+  const parities = values.map((value, x) => ({ value, isComplement: isParityComplement(x) }));
+  return FIVE.map((x): Lane => {
     const { value, isComplement } = parities[(x + 1) % 5]!;
     const effect = xor(parities[(x + 4) % 5]!, { value: i64.rotl(value, 1n), isComplement });
     return { value: f.i64(effect.value), isComplement: effect.isComplement };
   });
+}
+
+function isParityComplement(x: number): boolean {
+  return FIVE.filter((y) => COMPLEMENTS.has(x + 5 * y)).length % 2 === 1;
 }
 
 /** Plane `y` after steps θ, ρ and π: its lane x comes from column x + 3y of row x. */
@@ -220,7 +240,7 @@ function rhoAndPi(
   effects: readonly Lane[],
   y: number,
 ): Lane[] {
-  return [0, 1, 2, 3, 4].map((x) => {
+  return FIVE.map((x) => {
     const column = (x + 3 * y) % 5;
     const { value, isComplement } = xor(lanes[column + 5 * x]!, effects[column]!);
     const rotation = BigInt(ROTATIONS[column + 5 * x]!);

@@ -13,8 +13,8 @@ import { TaskThread } from "../../workers/task-thread.ts";
 import { WorkerTaskError } from "../../workers/worker-task-error.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
-/** The largest contract takes some two seconds of a thread. */
-const THREAD_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 512, waitingMax: 16 };
+/** The largest contract takes some two seconds of a processor, of which its thread may get a tenth. */
+const THREAD_LIMITS = { timeoutMs: 120_000, heapMegabytesMax: 512, waitingMax: 16 };
 
 /** Contracts remembered as not to be compiled; then all of them are forgotten. */
 const REJECTED_MAX = 10_000;
@@ -121,7 +121,7 @@ export class ThreadedCompiler implements ContractCompiler {
   }
 
   close(): void {
-    this.#thread.close();
+    void this.#thread.close();
   }
 
   async #compile(key: string, input: CompileInput): Promise<CompiledModule | undefined> {

@@ -1,0 +1,21 @@
+import { readlinkSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
+import { basename } from "node:path";
+
+/**
+ * Adds `nice` to that of the calling thread, so that threads callers wait for come first. Each thread has its own on Linux; elsewhere, and where
+ * `/proc` is missing, nothing changes.
+ */
+export function lowerThreadPriority(nice: number): void {
+  const id = threadId();
+  if (id !== undefined) setPriority(id, Math.min(19, getPriority(id) + nice));
+}
+
+function threadId(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  try {
+    return Number(basename(readlinkSync("/proc/thread-self")));
+  } catch {
+    return undefined;
+  }
+}

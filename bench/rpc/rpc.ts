@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
 import { load, median } from "../support/load.ts";
-import { call, type Peer, startAnvil, startEvmint, startGeth } from "../support/peers.ts";
+import {
+  call,
+  type Peer,
+  startAnvil,
+  startConstantServer,
+  startEvmint,
+  startGeth,
+} from "../support/peers.ts";
 import { printTable, updateResult } from "../support/report.ts";
 
 const token = JSON.parse(
@@ -10,9 +17,11 @@ const token = JSON.parse(
 const TRANSFERS = 200;
 const BATCH = 100;
 const BLOCK_SECONDS = 4;
-const WARM_UP_REQUESTS = 3_000;
-const WARM_UP_ROUNDS_MAX = 4;
 const WARM_UP_SECONDS = 0.5;
+const WARM_UP_ROUNDS_MAX = 10;
+/** Rounds in a row that cost no less than the cheapest before them, with `WARM_UP_NOISE`. */
+const WARM_UP_STEADY_ROUNDS = 2;
+const WARM_UP_NOISE = 0.95;
 
 type Options = {
   readonly processes: readonly number[];
@@ -20,6 +29,7 @@ type Options = {
   readonly rounds: number;
   readonly seconds: number;
   readonly rows: RegExp;
+  readonly floor: boolean;
 };
 
 type Run = { requests: number; cpu: number; p99: number };
@@ -29,7 +39,9 @@ type Run = { requests: number; cpu: number; p99: number };
  * processes for connections, anvil and geth, each measured in turn in every round. Rows that a run leaves out stay in the result file, so
  * that each of the three numbers of connections can be a run of less than three minutes.
  *
- *     npm run bench -- rpc [--processes 0,1,2] [--connections 1,8,64] [--rounds 3] [--seconds 0.5] [--rows PATTERN]
+ * `--floor` measures servers that answer with a constant too: what `node:http` and a bare socket cost of every row.
+ *
+ *     npm run bench -- rpc [--processes 0,1,2] [--connections 1,8,64] [--rounds 3] [--seconds 0.5] [--rows PATTERN] [--floor]
  */
 export async function run(args: readonly string[] = []): Promise<void> {
   const options = optionsOf(args);
@@ -37,7 +49,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
   try {
     const bodies: Record<string, string>[] = [];
     for (const peer of peers) bodies.push(await prepare(peer));
-    const rows = [];
+    const rows = options.floor ? await measureFloor(options) : [];
     for (const row of Object.keys(bodies[0]!).filter((name) => options.rows.test(name))) {
       for (const [i, peer] of peers.entries()) await warmUp(peer, bodies[i]![row]!);
       for (const connections of options.connections) {
@@ -47,6 +59,23 @@ export async function run(args: readonly string[] = []): Promise<void> {
     }
     printTable(rows);
     updateResult("rpc", rows, (row) => `${row.request}, ${row.connections}, ${row.node}`);
+  } finally {
+    await Promise.all(peers.map((peer) => peer.stop()));
+  }
+}
+
+/** Servers that answer with a constant, in the columns of the other rows. */
+async function measureFloor(options: Options) {
+  const peers = [await startConstantServer("net"), await startConstantServer("http")];
+  try {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber" });
+    const bodies = peers.map(() => ({ constant: body }));
+    for (const peer of peers) await warmUp(peer, body);
+    const rows = [];
+    for (const connections of options.connections) {
+      rows.push(...(await measure(peers, bodies, "constant", connections, options)));
+    }
+    return rows;
   } finally {
     await Promise.all(peers.map((peer) => peer.stop()));
   }
@@ -95,12 +124,15 @@ async function measure(
   });
 }
 
-/** Until code is compiled and caches are filled. */
+/** Until code is compiled and caches are filled: until requests get no cheaper. */
 async function warmUp(peer: Peer, body: string): Promise<void> {
   const options = { connections: 8, seconds: WARM_UP_SECONDS };
-  let requests = 0;
-  for (let round = 0; round < WARM_UP_ROUNDS_MAX && requests < WARM_UP_REQUESTS; round++) {
-    requests += (await load(peer, body, options)).requestsPerSecond * WARM_UP_SECONDS;
+  let cheapest = Number.POSITIVE_INFINITY;
+  let steady = 0;
+  for (let round = 0; round < WARM_UP_ROUNDS_MAX && steady < WARM_UP_STEADY_ROUNDS; round++) {
+    const { cpuMicrosecondsPerRequest: cost } = await load(peer, body, options);
+    steady = cost < cheapest * WARM_UP_NOISE ? 0 : steady + 1;
+    cheapest = Math.min(cheapest, cost);
   }
 }
 
@@ -126,6 +158,7 @@ function optionsOf(args: readonly string[]): Options {
     rounds: Number(textOf("rounds", "3")),
     seconds: Number(textOf("seconds", "0.5")),
     rows: new RegExp(textOf("rows", "")),
+    floor: args.includes("--floor"),
   };
 }
 

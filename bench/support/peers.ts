@@ -63,6 +63,16 @@ export async function startEvmint(
   return { ...node, home };
 }
 
+/** Answers every request with one constant over `node:http`, or over `node:net` without reading it: no node can cost less. */
+export async function startConstantServer(kind: "http" | "net"): Promise<Peer> {
+  const port = await freePort();
+  const entry = join(root, "bench/support/constant-server.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", entry, kind, String(port)], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return peer(`constant, node:${kind}`, port, child, () => {});
+}
+
 /** anvil from npm, or undefined where its binary is not installed. */
 export async function startAnvil(options: PeerOptions = {}): Promise<Peer | undefined> {
   const binary = foundryBinary("anvil");

@@ -25,7 +25,7 @@ export const DEFAULTS = {
    * Threads that execute what strangers ask for: one for each core but the chain's own, and no more than share the bandwidth of one
    * memory bus with profit; each takes some 60 MB once it works.
    */
-  rpcWorkers: Math.min(8, Math.max(1, availableParallelism() - 1)),
+  rpcWorkers: workersFor(availableParallelism()),
   /** From four cores on: one for each core but the chain's, four at most, because each takes some 70 MB (ADR 68). */
   rpcProcesses: processesFor(availableParallelism()),
   /** A developer has the chain alone, starts it often, and may set its state by hand, which only the chain's process sees. */
@@ -144,7 +144,12 @@ export const DEFAULTS = {
   metricsAddress: { host: "127.0.0.1", port: 6060 },
 } as const;
 
-/** @param cores that this process may use */
+/** Default of `json-rpc.workers`. @param cores that this process may use */
+export function workersFor(cores: number): number {
+  return Math.min(8, Math.max(1, cores - 1));
+}
+
+/** Default of `json-rpc.processes`. @param cores that this process may use */
 export function processesFor(cores: number): number {
   return cores < 4 ? 0 : Math.min(4, cores - 1);
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { parse as parseToml } from "smol-toml";
 import { renderAppToml, setInAppToml } from "./app-toml.ts";
-import { processesFor } from "./defaults.ts";
+import { processesFor, workersFor } from "./defaults.ts";
 import { appTomlPath } from "./home.ts";
 import { type ConfigSources, loadConfig } from "./load.ts";
 import { environmentName, OPTIONS } from "./schema.ts";
@@ -169,6 +169,15 @@ test("RPC processes leave the chain a core from four cores on, and a dev chain h
   assert.deepEqual([1, 2, 3, 4, 5, 64].map(processesFor), [0, 0, 0, 3, 4, 4]);
   assert.equal(load().config.jsonRpc.processes, processesFor(availableParallelism()));
   assert.equal(load({ dev: true }).config.jsonRpc.processes, 0);
+});
+
+test("the guide has the defaults by cores", () => {
+  const guide = new URL("../../docs/operations/one-machine.md", import.meta.url);
+  const rows = [...readFileSync(guide, "utf8").matchAll(/^\| (\d+) \| (\d+) \| (\d+) \|/gm)];
+  assert.deepEqual(
+    rows.map((row) => row.slice(1, 4).map(Number)),
+    [1, 2, 4, 8].map((cores) => [cores, processesFor(cores), workersFor(cores)]),
+  );
 });
 
 test("a loaded configuration cannot be changed", () => {

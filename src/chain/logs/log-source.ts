@@ -18,10 +18,12 @@ export interface LogSource {
    * @throws KvMissingRowError, BlockPrunedError
    */
   logsOf(number: number): BlockLogs | undefined;
+  /** Another number after each rollback, before which what was read may be of removed blocks; absent where there is none. */
+  epoch?(): number;
 }
 
 /** `logs` without those of blocks before `base`, which are pruned or may be at any time. */
-export function logsFrom(base: () => number, logs: LogSource): LogSource {
+export function logsFrom(base: () => number, logs: LogSource, epoch: () => number): LogSource {
   const assertServed = (number: number) => {
     const oldest = base();
     if (number < oldest) throw new BlockPrunedError({ number, base: oldest });
@@ -35,5 +37,6 @@ export function logsFrom(base: () => number, logs: LogSource): LogSource {
       assertServed(number);
       return logs.logsOf(number);
     },
+    epoch,
   };
 }

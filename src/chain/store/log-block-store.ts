@@ -163,7 +163,11 @@ export class LogBlockStore implements BlockStore {
 
   /** The logs of all blocks up to the head. */
   get logs(): LogSource {
-    return logsFrom(() => this.#base ?? 0, this.#index.logs);
+    return logsFrom(
+      () => this.#base ?? 0,
+      this.#index.logs,
+      () => this.#epoch,
+    );
   }
 
   /** Nodes of an old state are made when they are asked for; those after the last checkpoint all at once, in a second at most. */

@@ -201,8 +201,13 @@ describe("StoreFollower", () => {
     });
     follower.catchUp();
     assert.equal(follower.numberOf(last), 4);
+    const epochs = () => [store.logs.epoch?.(), follower.logs.epoch?.()];
+    const [epoch] = epochs();
+    assert.deepEqual(epochs(), [epoch, epoch]);
     store.rollbackTo(2);
     assert.equal(isReadStale, true);
+    assert.deepEqual(epochs(), [store.epoch, store.epoch]);
+    assert.notEqual(store.epoch, epoch);
     follower.catchUp();
     assert.deepEqual([pauses, follower.head(), follower.numberOf(last)], [0, 2, undefined]);
     const position = published.read();

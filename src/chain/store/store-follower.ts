@@ -221,6 +221,10 @@ export class StoreFollower implements ReadableBlockStore {
         if (logs === undefined) this.#assertServed(number);
         return logs;
       },
+      epoch: () => {
+        if (this.isStale()) this.catchUp();
+        return this.epoch;
+      },
     };
   }
 

@@ -292,7 +292,8 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
       const runner = PREFETCHED.has(name) ? runPrefetched : runnerOf(name);
       if (runner === undefined) return [name, method];
-      return [name, { ...method, run: (...args) => runner(method, args) }];
+      // What the remote chain answers may hold any letters.
+      return [name, { ...method, isAscii: false, run: (...args) => runner(method, args) }];
     }),
   );
 }

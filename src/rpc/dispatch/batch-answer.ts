@@ -2,7 +2,12 @@ import type { JsonPart } from "../params/codec.ts";
 import type { MemoryBudget, MemoryShare } from "../server/memory-budget.ts";
 
 /** The answer to one call, and how much of it counts against the batch limit. */
-export type Answer = { readonly parts: readonly JsonPart[]; readonly size: number };
+export type Answer = {
+  readonly parts: readonly JsonPart[];
+  readonly size: number;
+  /** Of all parts, where it is known. */
+  readonly byteLength: number | undefined;
+};
 
 /** Smaller additions are not charged at once: most batches never hold as much. */
 const CHARGE_BYTES = 64 << 10;

@@ -94,6 +94,19 @@ test("ids come back byte for byte, whatever JSON.parse would make of them", asyn
   }
 });
 
+test("the length of an answer in bytes is known for a result of ASCII, under any id", async () => {
+  const length = fc.nat({ max: 3000 });
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary", maxLength: 40 }), length, async (id, letters) => {
+      const body = JSON.stringify(call(id, "test_ascii", `0x${letters.toString(16)}`));
+      const done = await reply(body);
+      const bytes = Buffer.concat(done!.parts.map((part) => Buffer.from(part)));
+      assert.equal(done!.byteLength, bytes.length);
+      assert.equal(JSON.parse(bytes.toString()).result.length, letters);
+    }),
+  );
+});
+
 test("ids of a batch come back byte for byte", async () => {
   const one = (id: string) => `{"jsonrpc":"2.0","method":"test_echo","params":["a,]}"],"id":${id}}`;
   assert.equal(

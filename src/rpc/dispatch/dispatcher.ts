@@ -28,6 +28,8 @@ import { SharedSlices } from "./shared-slices.ts";
 /** What goes back for one body: JSON text in pieces, to be written one after the other. */
 export type Reply = {
   readonly parts: readonly JsonPart[];
+  /** Of all parts, where it is known: it takes long to find for a long string. */
+  readonly byteLength: number | undefined;
   /** The body was no JSON: nothing after it in a stream can be read. */
   readonly isParseError: boolean;
   /** One single call that lacked the credential: HTTP 401. */
@@ -107,8 +109,8 @@ export function createDispatcher<Modules>(
       observer.rejected(context.transport, isParseError ? "parse" : "json");
       // geth names the fault on connections, not over HTTP.
       const text = context.transport === "http" ? undefined : jsonSyntaxError(body);
-      const { parts } = errorAnswer("null", isParseError ? new ParseError(text) : error);
-      return { parts, isParseError, isUnauthorized: false };
+      const answer = errorAnswer("null", isParseError ? new ParseError(text) : error);
+      return { ...answer, isParseError, isUnauthorized: false };
     }
     if (Array.isArray(value)) return dispatchBatch(value, ids, context);
     return dispatchSingle(read(value, ids[0], context), context);
@@ -132,7 +134,8 @@ export function createDispatcher<Modules>(
   ): Reply | undefined {
     if (answer === undefined) return undefined;
     const isUnauthorized = message.kind === "call" && lacksCredential(message.method, context);
-    return { parts: answer.parts, isParseError: false, isUnauthorized };
+    const { parts, byteLength } = answer;
+    return { parts, byteLength, isParseError: false, isUnauthorized };
   }
 
   async function dispatchBatch(
@@ -200,10 +203,11 @@ export function createDispatcher<Modules>(
       return errorAnswer(message.id, new InvalidRequestError());
     }
     try {
-      const result = runMethod(available(message.method, context), message.params, context);
-      if (!(result instanceof Promise)) return succeeded(message, startMs, result);
+      const method = available(message.method, context);
+      const result = runMethod(method, message.params, context);
+      if (!(result instanceof Promise)) return succeeded(message, method, startMs, result);
       return withTimeout(result, timeoutMs, context).then(
-        (done) => succeeded(message, startMs, done),
+        (done) => succeeded(message, method, startMs, done),
         (error) => failed(message, startMs, error),
       );
     } catch (error) {
@@ -211,9 +215,14 @@ export function createDispatcher<Modules>(
     }
   }
 
-  function succeeded(message: Runnable, startMs: number, result: JsonText): Answer | undefined {
+  function succeeded(
+    message: Runnable,
+    { isAscii }: Method<Modules>,
+    startMs: number,
+    result: JsonText,
+  ): Answer | undefined {
     observer.callEnded(message.method, 0, performance.now() - startMs);
-    return message.kind === "call" ? resultAnswer(message.id, result) : undefined;
+    return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
   }
 
   function failed(message: Runnable, startMs: number, error: unknown): Answer | undefined {
@@ -290,26 +299,31 @@ function rejectedBatch(messages: readonly Message[], error: Error): Reply {
 }
 
 function plainReply(parts: readonly JsonPart[]): Reply {
-  return { parts, isParseError: false, isUnauthorized: false };
+  return { parts, byteLength: undefined, isParseError: false, isUnauthorized: false };
 }
 
-function resultAnswer(id: string, result: JsonText): Answer {
+/** @param isAscii whether a result that is a string has as many bytes as letters */
+function resultAnswer(id: string, result: JsonText, isAscii: boolean): Answer {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`;
   if (typeof result === "string") {
-    return { parts: [`${head}${result}}`], size: result.length };
+    const size = result.length;
+    const byteLength = isAscii ? Buffer.byteLength(head) + size + 1 : undefined;
+    return { parts: [`${head}${result}}`], size, byteLength };
   }
   const pieces = result instanceof Uint8Array ? [result] : result;
   const size = pieces.reduce((sum, { length }) => sum + length, 0);
   if (size <= TEXT_BYTES_MAX) {
-    return { parts: [`${head}${Buffer.concat(pieces).toString()}}`], size };
+    const text = Buffer.concat(pieces).toString();
+    return { parts: [`${head}${text}}`], size, byteLength: undefined };
   }
-  return { parts: [head, ...pieces, "}"], size };
+  return { parts: [head, ...pieces, "}"], size, byteLength: undefined };
 }
 
 /** The answer with an error object. */
 export function errorAnswer(id: string, error: unknown): Answer {
   const text = JSON.stringify(toErrorObject(error));
-  return { parts: [`{"jsonrpc":"2.0","id":${id},"error":${text}}`], size: text.length };
+  const parts = [`{"jsonrpc":"2.0","id":${id},"error":${text}}`];
+  return { parts, size: text.length, byteLength: undefined };
 }
 
 function withTimeout(

@@ -48,6 +48,8 @@ export type Method<Modules> = {
   /** In wire order. */
   readonly params: readonly ParamInfo[];
   readonly resultSchema: JsonSchema;
+  /** A result that is a string has as many bytes as letters. */
+  readonly isAscii: boolean;
   readonly isPrivate: boolean;
   readonly needsConnection: boolean;
   readonly isHeavy: boolean;
@@ -93,6 +95,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
       schema,
     })),
     resultSchema: spec.result.schema ?? {},
+    isAscii: spec.result.isAscii === true,
     isPrivate: spec.private === true,
     needsConnection: spec.needsConnection === true,
     isHeavy: spec.heavy === true,

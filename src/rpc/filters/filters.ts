@@ -3,7 +3,7 @@ import type { Connection } from "../dispatch/context.ts";
 import { FilterKindError, FilterNotFoundError, TooManyError } from "../dispatch/errors.ts";
 import { LogListWriter } from "../json/log-list.ts";
 import { transactionText } from "../json/transaction-json.ts";
-import { plainListText } from "../json/write.ts";
+import { joinedJson, plainListText } from "../json/write.ts";
 import type { JsonText } from "../params/codec.ts";
 import { type BlockRange, type LogCriteria, resolveFutureRange } from "../params/log-criteria.ts";
 import type { ChainView, FoundLogs, LogLimits } from "../ports/chain-view.ts";
@@ -330,11 +330,16 @@ function termsOf(kind: Kind): number {
   return topics.reduce((sum, { length }) => sum + length, addresses.length);
 }
 
+/** A list's text without its opening bracket. */
+function withoutBracket(list: JsonText): JsonText {
+  if (typeof list === "string") return list.slice(1);
+  const [first, ...rest] = list instanceof Uint8Array ? [list] : list;
+  return [first!.subarray(1), ...rest];
+}
+
 /** One list of the removed logs and those found. */
 function joined(removed: LogListWriter, found: FoundLogs): JsonText {
   if (removed.count === 0) return found.json;
   if (found.count === 0) return removed.finish();
-  const [first, ...rest] = found.json;
-  // Without its opening bracket.
-  return [...removed.finishOpen(), first!.subarray(1), ...rest];
+  return joinedJson(removed.finishOpen(), withoutBracket(found.json));
 }

@@ -8,6 +8,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Log } from "../../types/receipt.ts";
+import { jsonString } from "../params/codec.ts";
 import { LogListWriter } from "./log-list.ts";
 import { LogTextCache } from "./log-text-cache.ts";
 
@@ -82,7 +83,7 @@ test("LogListWriter writes what JSON.stringify writes, and forgets a block as if
         assert.equal(writer.count, expected.length);
       }
       const { length } = writer;
-      const json = Buffer.concat(writer.finish());
+      const json = Buffer.from(jsonString(writer.finish()));
       assert.equal(json.length, length + 1);
       assert.ok(json.equals(Buffer.from(JSON.stringify(expected))));
     }),
@@ -102,7 +103,7 @@ function searched(
   const texts = cache?.of(logs);
   const count =
     texts === undefined ? writer.addMatching(logs, filter) : writer.addKnown(texts, filter);
-  return { json: Buffer.concat(writer.finish()).toString(), count, isKnown: texts !== undefined };
+  return { json: jsonString(writer.finish()), count, isKnown: texts !== undefined };
 }
 
 test("with a cache of their texts the same logs are written, whatever is searched and rolled back, within its bytes", () => {

@@ -32,7 +32,12 @@ export type ParamCodec<T> = {
 };
 
 /** Writes one JSON value of an answer. */
-export type ResultCodec<T> = { readonly schema?: JsonSchema; encode(value: T): JsonText };
+export type ResultCodec<T> = {
+  readonly schema?: JsonSchema;
+  /** Writes ASCII alone: the bytes of a long text need not be counted. */
+  readonly isAscii?: true;
+  encode(value: T): JsonText;
+};
 
 export type Codec<T> = ParamCodec<T> & ResultCodec<T>;
 
@@ -181,6 +186,9 @@ export const json: Codec<unknown> = {
 
 /** A result whose JSON the handler has written already. */
 export const rawJson: ResultCodec<JsonText> = { encode: (text) => text };
+
+/** As `rawJson`, of ASCII alone. */
+export const rawAsciiJson: ResultCodec<JsonText> = { isAscii: true, ...rawJson };
 
 /** `value` or JSON null. */
 export function nullable<T>(codec: ResultCodec<T>): ResultCodec<T | null> {

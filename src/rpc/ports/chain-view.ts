@@ -13,6 +13,7 @@ import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { BlockSelector } from "../params/block-selector.ts";
+import type { JsonText } from "../params/codec.ts";
 import type { CancelToken } from "./cancel-token.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
@@ -142,8 +143,8 @@ export type LogLimits = {
 };
 
 export type FoundLogs = {
-  /** a list of log objects, in pieces */
-  readonly json: readonly Uint8Array[];
+  /** a list of log objects */
+  readonly json: JsonText;
   readonly count: number;
   /** First block that was not searched; after the range when all of it was. */
   readonly end: number;

@@ -68,6 +68,7 @@ const SHAPES: Readonly<Record<string, string>> = {
   "empty body": plain(""),
   batch: plain(batch),
   bytes: plain(rpc("test_big", "0x3e8")),
+  "ASCII of known length": plain(rpc("test_ascii", "0x3e8").replace('"id":1', '"id":"größer"')),
   slow: plain(rpc("test_wait")),
   "private method": plain(rpc("test_private")),
   "usual headers": plain(

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { type Caller, RequestContext } from "../dispatch/context.ts";
 import type { Dispatcher, Reply } from "../dispatch/dispatcher.ts";
 import type { SharedSlices } from "../dispatch/shared-slices.ts";
-import type { JsonPart } from "../params/codec.ts";
 import type { HttpConnection } from "./http-connection.ts";
+import { replyBytes } from "./http-request.ts";
 import type { RpcLimits } from "./limits.ts";
 import { PlainCallReader } from "./plain-call.ts";
 
@@ -269,7 +269,7 @@ class FastConnection {
   #write(reply: Reply | undefined, context: RequestContext): void {
     const socket = this.#socket;
     if (!socket.writable) return;
-    writeReply(socket, reply?.parts ?? [], (length) => this.#writing.writeHead(reply, length));
+    writeReply(socket, reply, this.#writing.writeHead);
     if (socket.writableNeedDrain && socket.writableLength > 0) this.#drain();
     context.replied();
   }
@@ -307,24 +307,18 @@ class FastConnection {
 }
 
 /** Writes head and parts in one system call. */
-function writeReply(
-  socket: Socket,
-  parts: readonly JsonPart[],
-  headOf: (length: number) => string,
-): void {
+function writeReply(socket: Socket, reply: Reply | undefined, writeHead: HeadWriter): void {
+  const parts = reply?.parts ?? [];
+  const length = replyBytes(reply);
+  const head = writeHead(reply, length);
   const [first = ""] = parts;
   if (parts.length <= 1 && typeof first === "string") {
-    const length = Buffer.byteLength(first);
     // Text of one byte a character is copied as it is.
-    socket.write(headOf(length) + first, length === first.length ? "latin1" : "utf8");
+    socket.write(head + first, length === first.length ? "latin1" : "utf8");
     return;
   }
-  let length = 0;
-  for (const part of parts) {
-    length += typeof part === "string" ? Buffer.byteLength(part) : part.length;
-  }
   socket.cork();
-  socket.write(headOf(length), "latin1");
+  socket.write(head, "latin1");
   for (const part of parts) socket.write(part);
   socket.uncork();
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AccessPolicy, RequestContext } from "../dispatch/context.ts";
 import type { Reply } from "../dispatch/dispatcher.ts";
 import type { RpcObserver } from "../dispatch/observer.ts";
-import type { JsonPart } from "../params/codec.ts";
 import {
   authenticateRequest,
   CHALLENGE,
@@ -250,11 +249,9 @@ function sendReply(
 ): void {
   if (response.destroyed || response.headersSent) return;
   const parts = reply?.parts ?? [];
-  let length = 0;
-  for (const part of parts) length += byteLength(part);
   response.writeHead(reply?.isUnauthorized ? 401 : 200, {
     ...replyHeaders(reply),
-    "content-length": length,
+    "content-length": replyBytes(reply),
   });
   if (parts.length <= 1) response.end(parts[0]);
   else {
@@ -269,6 +266,17 @@ function sendReply(
 
 export function replyHeaders(reply: Reply | undefined): HeaderFields {
   return { ...(reply?.isUnauthorized && CHALLENGE), "content-type": "application/json" };
+}
+
+/** The length of an answer's body. */
+export function replyBytes(reply: Reply | undefined): number {
+  if (reply === undefined) return 0;
+  if (reply.byteLength !== undefined) return reply.byteLength;
+  let length = 0;
+  for (const part of reply.parts) {
+    length += typeof part === "string" ? Buffer.byteLength(part) : part.length;
+  }
+  return length;
 }
 
 /** Charges what the client has not read yet, and closes the connection when it does not read in time. */
@@ -288,8 +296,4 @@ function watchUnsent(
     output.set(0);
   });
   output.set(response.writableLength);
-}
-
-function byteLength(part: JsonPart): number {
-  return typeof part === "string" ? Buffer.byteLength(part) : part.length;
 }

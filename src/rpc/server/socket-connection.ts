@@ -102,7 +102,7 @@ export abstract class SocketConnection implements Connection {
     return new Promise((resolve) => {
       if (this.#isClosed || !this.isOpen()) return;
       this.#deliveringBytes += bytes;
-      this.#send({ parts, isParseError: false, isUnauthorized: false }, () => {
+      this.#send({ parts, byteLength: bytes, isParseError: false, isUnauthorized: false }, () => {
         this.#deliveringBytes -= bytes;
         resolve();
       });

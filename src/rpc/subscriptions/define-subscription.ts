@@ -112,6 +112,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
         { name: "options", isRequired: false, schema: {} },
       ],
       resultSchema: string.schema ?? {},
+      isAscii: false,
       isPrivate: false,
       needsConnection: true,
       isHeavy: false,

@@ -2,7 +2,7 @@ import { InvariantError } from "../../errors.ts";
 import { ZERO_ADDRESS } from "../../primitives/address.ts";
 import { InvalidRequestError } from "../dispatch/errors.ts";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
-import { json, quantity, rawJson, string } from "../params/codec.ts";
+import { json, quantity, rawAsciiJson, rawJson, string } from "../params/codec.ts";
 import type { NodeInfo } from "../ports/node.ts";
 
 /** Methods for tests of the dispatcher and of transports. */
@@ -24,6 +24,12 @@ export const TEST_METHODS = [
     params: { length: quantity },
     result: rawJson,
     handle: ({ length }) => Buffer.from(`"${"x".repeat(Number(length))}"`),
+  }),
+  defineMethod({
+    name: "test_ascii",
+    params: { length: quantity },
+    result: rawAsciiJson,
+    handle: ({ length }) => `"${"x".repeat(Number(length))}"`,
   }),
   defineMethod({
     name: "test_crash",

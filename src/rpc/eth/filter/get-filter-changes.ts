@@ -1,5 +1,5 @@
 import { defineMethod } from "../../dispatch/method.ts";
-import { rawJson } from "../../params/codec.ts";
+import { rawAsciiJson } from "../../params/codec.ts";
 import type { Sessions } from "../../ports/rpc-ports.ts";
 import { filterId } from "./filter-id.ts";
 
@@ -7,7 +7,7 @@ import { filterId } from "./filter-id.ts";
 export const getFilterChanges = defineMethod({
   name: "eth_getFilterChanges",
   params: { id: filterId },
-  result: rawJson,
+  result: rawAsciiJson,
   handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
     sessions.filters.changes(id),
 });

@@ -1,5 +1,5 @@
 import { defineMethod } from "../../dispatch/method.ts";
-import { rawJson } from "../../params/codec.ts";
+import { rawAsciiJson } from "../../params/codec.ts";
 import type { Sessions } from "../../ports/rpc-ports.ts";
 import { filterId } from "./filter-id.ts";
 import { type LogModules, searchLogs } from "./get-logs.ts";
@@ -12,7 +12,7 @@ import { type LogModules, searchLogs } from "./get-logs.ts";
 export const getFilterLogs = defineMethod({
   name: "eth_getFilterLogs",
   params: { id: filterId },
-  result: rawJson,
+  result: rawAsciiJson,
   heavy: true,
   handle: ({ id }, modules: LogModules & { sessions: Pick<Sessions, "filters"> }, context) =>
     searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),

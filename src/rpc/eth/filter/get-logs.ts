@@ -1,7 +1,7 @@
 import { LogLimitError, UnknownBlockError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { byHash } from "../../params/block-selector.ts";
-import { type JsonText, rawJson } from "../../params/codec.ts";
+import { type JsonText, rawAsciiJson } from "../../params/codec.ts";
 import {
   assertTermCount,
   type BlockRange,
@@ -30,7 +30,7 @@ export type LogModules = {
 export const getLogs = defineMethod({
   name: "eth_getLogs",
   params: { criteria: logCriteria },
-  result: rawJson,
+  result: rawAsciiJson,
   heavy: true,
   handle({ criteria }, modules: LogModules, context) {
     assertTermCount(criteria, modules.settings.logLimits.termsMax);

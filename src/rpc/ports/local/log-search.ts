@@ -17,7 +17,7 @@ const STEPS = 16;
 const LOGS_PER_WORK = 64;
 
 /**
- * The logs of `range` that `filter` matches, in order. It ends early, between two blocks, where a limit
+ * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early, between two blocks, where a limit
  * is passed; the first block is always searched whole, so that a caller can go on from `end`.
  *
  * @param texts of logs that were written lately
@@ -32,7 +32,10 @@ export function findLogs(
   slices = new SharedSlices(),
   texts?: LogTextCache,
 ): MaybePromise<FoundLogs> {
-  const search = new LogSearch(source, filter, range, limits, texts);
+  const search = new RepeatedSearch(
+    source,
+    () => new LogSearch(source, filter, range, limits, texts),
+  );
   const turn = slices.enter();
   return (
     (turn === undefined ? search.run(slices) : undefined) ?? finish(search, slices, turn, cancel)
@@ -40,7 +43,7 @@ export function findLogs(
 }
 
 async function finish(
-  search: LogSearch,
+  search: RepeatedSearch,
   slices: SharedSlices,
   turn: Promise<void> | undefined,
   cancel: Pick<CancelToken, "isAborted"> | undefined,
@@ -51,6 +54,41 @@ async function finish(
     const found = search.run(slices);
     if (found !== undefined) return found;
     await slices.next();
+  }
+}
+
+/** Begins again whenever the chain was rolled back: what was found may be gone. */
+class RepeatedSearch {
+  readonly #source: LogSource;
+  readonly #begin: () => LogSearch;
+  #search: LogSearch;
+  #epoch: number | undefined;
+
+  constructor(source: LogSource, begin: () => LogSearch) {
+    this.#source = source;
+    this.#begin = begin;
+    this.#search = begin();
+    this.#epoch = source.epoch?.();
+  }
+
+  /** As `LogSearch`. */
+  run(slices: SharedSlices): FoundLogs | undefined {
+    for (;;) {
+      try {
+        const found = this.#search.run(slices);
+        if (!this.#isOvertaken()) return found;
+      } catch (error) {
+        if (!this.#isOvertaken()) throw error;
+      }
+      this.#search = this.#begin();
+    }
+  }
+
+  #isOvertaken(): boolean {
+    const epoch = this.#source.epoch?.();
+    const isOvertaken = epoch !== this.#epoch;
+    this.#epoch = epoch;
+    return isOvertaken;
   }
 }
 

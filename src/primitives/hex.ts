@@ -62,6 +62,15 @@ function shortHexToBytes(text: string): Uint8Array {
   return bytes;
 }
 
+/** Writes the bytes of `text`, which is well-formed, to `out` from `offset` on; returns where they end. */
+export function writeHex(text: Hex, out: Uint8Array, offset: number): number {
+  let to = offset;
+  for (let at = 2; at < text.length; at += 2) {
+    out[to++] = (DIGITS[text.charCodeAt(at)]! << 4) | DIGITS[text.charCodeAt(at + 1)]!;
+  }
+  return to;
+}
+
 /** True when `text` is DATA: `0x` and an even number of hex digits. */
 export function isData(text: string): text is Hex {
   return DATA_PATTERN.test(text);

@@ -31,7 +31,7 @@ const DEPTH_MAX = 64;
 /** RLP of `item`. */
 export function encodeRlp(item: RlpItem): Uint8Array {
   const bytes = new Uint8Array(encodedLength(item));
-  write(item, bytes, 0);
+  writeRlp(item, bytes, 0);
   return bytes;
 }
 
@@ -40,7 +40,7 @@ export function encodeTypedRlp(type: number, item: RlpItem): Uint8Array {
   if (type === 0) return encodeRlp(item);
   const bytes = new Uint8Array(1 + encodedLength(item));
   bytes[0] = type;
-  write(item, bytes, 1);
+  writeRlp(item, bytes, 1);
   return bytes;
 }
 
@@ -158,7 +158,8 @@ function lengthOfLength(length: number): number {
           : 5;
 }
 
-function write(item: RlpItem, out: Uint8Array, offset: number): number {
+/** Writes the RLP of `item` to `out` from `offset` on; returns where it ends. */
+export function writeRlp(item: RlpItem, out: Uint8Array, offset: number): number {
   if (item instanceof Uint8Array) {
     if (item.length === 1 && item[0]! < 0x80) {
       out[offset] = item[0]!;
@@ -169,7 +170,7 @@ function write(item: RlpItem, out: Uint8Array, offset: number): number {
     return start + item.length;
   }
   let at = writePrefix(0xc0, payloadLength(item), out, offset);
-  for (const child of item) at = write(child, out, at);
+  for (const child of item) at = writeRlp(child, out, at);
   return at;
 }
 

@@ -98,8 +98,8 @@ function loadLmdb(): typeof import("lmdb") {
  */
 const FREE_LIST: object = { maxFreeSpaceToLoad: 1_500, maxFreeSpaceToRetain: 8_000 };
 
-/** No row of the index but some codes are longer. */
-const VIEW_LENGTH_MAX = 1_024;
+/** Longest value with a view of its own: two versions of a trie node. Codes and the logs of a block can be longer. */
+const VIEW_LENGTH_MAX = 2_048;
 
 class LmdbKv implements Kv, KvWriter {
   readonly #directory: string;

@@ -1,6 +1,5 @@
-import { bigintToBytes } from "../primitives/bytes.ts";
 import { keccak256 } from "../primitives/keccak.ts";
-import { encodeRlp, rlpListLength, writeRlpListPrefix } from "../primitives/rlp.ts";
+import { rlpListLength, writeRlpListPrefix } from "../primitives/rlp.ts";
 import { nibbleAt, nibblesOf } from "./nibbles.ts";
 import { HASH_LENGTH } from "./node.ts";
 import { encodeLeaf, encodeShortNode, leafLength, writeLeaf } from "./node-encoder.ts";
@@ -42,7 +41,7 @@ export class IndexTrie {
     const order = ascendingIndices(values.length);
     this.#nodes = nodes;
     this.#first = nodes.count;
-    this.#keys = order.map((index) => encodeRlp(bigintToBytes(BigInt(index))));
+    this.#keys = order.map(indexKey);
     this.#values = order.map((index) => values[index]!);
   }
 
@@ -157,4 +156,17 @@ function ascendingIndices(count: number): readonly number[] {
   if (count > 0) order.push(0);
   for (let index = SINGLE_BYTE_END; index < count; index++) order.push(index);
   return order;
+}
+
+/** RLP of `index`. */
+function indexKey(index: number): Uint8Array {
+  let length = 0;
+  for (let rest = index; rest > 0; rest = Math.floor(rest / 256)) length++;
+  const isOneByte = index > 0 && index < SINGLE_BYTE_END;
+  const key = new Uint8Array(isOneByte ? 1 : 1 + length);
+  if (!isOneByte) key[0] = EMPTY_ITEM + length;
+  for (let rest = index, at = key.length - 1; rest > 0; rest = Math.floor(rest / 256)) {
+    key[at--] = rest;
+  }
+  return key;
 }

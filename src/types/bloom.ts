@@ -1,6 +1,6 @@
-import { addressToBytes } from "../primitives/address.ts";
-import { hashToBytes } from "../primitives/hash.ts";
-import { keccak256 } from "../primitives/keccak.ts";
+import type { Address } from "../primitives/address.ts";
+import type { Hash } from "../primitives/hash.ts";
+import { keccak256, keccak256OfHex } from "../primitives/keccak.ts";
 import type { Log } from "./receipt.ts";
 
 /** Bytes of a logs bloom: 2048 bits. */
@@ -9,32 +9,53 @@ export const BLOOM_LENGTH = 256;
 /** The bloom of no logs; shared, never written to. */
 export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_LENGTH);
 
-/** The bloom of `logs` (Yellow Paper 4.4.1): three bits for each address and topic. */
-export function logsBloom(logs: readonly Log[]): Uint8Array {
-  if (logs.length === 0) return EMPTY_BLOOM;
-  const bloom = new Uint8Array(BLOOM_LENGTH);
-  for (const { address, topics } of logs) {
-    addToBloom(bloom, addressToBytes(address));
-    for (const topic of topics) addToBloom(bloom, hashToBytes(topic));
+/** Most addresses and topics whose bits are stored for one block: 400 KB. */
+const KNOWN_MAX = 4_096;
+
+/**
+ * The blooms of the receipts of one block (Yellow Paper 4.4.1): three bits for each address and topic. Its logs name the same contracts,
+ * events and accounts many times, and each is hashed once.
+ */
+export class ReceiptBlooms {
+  readonly #bits = new Map<Address | Hash, number>();
+
+  of(logs: readonly Log[]): Uint8Array {
+    if (logs.length === 0) return EMPTY_BLOOM;
+    const bloom = new Uint8Array(BLOOM_LENGTH);
+    for (const { address, topics } of logs) {
+      setBits(bloom, this.#bitsOf(address));
+      for (const topic of topics) setBits(bloom, this.#bitsOf(topic));
+    }
+    return bloom;
   }
-  return bloom;
+
+  #bitsOf(value: Address | Hash): number {
+    let bits = this.#bits.get(value);
+    if (bits === undefined) {
+      bits = bitsOf(keccak256OfHex(value));
+      if (this.#bits.size < KNOWN_MAX) this.#bits.set(value, bits);
+    }
+    return bits;
+  }
+}
+
+/** The bloom of the logs of one receipt. */
+export function logsBloom(logs: readonly Log[]): Uint8Array {
+  return new ReceiptBlooms().of(logs);
 }
 
 /** Sets the three bits of `value` in `bloom`. */
 export function addToBloom(bloom: Uint8Array, value: Uint8Array): void {
-  const hash = keccak256(value);
-  for (let pair = 0; pair < 6; pair += 2) {
-    const bit = bitOf(hash, pair);
-    bloom[BLOOM_LENGTH - 1 - (bit >> 3)]! |= 1 << (bit & 7);
-  }
+  setBits(bloom, bitsOf(keccak256(value)));
 }
 
 /** False: `value` is surely not among what went into `bloom`. */
 export function bloomMayContain(bloom: Uint8Array, value: Uint8Array): boolean {
-  const hash = keccak256(value);
-  for (let pair = 0; pair < 6; pair += 2) {
-    const bit = bitOf(hash, pair);
+  let bits = bitsOf(keccak256(value));
+  for (let left = BITS; left > 0; left--) {
+    const bit = bits % BIT_END;
     if ((bloom[BLOOM_LENGTH - 1 - (bit >> 3)]! & (1 << (bit & 7))) === 0) return false;
+    bits = Math.floor(bits / BIT_END);
   }
   return true;
 }
@@ -44,7 +65,24 @@ export function mergeBloom(bloom: Uint8Array, other: Uint8Array): void {
   for (let i = 0; i < BLOOM_LENGTH; i++) bloom[i]! |= other[i]!;
 }
 
-/** The low 11 bits of the big-endian pair of bytes at `offset`. */
-function bitOf(hash: Uint8Array, offset: number): number {
-  return ((hash[offset]! << 8) | hash[offset + 1]!) & 0x7ff;
+const BITS = 3;
+/** Above the number of every bit. */
+const BIT_END = BLOOM_LENGTH * 8;
+
+/** The numbers of the three bits of what has `hash`, in one: the low 11 bits of its first three big-endian pairs of bytes. */
+function bitsOf(hash: Uint8Array): number {
+  let bits = 0;
+  for (let pair = (BITS - 1) * 2; pair >= 0; pair -= 2) {
+    bits = bits * BIT_END + (((hash[pair]! << 8) | hash[pair + 1]!) & (BIT_END - 1));
+  }
+  return bits;
+}
+
+function setBits(bloom: Uint8Array, bits: number): void {
+  let rest = bits;
+  for (let left = BITS; left > 0; left--) {
+    const bit = rest % BIT_END;
+    bloom[BLOOM_LENGTH - 1 - (bit >> 3)]! |= 1 << (bit & 7);
+    rest = Math.floor(rest / BIT_END);
+  }
 }

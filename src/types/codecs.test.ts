@@ -9,7 +9,14 @@ import { bytesToHex, hexToBytes } from "../primitives/hex.ts";
 import { keccak256Hash } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
 import { blockSize, decodeBlock, encodeBlock } from "./block-codec.ts";
-import { addToBloom, BLOOM_LENGTH, bloomMayContain, logsBloom, mergeBloom } from "./bloom.ts";
+import {
+  addToBloom,
+  BLOOM_LENGTH,
+  bloomMayContain,
+  logsBloom,
+  mergeBloom,
+  ReceiptBlooms,
+} from "./bloom.ts";
 import { EMPTY_TRIE_ROOT, EMPTY_UNCLES_HASH } from "./constants.ts";
 import { decodeHeader, encodeHeader, headerHash } from "./header-codec.ts";
 import { encodeReceipt } from "./receipt-codec.ts";
@@ -91,6 +98,18 @@ test("damaged encodings give the same bytes back or a typed error", () => {
       }
     }),
     { numRuns: 300 },
+  );
+});
+
+test("the blooms of a block's receipts are those of each alone", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(logs, { maxLength: 4 }), { maxLength: 6 }), (receipts) => {
+      const blooms = new ReceiptBlooms();
+      for (const list of [...receipts, ...receipts]) {
+        assert.deepEqual(blooms.of(list), logsBloom(list));
+      }
+    }),
+    { numRuns: 30 },
   );
 });
 

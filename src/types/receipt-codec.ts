@@ -1,11 +1,14 @@
 import { addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashToBytes } from "../primitives/hash.ts";
+import { writeHex } from "../primitives/hex.ts";
 import {
+  encodedLength,
   encodeRlp,
   encodeTypedRlp,
   type RlpItem,
   rlpListLength,
+  writeRlp,
   writeRlpListPrefix,
 } from "../primitives/rlp.ts";
 import { EMPTY_BLOOM } from "./bloom.ts";
@@ -22,8 +25,8 @@ type ConsensusReceipt = Pick<
  * without the type byte for type 0. The value under its index in the receipts trie.
  */
 export function encodeReceipt(receipt: ConsensusReceipt): Uint8Array {
-  if (receipt.logs.length === 0 && receipt.postState === undefined) {
-    return encodePlainReceipt(receipt);
+  if (receipt.postState === undefined) {
+    return receipt.logs.length === 0 ? encodePlainReceipt(receipt) : encodeWithLogs(receipt);
   }
   return encodeTypedRlp(receipt.type, [
     outcomeBytes(receipt),
@@ -48,6 +51,50 @@ function encodePlainReceipt({ type, status, cumulativeGasUsed }: ConsensusReceip
   bytes.set(gasUsed, start + 1);
   bytes.set(NO_LOGS, start + 1 + gasUsed.length);
   return bytes;
+}
+
+/** As `encodeReceipt`, of a receipt with a status and logs, which are written where they stay. */
+function encodeWithLogs({
+  type,
+  status,
+  cumulativeGasUsed,
+  logsBloom,
+  logs,
+}: ConsensusReceipt): Uint8Array {
+  const gasUsed = encodeRlp(bigintToBytes(cumulativeGasUsed));
+  let logsPayload = 0;
+  for (const log of logs) logsPayload += rlpListLength(logPayloadLength(log));
+  const payload = 1 + gasUsed.length + encodedLength(logsBloom) + rlpListLength(logsPayload);
+  const typeLength = type === 0 ? 0 : 1;
+  const bytes = new Uint8Array(typeLength + rlpListLength(payload));
+  bytes[0] = type;
+  let at = writeRlpListPrefix(payload, bytes, typeLength);
+  bytes[at++] = status === 1 ? 0x01 : 0x80;
+  bytes.set(gasUsed, at);
+  at = writeRlp(logsBloom, bytes, at + gasUsed.length);
+  at = writeRlpListPrefix(logsPayload, bytes, at);
+  for (const log of logs) at = writeLog(log, bytes, at);
+  return bytes;
+}
+
+/** RLP of an address and of a topic. */
+const [ADDRESS_LENGTH, TOPIC_LENGTH] = [21, 33];
+
+function logPayloadLength({ topics, data }: Log): number {
+  return ADDRESS_LENGTH + rlpListLength(topics.length * TOPIC_LENGTH) + encodedLength(data);
+}
+
+function writeLog(log: Log, out: Uint8Array, offset: number): number {
+  const { address, topics, data } = log;
+  let at = writeRlpListPrefix(logPayloadLength(log), out, offset);
+  out[at] = 0x80 + ADDRESS_LENGTH - 1;
+  at = writeHex(address, out, at + 1);
+  at = writeRlpListPrefix(topics.length * TOPIC_LENGTH, out, at);
+  for (const topic of topics) {
+    out[at] = 0x80 + TOPIC_LENGTH - 1;
+    at = writeHex(topic, out, at + 1);
+  }
+  return writeRlp(data, out, at);
 }
 
 /** The items of a receipt that geth's append-only files hold, in a list: no bloom and no type, which follow from the rest of the block. */

@@ -149,17 +149,21 @@ test("debug_startGoTrace writes Chrome's trace events", async () => {
 
 test("debug_writeBlockProfile has the stack that held up the event loop", async () => {
   await request("debug_setBlockProfileRate", 50_000_000);
-  holdUpTheEventLoop(200);
-  await request("debug_writeBlockProfile", "block.cpuprofile");
+  // On a busy machine V8's sampler gets few turns, and may have none in a stall.
+  let isRecorded = false;
+  for (let attempt = 0; attempt < 20 && !isRecorded; attempt++) {
+    holdUpTheEventLoop(200);
+    const file = `block-${attempt}.cpuprofile`;
+    await request("debug_writeBlockProfile", file);
+    const { nodes, timeDeltas } = read<{
+      nodes: { callFrame: { functionName: string } }[];
+      timeDeltas: number[];
+    }>(file);
+    const names = nodes.map(({ callFrame }) => callFrame.functionName);
+    isRecorded = names.includes("holdUpTheEventLoop") && Math.max(...timeDeltas) >= 50_000;
+  }
   await request("debug_setBlockProfileRate", 0);
-  const profile = read<{
-    nodes: { id: number; callFrame: { functionName: string } }[];
-    samples: number[];
-    timeDeltas: number[];
-  }>("block.cpuprofile");
-  const names = profile.nodes.map(({ callFrame }) => callFrame.functionName);
-  assert.ok(names.includes("holdUpTheEventLoop"));
-  assert.ok(Math.max(...profile.timeDeltas) >= 50_000);
+  assert.ok(isRecorded);
 });
 
 test("debug_writeMemProfile writes a heap snapshot", async () => {

@@ -11,7 +11,7 @@ import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { StateTrie, StateTrieUpdate } from "../../state/state-trie.ts";
 import { createWorldState, type WorldState } from "../../state/world-state.ts";
 import type { Withdrawal } from "../../types/block.ts";
-import { BLOOM_LENGTH, mergeBloom } from "../../types/bloom.ts";
+import { BLOOM_LENGTH, mergeBloom, ReceiptBlooms } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
@@ -168,6 +168,7 @@ class OpenBlock implements BlockExecution {
   readonly #receipts: Receipt[] = [];
   readonly #senders: Address[] = [];
   readonly #bloom = new Uint8Array(BLOOM_LENGTH);
+  readonly #blooms = new ReceiptBlooms();
   #prefetch: TriePrefetch | undefined;
 
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
@@ -206,6 +207,7 @@ class OpenBlock implements BlockExecution {
       cumulativeGasUsed: this.#gasUsed(),
       effectiveGasPrice: message.gasPrice,
       blobBaseFee,
+      blooms: this.#blooms,
       stateRoot: this.#stateRoot,
     });
     this.#receipts.push(receipt);

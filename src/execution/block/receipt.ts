@@ -1,6 +1,6 @@
 import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { logsBloom } from "../../types/bloom.ts";
+import type { ReceiptBlooms } from "../../types/bloom.ts";
 import type { Receipt } from "../../types/receipt.ts";
 import { blobGasOf } from "../../types/transaction/fees.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
@@ -14,6 +14,7 @@ export type ReceiptContext = {
   /** Price the sender paid. */
   readonly effectiveGasPrice: bigint;
   readonly blobBaseFee: bigint;
+  readonly blooms: ReceiptBlooms;
   /** State root after the transaction; called before Byzantium only. */
   stateRoot(): Hash;
 };
@@ -32,7 +33,7 @@ export function receiptOf(
       : { postState: context.stateRoot() }),
     cumulativeGasUsed,
     gasUsed,
-    logsBloom: logsBloom(logs),
+    logsBloom: context.blooms.of(logs),
     logs,
     contractAddress,
     effectiveGasPrice,

@@ -14,7 +14,7 @@ export type SenderRecovery = {
   close(): Promise<void>;
 };
 
-/** Some 100,000 transfers, the most that a block of 8 MiB holds, take 15 s. */
+/** Far more than a task takes on a machine that swaps: it fails only where the thread hangs. */
 const THREAD_LIMITS = { timeoutMs: 120_000, heapMegabytesMax: 256, waitingMax: Infinity };
 
 /** A block of fewer transactions is not worth the message to a thread. */

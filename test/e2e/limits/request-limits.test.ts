@@ -143,7 +143,7 @@ function assertAnswered(name: string, json: unknown): void {
 }
 
 test("requests with bytes changed anywhere are answered, over HTTP and WebSocket alike", {
-  timeout: 30_000,
+  timeout: 120_000,
 }, async () => {
   const target = `0x${"aa".repeat(20)}`;
   const seeds = [

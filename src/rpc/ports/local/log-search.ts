@@ -17,8 +17,8 @@ const STEPS = 16;
 const LOGS_PER_WORK = 64;
 
 /**
- * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early, between two blocks, where a limit
- * is passed; the first block is always searched whole, so that a caller can go on from `end`.
+ * The logs of `range` that `filter` matches, in order, all of one chain: after a rollback the search begins again. It ends early,
+ * between two blocks, where a limit is passed; the first block is always searched whole, so that a caller can go on from `end`.
  *
  * @param texts of logs that were written lately
  * @throws RequestTimeoutError once `cancel` is aborted

@@ -2,6 +2,7 @@ import { invariant } from "../errors.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { ByteReader, varintLength, writeVarint } from "./byte-io.ts";
 import { type Kv, type KvReader, type KvWriter, type MissingRow, prefixRange } from "./kv.ts";
+import { PendingVersions } from "./pending-versions.ts";
 import {
   appendVersions,
   CHUNK_VERSIONS,
@@ -13,7 +14,6 @@ import {
   versionsFrom,
   versionsUpTo,
 } from "./posting-list.ts";
-import { rowOrder } from "./row-order.ts";
 import { NUMBER_MAX, numberKey, tableKey } from "./schema.ts";
 
 const NO_VERSIONS = new Uint8Array(0);
@@ -70,33 +70,30 @@ export type VersionedTableOptions = {
 export class VersionedTable {
   readonly #options: VersionedTableOptions;
   readonly #kv: Kv;
-  /** Versions not yet being merged, by key as latin-1 text. */
-  #recent = new Map<string, PostingList>();
-  /** Versions being merged into rows, a slice at a time; a key leaves when its rows are committed. */
-  #merging = new Map<string, PostingList>();
+  /** Versions not yet being merged. */
+  #recent: PendingVersions;
+  /** Versions being merged into rows, a slice at a time. */
+  #merging: PendingVersions | undefined;
   /** Keys of `#merging` in the order of their rows, once the first is to be merged, and how many are. */
-  #mergeQueue: readonly string[] | undefined;
+  #order: Float64Array | undefined;
   #merged = 0;
-  #recentVersions = 0;
-  /** Keys of `#recent` in the order in which their versions came, and for each block with versions where those begin. */
-  #noted: string[] = [];
-  #notedBlocks: { readonly number: number; readonly start: number }[] = [];
   /** The oldest block whose values can be read; set by the owner before it prunes. 0: nothing is pruned. */
   base = 0;
 
   constructor(options: VersionedTableOptions) {
     this.#options = options;
     this.#kv = options.kv;
+    this.#recent = new PendingVersions(options.keyLength);
   }
 
   /** Versions in memory that no merge has begun with. */
   get recentVersions(): number {
-    return this.#recentVersions;
+    return this.#recent.size;
   }
 
   /** Keys that a merge under way has still to write. */
   get mergingKeys(): number {
-    return this.#merging.size;
+    return (this.#merging?.keyCount ?? 0) - this.#merged;
   }
 
   /** @throws KvMissingRowError */
@@ -148,10 +145,9 @@ export class VersionedTable {
 
   /** The newest change of `key` that is not newer than block `number`. */
   versionAt(key: Uint8Array, number: number, reader: KvReader = this.#kv): Version | undefined {
-    const text = keyText(key);
     return (
-      versionAt(this.#recent.get(text) ?? [], number) ??
-      versionAt(this.#merging.get(text) ?? [], number) ??
+      this.#recent.versionAt(key, number) ??
+      this.#merging?.versionAt(key, number) ??
       this.#storedVersionAt(reader, key, number)
     );
   }
@@ -236,90 +232,57 @@ export class VersionedTable {
   }
 
   #isInMemory(key: Uint8Array): boolean {
-    const text = keyText(key);
-    return this.#recent.has(text) || this.#merging.has(text);
+    return this.#recent.has(key) || this.#merging?.has(key) === true;
   }
 
   /** Notes a version; blocks must come in order. Done once `write` is committed, and again after a restart. */
   remember(number: number, { key, position }: VersionedChange): void {
-    const text = keyText(key);
-    const list = this.#recent.get(text);
-    if (list === undefined) this.#recent.set(text, [number, position]);
-    else list.push(number, position);
-    this.#recentVersions++;
-    if (this.#notedBlocks.at(-1)?.number !== number) {
-      this.#notedBlocks.push({ number, start: this.#noted.length });
-    }
-    this.#noted.push(text);
+    this.#recent.add(key, number, position);
   }
 
   /** Drops what was remembered of blocks after `number`, with which no merge has begun. */
   forgetAfter(number: number): void {
-    for (const text of this.#notedAfter(number)) {
-      const list = this.#recent.get(text)!;
-      list.length -= 2;
-      if (list.length === 0) this.#recent.delete(text);
-      this.#recentVersions--;
-    }
-  }
-
-  /** Takes the keys of blocks after `number` out of `#noted`. */
-  #notedAfter(number: number): readonly string[] {
-    let start = this.#noted.length;
-    for (let last = this.#notedBlocks.at(-1); last !== undefined; last = this.#notedBlocks.at(-1)) {
-      if (last.number <= number) break;
-      start = last.start;
-      this.#notedBlocks.pop();
-    }
-    return this.#noted.splice(start);
+    this.#recent.forgetAfter(number);
   }
 
   /** Drops what was remembered of blocks before `number`: the rows are complete up to there. */
   forgetBefore(number: number): void {
-    const blocks = this.#notedBlocks.filter((block) => block.number >= number);
-    const dropped = blocks[0]?.start ?? this.#noted.length;
-    this.#noted.splice(0, dropped);
-    this.#notedBlocks = blocks.map((block) => ({ ...block, start: block.start - dropped }));
-    for (const [text, list] of this.#recent) {
-      const kept = versionsFrom(list, number);
-      if (kept.length === list.length) continue;
-      this.#recentVersions -= (list.length - kept.length) / 2;
-      if (kept.length === 0) this.#recent.delete(text);
-      else this.#recent.set(text, kept);
-    }
+    this.#recent = this.#recent.from(number);
   }
 
   /** Turns to merging everything remembered so far; the merge before must be through. */
   beginMerge(): void {
-    invariant(this.#merging.size === 0, "one merge must end before the next begins");
-    this.#merging = this.#recent;
-    this.#mergeQueue = undefined;
-    this.#merged = 0;
-    this.#recent = new Map();
-    this.#recentVersions = 0;
-    this.#noted = [];
-    this.#notedBlocks = [];
+    invariant(this.#merging === undefined, "one merge must end before the next begins");
+    const recent = this.#recent;
+    this.#recent = new PendingVersions(this.#options.keyLength, recent);
+    if (recent.size > 0) this.#merging = recent;
   }
 
   /** Merges up to `keysMax` keys in one transaction, or until `isLate` says so; how many. 0: none is left. */
   mergeSome(keysMax: number, isLate: () => boolean = () => false): number {
-    if (this.#merging.size === 0) return 0;
-    this.#mergeQueue ??= inKeyOrder(Array.from(this.#merging.keys()), this.#options.keyLength);
-    const queue = this.#mergeQueue;
+    const merging = this.#merging;
+    if (merging === undefined) return 0;
+    const order = this.#order ?? merging.rowOrder();
+    this.#order = order;
     const first = this.#merged;
-    const end = Math.min(first + keysMax, queue.length);
-    if (first === end) return 0;
+    const end = Math.min(first + keysMax, order.length);
     let at = first;
     this.#kv.transaction((writer) => {
       at = first;
-      do {
-        const text = queue[at++]!;
-        const newer = this.#merging.get(text);
-        if (newer !== undefined) this.#merge(writer, Buffer.from(text, "latin1"), newer);
-      } while (at < end && !isLate());
+      while (at < end) {
+        const index = order[at++]!;
+        const newer = merging.list(index);
+        if (newer.length > 0) this.#merge(writer, merging.key(index), newer);
+        if (isLate()) break;
+      }
     }, true);
-    for (let i = first; i < at; i++) this.#merging.delete(queue[i]!);
+    for (let i = first; i < at; i++) merging.setWritten(order[i]!);
     this.#merged = at;
+    if (at === order.length) {
+      this.#merging = undefined;
+      this.#order = undefined;
+      this.#merged = 0;
+    }
     return at - first;
   }
 
@@ -328,12 +291,8 @@ export class VersionedTable {
    * which can be called again for another try of its transaction.
    */
   rollback(number: number, keys: readonly Uint8Array[]): (writer: KvWriter) => void {
-    this.#notedAfter(number);
-    for (const key of keys) {
-      const text = keyText(key);
-      this.#recentVersions -= trim(this.#recent, text, number);
-      trim(this.#merging, text, number);
-    }
+    this.#recent.forgetAfter(number);
+    this.#merging?.forgetAfter(number);
     return (writer) => this.#rollBackRows(writer, number, keys);
   }
 
@@ -356,17 +315,18 @@ export class VersionedTable {
       if (row.length === 1 + keyLength) found.add(keyText(row.subarray(1)));
     }
     const start = keyText(prefix);
-    for (const versions of [this.#merging, this.#recent]) {
-      for (const text of versions.keys()) if (text.startsWith(start)) found.add(text);
+    for (const key of this.unmergedKeys()) {
+      const text = keyText(key);
+      if (text.startsWith(start)) found.add(text);
     }
     return Array.from(found, (text) => Buffer.from(text, "latin1"));
   }
 
   /** Keys with versions that no row has yet; some have older versions in rows. */
   *unmergedKeys(): Iterable<Uint8Array> {
-    for (const text of this.#merging.keys()) yield Buffer.from(text, "latin1");
-    for (const text of this.#recent.keys()) {
-      if (!this.#merging.has(text)) yield Buffer.from(text, "latin1");
+    for (const key of this.#merging?.unwrittenKeys() ?? []) yield key.slice();
+    for (const key of this.#recent.unwrittenKeys()) {
+      if (this.#merging?.has(key) !== true) yield key.slice();
     }
   }
 
@@ -376,10 +336,10 @@ export class VersionedTable {
     const rows = prefixRange(Uint8Array.of(this.#options.historyTable));
     for (const [, chunk] of this.#kv.range(rows)) count += decodePostingList(chunk).length / 2;
     for (const versions of [this.#merging, this.#recent]) {
-      for (const [text, list] of versions) {
-        const newest = this.#kv.get(this.#historyKey(Buffer.from(text, "latin1")));
+      for (let index = 0; index < (versions?.keyCount ?? 0); index++) {
+        const newest = this.#kv.get(this.#historyKey(versions!.key(index)));
         const known = newest === undefined ? [] : decodePostingList(newest);
-        count += (appendVersions(known, list).length - known.length) / 2;
+        count += (appendVersions(known, versions!.list(index)).length - known.length) / 2;
       }
     }
     return count;
@@ -460,28 +420,6 @@ export class VersionedTable {
   #historyKey(key: Uint8Array, ...rest: readonly Uint8Array[]): Uint8Array {
     return tableKey(this.#options.historyTable, key, ...rest);
   }
-}
-
-/** Drops versions newer than block `number`; how many there were. */
-function trim(versions: Map<string, PostingList>, text: string, number: number): number {
-  const list = versions.get(text);
-  if (list === undefined) return 0;
-  const kept = versionsUpTo(list, number);
-  if (kept.length === 0) versions.delete(text);
-  else versions.set(text, kept);
-  return (list.length - kept.length) / 2;
-}
-
-function inKeyOrder(keys: readonly string[], keyLength: number): readonly string[] {
-  const order = rowOrder(keys.length, keyLength, (i, offset) => {
-    const key = keys[i]!;
-    const high =
-      (key.charCodeAt(offset) << 16) |
-      (key.charCodeAt(offset + 1) << 8) |
-      key.charCodeAt(offset + 2);
-    return high * 32 + (key.charCodeAt(offset + 3) >> 3);
-  });
-  return Array.from(order, (index) => keys[index]!);
 }
 
 function joinLatest(number: number, value: Uint8Array): Uint8Array {

@@ -1,5 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { StateChanges } from "../../state/reader.ts";
 import { ByteReader, ByteWriter, MalformedBytesError } from "../../storage/byte-io.ts";
 import type { Block, Withdrawal } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
@@ -134,7 +135,17 @@ export function writeBlock(writer: ByteWriter, record: Omit<BlockRecord, "change
  * @throws MalformedBytesError, UnknownFormatError, and what `decodeTransaction` throws
  */
 export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
-  const { hash, transactionCount, restOffset, changesOffset } = decodePrefix(payload);
+  return { ...decodeWithoutChanges(payload), changes: decodeStateChanges(payload) };
+}
+
+/** The changes in a record. */
+export function decodeStateChanges(payload: Uint8Array): StateChanges {
+  return readChanges(new ByteReader(payload, decodePrefix(payload).changesOffset));
+}
+
+/** As `decodeBlockRecord`, without the changes, which take as long as the rest. */
+export function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "changes"> {
+  const { hash, transactionCount, restOffset } = decodePrefix(payload);
   const reader = new ByteReader(payload, PREFIX_LENGTH);
   const header = readHeader(reader);
   reader.offset += CHECKSUM_LENGTH + (transactionCount + 1) * OFFSET_LENGTH;
@@ -152,8 +163,6 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
   const uncles = times(reader.varint(), () => readHeader(reader));
   const withdrawals = readWithdrawals(reader);
   const consensusData = reader.block();
-  reader.offset = changesOffset;
-  const changes = readChanges(reader);
   const block: Block = {
     hash,
     header,
@@ -161,7 +170,7 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
     uncles,
     ...(withdrawals !== undefined && { withdrawals }),
   };
-  return { block, senders, receipts, changes, consensusData };
+  return { block, senders, receipts, consensusData };
 }
 
 /**

@@ -5,7 +5,6 @@ import type { Header } from "../../types/header.ts";
 import { type AddressParts, addressPartsOf } from "../addresses/block-addresses.ts";
 import {
   decodeAddressParts,
-  decodeBlockRecord,
   decodeHeaderSection,
   decodeItem,
   decodePrefix,
@@ -16,6 +15,7 @@ import {
 import type { RecordItem } from "../records/record-item.ts";
 import type { BlockRecord, IncludedTransaction } from "./block-store.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import { DecodedRecord } from "./decoded-record.ts";
 import { includedTransaction } from "./included-transaction.ts";
 
 /** BLOCKHASH reaches so far back. */
@@ -52,8 +52,8 @@ export class BlockReader {
     const decoded = this.#decoded.get(number);
     if (decoded !== undefined) return decoded;
     const { payload } = this.#log.record(this.#positionOf(number));
-    const record = decodeBlockRecord(payload);
-    this.#decoded.addOlder(number, record, payload.length);
+    const record = DecodedRecord.decode(payload);
+    this.#decoded.addOlder(number, record);
     return record;
   }
 
@@ -105,10 +105,10 @@ export class BlockReader {
     return { ...item, index, blockHash: prefix.hash, blockNumber: number };
   }
 
-  /** Keeps the block after all others, just appended. */
-  addHead(record: BlockRecord, recordBytes: number): void {
+  /** Notes the block after all others, just appended. @param payload of its record in the log */
+  addHead(record: BlockRecord, payload: Uint8Array): void {
     const { hash, header } = record.block;
-    this.#decoded.addHead(header.number, record, recordBytes);
+    this.#decoded.addHead(header.number, new DecodedRecord(record, payload));
     this.#hashes[header.number % HASHES_MAX] = { number: header.number, hash };
   }
 

@@ -1,6 +1,4 @@
-import type { BlockRecord } from "./block-store.ts";
-
-type Entry = { readonly record: BlockRecord; readonly bytes: number };
+import type { DecodedRecord } from "./decoded-record.ts";
 
 /** Memory of a decoded block as a multiple of the size of its record in the log. */
 const DECODED_FACTOR = 5;
@@ -13,8 +11,8 @@ export class DecodedBlocks {
   /** Of records, for each of the two. */
   readonly #bytesMax: number;
   /** In order of number, and in order of use. */
-  readonly #newest = new Map<number, Entry>();
-  readonly #older = new Map<number, Entry>();
+  readonly #newest = new Map<number, DecodedRecord>();
+  readonly #older = new Map<number, DecodedRecord>();
   #newestBytes = 0;
   #olderBytes = 0;
 
@@ -28,45 +26,45 @@ export class DecodedBlocks {
     return (this.#newestBytes + this.#olderBytes) * DECODED_FACTOR;
   }
 
-  get(number: number): BlockRecord | undefined {
+  get(number: number): DecodedRecord | undefined {
     const newest = this.#newest.get(number);
-    if (newest !== undefined) return newest.record;
+    if (newest !== undefined) return newest;
     const older = this.#older.get(number);
     if (older === undefined) return undefined;
     this.#older.delete(number);
     this.#older.set(number, older);
-    return older.record;
+    return older;
   }
 
   /** The block after all others. The newest one stays whatever its size. */
-  addHead(number: number, record: BlockRecord, bytes: number): void {
-    this.#newest.set(number, { record, bytes });
-    this.#newestBytes += bytes;
-    for (const [oldest, { bytes }] of this.#newest) {
+  addHead(number: number, record: DecodedRecord): void {
+    this.#newest.set(number, record);
+    this.#newestBytes += record.length;
+    for (const [oldest, { length }] of this.#newest) {
       if (this.#newestBytes <= this.#bytesMax || oldest === number) break;
       this.#newest.delete(oldest);
-      this.#newestBytes -= bytes;
+      this.#newestBytes -= length;
     }
   }
 
   /** A block read again. */
-  addOlder(number: number, record: BlockRecord, bytes: number): void {
-    this.#older.set(number, { record, bytes });
-    this.#olderBytes += bytes;
-    for (const [leastUsed, { bytes }] of this.#older) {
+  addOlder(number: number, record: DecodedRecord): void {
+    this.#older.set(number, record);
+    this.#olderBytes += record.length;
+    for (const [leastUsed, { length }] of this.#older) {
       if (this.#olderBytes <= this.#bytesMax) break;
       this.#older.delete(leastUsed);
-      this.#olderBytes -= bytes;
+      this.#olderBytes -= length;
     }
   }
 
   /** Forgets the blocks after `number`. */
   forgetAfter(number: number): void {
-    for (const [block, { bytes }] of this.#newest) {
-      if (block > number && this.#newest.delete(block)) this.#newestBytes -= bytes;
+    for (const [block, { length }] of this.#newest) {
+      if (block > number && this.#newest.delete(block)) this.#newestBytes -= length;
     }
-    for (const [block, { bytes }] of this.#older) {
-      if (block > number && this.#older.delete(block)) this.#olderBytes -= bytes;
+    for (const [block, { length }] of this.#older) {
+      if (block > number && this.#older.delete(block)) this.#olderBytes -= length;
     }
   }
 }

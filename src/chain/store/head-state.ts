@@ -1,108 +1,61 @@
-import { type Address, addressToBytes } from "../../primitives/address.ts";
-import { bytesToBigint } from "../../primitives/bytes.ts";
-import { type Hash, hashToBytes } from "../../primitives/hash.ts";
+import type { Address } from "../../primitives/address.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import type { Account } from "../../state/account.ts";
 import type { StateChanges } from "../../state/reader.ts";
-import { decodeAccount } from "../records/changes-record.ts";
+import type { ChangeRows } from "../records/changes-record.ts";
+import { DecodedValues, type LatestState } from "./decoded-values.ts";
+import { LatestValues } from "./latest-values.ts";
 
-/** Of an account without code; its code hash takes 80 bytes more. Measured with keys and the space of the maps. */
-const ACCOUNT_BYTES = 270;
-/** Of a slot, and of the map for the slots of one account. */
-const SLOT_BYTES = 165;
-const SLOT_MAP_BYTES = 300;
+/** Percent of the memory for decoded values, some objects each, which the garbage collector visits; the rest is bytes. */
+const DECODED_SHARE = 10;
 
-/** Newest values by key, encoded. */
-type Latest = { latest(key: Uint8Array): Uint8Array | undefined };
-type LatestState = { readonly accounts: Latest; readonly slots: Latest };
+/** Of an account: most have 12 bytes, with a code 44. Of a slot: all. */
+const ACCOUNT_LENGTHS = { keyLength: 20, valueMax: 44 };
+const SLOT_LENGTHS = { keyLength: 52, valueMax: 32 };
 
 /**
- * The state after the newest block, with what was read of it or written lately kept decoded: nearly every call reads the same
- * few accounts. Code that moves the head must call `apply` or `forget`, or the answers are those of another block.
+ * The state after the newest block, with what was read of it or written lately in memory. Code that moves the head must call `apply` or
+ * `forget`, or the answers are those of another block.
  */
 export class HeadState {
-  readonly #index: LatestState;
-  readonly #bytesMax: number;
-  /** undefined: known not to exist */
-  readonly #accounts = new Map<Address, Account | undefined>();
-  readonly #slots = new Map<Address, Map<Hash, bigint>>();
-  #slotCount = 0;
+  readonly #accounts: LatestValues;
+  readonly #slots: LatestValues;
+  readonly #decoded: DecodedValues;
 
-  /** @param bytesMax memory; beyond it everything is forgotten and read again */
+  /** @param bytesMax memory, about */
   constructor(index: LatestState, bytesMax: number) {
-    this.#index = index;
-    this.#bytesMax = bytesMax;
+    const decodedBytes = Math.floor((bytesMax * DECODED_SHARE) / 100);
+    const half = Math.floor((bytesMax - decodedBytes) / 2);
+    this.#accounts = new LatestValues(index.accounts, ACCOUNT_LENGTHS, half);
+    this.#slots = new LatestValues(index.slots, SLOT_LENGTHS, half);
+    const latest = { accounts: this.#accounts, slots: this.#slots };
+    this.#decoded = new DecodedValues(latest, decodedBytes);
   }
 
-  /** Memory of what is decoded. */
+  /** Memory that the values take. */
   get bytes(): number {
-    return (
-      this.#accounts.size * ACCOUNT_BYTES +
-      this.#slotCount * SLOT_BYTES +
-      this.#slots.size * SLOT_MAP_BYTES
-    );
+    return this.#accounts.bytes + this.#slots.bytes + this.#decoded.bytes;
   }
 
   account(address: Address): Account | undefined {
-    const known = this.#accounts.get(address);
-    if (known !== undefined || this.#accounts.has(address)) return known;
-    const value = this.#index.accounts.latest(addressToBytes(address));
-    const account = value && decodeAccount(value);
-    this.#keepAccount(address, account);
-    return account;
+    return this.#decoded.account(address);
   }
 
   storage(address: Address, slot: Hash): bigint {
-    const known = this.#slots.get(address)?.get(slot);
-    if (known !== undefined) return known;
-    const bytes = this.#index.slots.latest(slotKey(address, slot));
-    const value = bytes === undefined ? 0n : bytesToBigint(bytes);
-    this.#keepSlot(address, slot, value);
-    return value;
+    return this.#decoded.storage(address, slot);
   }
 
-  /** The block with these changes is the newest now. */
-  apply({ accounts }: StateChanges): void {
-    for (const { address, account, storage, storageCleared } of accounts) {
-      this.#keepAccount(address, account ?? undefined);
-      if (storageCleared) this.#forgetSlots(address);
-      for (const [slot, value] of storage) this.#keepSlot(address, slot, value);
-    }
+  /** The block with these changes is the newest now. @param rows the same, as the index has them */
+  apply(changes: StateChanges, rows: Pick<ChangeRows, "accounts" | "slots">): void {
+    for (const { key, value } of rows.accounts) this.#accounts.set(key, value);
+    for (const { key, value } of rows.slots) this.#slots.set(key, value);
+    this.#decoded.apply(changes);
   }
 
   /** Another block is the newest now. */
   forget(): void {
-    this.#accounts.clear();
-    this.#slots.clear();
-    this.#slotCount = 0;
+    this.#accounts.forget();
+    this.#slots.forget();
+    this.#decoded.forget();
   }
-
-  #keepAccount(address: Address, account: Account | undefined): void {
-    if (this.bytes >= this.#bytesMax) this.forget();
-    this.#accounts.set(address, account);
-  }
-
-  #keepSlot(address: Address, slot: Hash, value: bigint): void {
-    if (this.bytes >= this.#bytesMax) this.forget();
-    let slots = this.#slots.get(address);
-    if (slots === undefined) {
-      slots = new Map();
-      this.#slots.set(address, slots);
-    }
-    this.#slotCount -= slots.size;
-    slots.set(slot, value);
-    this.#slotCount += slots.size;
-  }
-
-  #forgetSlots(address: Address): void {
-    this.#slotCount -= this.#slots.get(address)?.size ?? 0;
-    this.#slots.delete(address);
-  }
-}
-
-/** address ‖ slot, as the index has it. */
-export function slotKey(address: Address, slot: Hash): Uint8Array {
-  const key = new Uint8Array(52);
-  key.set(addressToBytes(address));
-  key.set(hashToBytes(slot), 20);
-  return key;
 }

@@ -1,10 +1,10 @@
-import { HeadState } from "./head-state.ts";
+import { DecodedValues } from "./decoded-values.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 
 /** A client that traces a block mostly asks for its neighbours too, or for the same block again. */
 const STATES_MAX = 8;
 
-export type DecodedState = Pick<HeadState, "account" | "storage">;
+export type DecodedState = Pick<DecodedValues, "account" | "storage">;
 
 type VersionedState = {
   readonly accounts: Pick<BlockIndex["accounts"], "at">;
@@ -24,7 +24,7 @@ export class HistoricStates {
   /** Of each state. */
   readonly #bytesMax: number;
   /** Least recently used first. */
-  readonly #states = new Map<number, HeadState>();
+  readonly #states = new Map<number, DecodedValues>();
 
   /**
    * @param assertNotPruned throws where the state after block `number` may have been removed
@@ -66,7 +66,7 @@ export class HistoricStates {
     this.#states.clear();
   }
 
-  #open(number: number): HeadState {
+  #open(number: number): DecodedValues {
     const { accounts, slots } = this.#index;
     /** Asserts after the read: what was removed before it is known to be removed by then. */
     const valuesOf = (table: VersionedState["accounts"]) => ({
@@ -76,6 +76,9 @@ export class HistoricStates {
         return value;
       },
     });
-    return new HeadState({ accounts: valuesOf(accounts), slots: valuesOf(slots) }, this.#bytesMax);
+    return new DecodedValues(
+      { accounts: valuesOf(accounts), slots: valuesOf(slots) },
+      this.#bytesMax,
+    );
   }
 }

@@ -241,8 +241,8 @@ export class LogBlockStore implements BlockStore {
     this.#index.markState(number);
     this.#head = { number, hash: record.block.hash, end: block.end };
     this.#base ??= number;
-    this.#headState.apply(record.changes);
-    this.#blocks.addHead(record, payload.length);
+    this.#headState.apply(record.changes, block.rows);
+    this.#blocks.addHead(record, payload);
     this.#publish();
     this.#background.scheduleAfterBlock();
     this.#failPoint("append:end");

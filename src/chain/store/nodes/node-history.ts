@@ -1,5 +1,6 @@
 import { EMPTY_BYTES, equalBytes } from "../../../primitives/bytes.ts";
 import { keccak256 } from "../../../primitives/keccak.ts";
+import { copyShared } from "../../../primitives/slab.ts";
 import type { Kv, KvWriter } from "../../../storage/kv.ts";
 import { numberKey, TABLE, tableKey } from "../../../storage/schema.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
@@ -20,20 +21,17 @@ const CHILDREN = 16;
 const CHANGED_MAX = 8;
 /** One version in so many is written whole, chosen by its hash, so that no reader has to go further back than some of these. */
 const WHOLE_EVERY = 16;
-/** Memory of a waiting version: five views, its object and its part of a list, about. */
-const VERSION_BYTES = 600;
+/** Memory of a waiting version: its object, its part of a list and, of the first at a place, a copy of the node before; about. */
+const VERSION_BYTES = 300;
 
-/** What a block made of a node: views of its batch. */
+/** What a block made of a node. Views of the batch instead would be most objects of a store that has many blocks to merge. */
 type Version = {
   readonly number: number;
-  readonly owner: Uint8Array;
-  readonly path: Uint8Array;
-  /** Of a node that is gone, the hash it had. */
-  readonly hash: Uint8Array;
-  /** Empty where the trie became empty. */
-  readonly rlp: Uint8Array;
-  /** RLP of the version before, if known. */
-  readonly old: Uint8Array | undefined;
+  readonly batch: NodeBatch;
+  /** In the batch. Of a trie that became empty, that of the node that was replaced: its RLP is empty. */
+  readonly entry: number;
+  /** The version before, or its RLP; undefined where it is not known. */
+  readonly before: Version | Uint8Array | undefined;
 };
 
 /**
@@ -88,25 +86,20 @@ export class NodeHistory {
         if (!replaced.has(place)) replaced.set(place, i);
       }
     }
-    for (const [place, i] of added) {
-      const { owner, path, hash, rlp } = batch.at(i);
+    for (const [place, entry] of added) {
       const replacedAt = replaced.get(place);
-      if (replacedAt !== undefined && batch.hasHash(replacedAt, hash)) continue;
+      if (replacedAt !== undefined && batch.hasHash(replacedAt, batch.hash(entry))) continue;
       const versions = this.#versionsAt(place);
-      const last = versions.at(-1);
-      let old: Uint8Array | undefined;
-      if (replacedAt !== undefined) {
-        if (last !== undefined && batch.hasHash(replacedAt, last.hash)) old = last.rlp;
-        // A view of a row, which ends with the transaction.
-        else old = before.node(owner, path, batch.hash(replacedAt))?.slice();
-      }
-      this.#note(versions, { number, owner, path, hash, rlp, old });
+      const old = replacedAt === undefined ? undefined : { batch, entry: replacedAt };
+      this.#note(versions, {
+        ...{ number, batch, entry },
+        before: old && versionBefore(old, versions.at(-1), before),
+      });
     }
-    for (const [place, i] of replaced) {
-      const { owner, path, hash } = batch.at(i);
-      if (owner.length === 0 || path.length > 0 || added.has(place)) continue;
-      const gone = { number, owner, path, hash, rlp: EMPTY_BYTES, old: undefined };
-      this.#note(this.#versionsAt(place), gone);
+    for (const [place, entry] of replaced) {
+      if (batch.owner(entry).length === 0 || batch.pathLength(entry) > 0) continue;
+      if (added.has(place)) continue;
+      this.#note(this.#versionsAt(place), { number, batch, entry, before: undefined });
     }
   }
 
@@ -146,8 +139,9 @@ export class NodeHistory {
     this.#kv.transaction((writer) => {
       at = first;
       do {
-        const { number, owner, path, hash, rlp, old } = this.#merging[at++]!;
-        writer.put(versionKey(owner, path, number), versionOf(rlp, hash, old));
+        const { number, batch, entry, before } = this.#merging[at++]!;
+        const { owner, path, hash, rlp } = batch.at(entry);
+        writer.put(versionKey(owner, path, number), versionOf(rlp, hash, rlpOf(before)));
       } while (at < end && !isLate());
     }, true);
     this.#written = at;
@@ -234,6 +228,22 @@ export class NodeHistory {
     }
     return undefined;
   }
+}
+
+/** The version that `old`, an entry of a batch, was: the `last` one, or else a copy of its RLP. */
+function versionBefore(
+  { batch, entry }: Pick<Version, "batch" | "entry">,
+  last: Version | undefined,
+  before: TrieNodeReader,
+): Version | Uint8Array | undefined {
+  if (last !== undefined && batch.hasHash(entry, last.batch.hash(last.entry))) return last;
+  const rlp = before.node(batch.owner(entry), batch.path(entry), batch.hash(entry));
+  return rlp && copyShared(rlp, 0, rlp.length);
+}
+
+function rlpOf(version: Version["before"]): Uint8Array | undefined {
+  if (version === undefined || version instanceof Uint8Array) return version;
+  return version.batch.rlp(version.entry);
 }
 
 /** The paths of all nodes on the way to `key` whose versions are stored. */

@@ -1,0 +1,28 @@
+import { randomInt } from "node:crypto";
+
+/** Keys with the same hash cannot be chosen from outside. */
+const SEED = randomInt(2 ** 31);
+
+/** 32 bits of the `length` bytes at `start`, for tables in memory: MurmurHash3. Another one in each process. */
+export function keyHash(bytes: Uint8Array, start: number, length: number): number {
+  let mixed = SEED;
+  const end = start + length;
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const word =
+      bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    mixed ^= scrambled(word);
+    mixed = (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  let rest = 0;
+  for (let shift = 0; at < end; at++, shift += 8) rest |= bytes[at]! << shift;
+  mixed ^= scrambled(rest) ^ length;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+function scrambled(word: number): number {
+  const product = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((product << 15) | (product >>> 17), 0x1b873593);
+}

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "../../test/support/fast-check.ts";
+import { PendingVersions } from "./pending-versions.ts";
+import { versionAt } from "./posting-list.ts";
+
+const KEY_LENGTH = 20;
+const KEYS = 400;
+
+/** The same keys, as an attacker may choose them: they differ in few bits. */
+function keyOf(index: number): Uint8Array {
+  const key = new Uint8Array(KEY_LENGTH);
+  key[index % KEY_LENGTH] = index >> 4;
+  key[3] = index & 255;
+  key[4] = index >> 8;
+  return key;
+}
+
+type Versions = [key: number, number: number, position: number][];
+
+function assertEqual(pending: PendingVersions, model: Versions, written: ReadonlySet<number>) {
+  assert.equal(pending.size, model.length);
+  assert.equal(pending.keyCount, new Set(model.map(([key]) => key)).size);
+  for (let index = 0; index < KEYS; index++) {
+    const list = model.filter(([key]) => key === index).flatMap(([, ...version]) => version);
+    const expected = written.has(index) ? [] : list;
+    const key = keyOf(index);
+    assert.equal(pending.has(key), expected.length > 0);
+    for (const number of [0, 3, 7, 1_000]) {
+      assert.deepEqual(pending.versionAt(key, number), versionAt(expected, number));
+    }
+  }
+  const text = (key: Uint8Array) => Buffer.from(key).toString("hex");
+  const unwritten = new Set(model.map(([key]) => key).filter((key) => !written.has(key)));
+  assert.deepEqual(
+    new Set(Array.from(pending.unwrittenKeys(), text)),
+    new Set(Array.from(unwritten, (index) => text(keyOf(index)))),
+  );
+  const rows = Array.from(pending.rowOrder(), (index) => text(pending.key(index)));
+  assert.deepEqual(new Set(rows).size, pending.keyCount);
+}
+
+test("versions that come, go and are written are those of a list", () => {
+  const operation = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ keys: fc.array(fc.nat(KEYS - 1), { maxLength: 120 }) }) },
+    { weight: 1, arbitrary: fc.record({ back: fc.integer({ min: 1, max: 5 }) }) },
+    { weight: 1, arbitrary: fc.record({ from: fc.nat(4) }) },
+  );
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 25 }), fc.nat(), (operations, seed) => {
+      let pending = new PendingVersions(KEY_LENGTH);
+      let model: Versions = [];
+      let number = 0;
+      for (const step of operations) {
+        if ("keys" in step) {
+          number++;
+          for (const key of new Set(step.keys)) {
+            pending.add(keyOf(key), number, number * 1_000 + key);
+            model.push([key, number, number * 1_000 + key]);
+          }
+        } else if ("back" in step) {
+          number = Math.max(0, number - step.back);
+          pending.forgetAfter(number);
+          model = model.filter(([, block]) => block <= number);
+        } else {
+          const first = number - step.from;
+          pending = pending.from(first);
+          model = model.filter(([, block]) => block >= first);
+        }
+      }
+      assertEqual(pending, model, new Set());
+      const order = pending.rowOrder();
+      const written = order.slice(0, seed % (order.length + 1));
+      const indexes = new Map(Array.from({ length: KEYS }, (_, i) => [keyOf(i).join(), i]));
+      const names = new Set(Array.from(written, (i) => indexes.get(pending.key(i).join())!));
+      for (const index of written) pending.setWritten(index);
+      assertEqual(pending, model, names);
+      // A rollback during a merge.
+      pending.forgetAfter(number - 2);
+      model = model.filter(([, block]) => block <= number - 2);
+      assert.equal(pending.size, model.length);
+      assert.equal(pending.keyCount, new Set(model.map(([key]) => key)).size);
+    }),
+    { numRuns: 60 },
+  );
+});

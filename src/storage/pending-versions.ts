@@ -1,0 +1,204 @@
+import { keyHash } from "./key-hash.ts";
+import type { PostingList, Version } from "./posting-list.ts";
+import { keyPrefix, rowOrder } from "./row-order.ts";
+
+const KEYS_MIN = 256;
+const NONE = -1;
+
+/**
+ * Versions of keys that no row has yet, in some arrays of numbers: with a list for each key, and a text that finds it, a collection of the old
+ * generation visits several objects a version. Blocks come in order, and the newest ones can be removed again.
+ */
+export class PendingVersions {
+  readonly #keyLength: number;
+  /** By key, in the order of their first versions: its bytes, and its newest version, or none once its rows are written. */
+  #keys: Uint8Array;
+  #newest: Int32Array;
+  #keyCount = 0;
+  /** Open-addressed: key + 1. */
+  #table: Int32Array;
+  /** By version: its key, the version before, the number of its block and its position in the log. */
+  #keyOf: Int32Array;
+  #previous: Int32Array;
+  #numbers: Float64Array;
+  #positions: Float64Array;
+  #size = 0;
+
+  /** @param last whose arrays these ones are as large as: a block that makes them larger takes some milliseconds more */
+  constructor(keyLength: number, last?: PendingVersions) {
+    this.#keyLength = keyLength;
+    const keys = last === undefined ? KEYS_MIN : last.#newest.length;
+    const versions = last === undefined ? KEYS_MIN : last.#keyOf.length;
+    this.#keys = new Uint8Array(keys * keyLength);
+    this.#newest = new Int32Array(keys);
+    this.#table = new Int32Array(keys * 2);
+    this.#keyOf = new Int32Array(versions);
+    this.#previous = new Int32Array(versions);
+    this.#numbers = new Float64Array(versions);
+    this.#positions = new Float64Array(versions);
+  }
+
+  /** Versions, those of written keys included. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get keyCount(): number {
+    return this.#keyCount;
+  }
+
+  add(key: Uint8Array, number: number, position: number): void {
+    if (this.#size === this.#keyOf.length) this.#growVersions();
+    const index = this.#knownKey(key);
+    const version = this.#size++;
+    this.#keyOf[version] = index;
+    this.#previous[version] = this.#newest[index]!;
+    this.#numbers[version] = number;
+    this.#positions[version] = position;
+    this.#newest[index] = version;
+  }
+
+  /** The newest version of `key` that is not newer than block `number`. */
+  versionAt(key: Uint8Array, number: number): Version | undefined {
+    const index = this.#find(key);
+    let version = index === NONE ? NONE : this.#newest[index]!;
+    while (version !== NONE && this.#numbers[version]! > number) version = this.#previous[version]!;
+    if (version === NONE) return undefined;
+    return { number: this.#numbers[version]!, position: this.#positions[version]! };
+  }
+
+  has(key: Uint8Array): boolean {
+    const index = this.#find(key);
+    return index !== NONE && this.#newest[index] !== NONE;
+  }
+
+  /** Key number `index`, a view. */
+  key(index: number): Uint8Array {
+    return this.#keys.subarray(index * this.#keyLength, (index + 1) * this.#keyLength);
+  }
+
+  /** The versions of key number `index`; empty once they are written, or where it was removed. */
+  list(index: number): PostingList {
+    const list: PostingList = [];
+    if (index >= this.#keyCount) return list;
+    for (let at = this.#newest[index]!; at !== NONE; at = this.#previous[at]!) {
+      list.push(this.#positions[at]!, this.#numbers[at]!);
+    }
+    return list.reverse();
+  }
+
+  /** Keys whose rows are not written, views. */
+  *unwrittenKeys(): Generator<Uint8Array> {
+    for (let index = 0; index < this.#keyCount; index++) {
+      if (this.#newest[index] !== NONE) yield this.key(index);
+    }
+  }
+
+  /** Numbers of the keys in the order of their rows. */
+  rowOrder(): Float64Array {
+    const length = this.#keyLength;
+    return rowOrder(this.#keyCount, length, (index, offset) =>
+      keyPrefix(this.#keys, index * length + offset),
+    );
+  }
+
+  /** The rows have the versions of key number `index`. */
+  setWritten(index: number): void {
+    this.#newest[index] = NONE;
+  }
+
+  /** Removes the versions of blocks after `number`. */
+  forgetAfter(number: number): void {
+    while (this.#size > 0 && this.#numbers[this.#size - 1]! > number) {
+      const version = --this.#size;
+      const index = this.#keyOf[version]!;
+      const previous = this.#previous[version]!;
+      if (this.#newest[index] === version) this.#newest[index] = previous;
+      // The first of its key, which is the last key: linear probing needs no marks for removed ones.
+      if (previous === NONE) this.#removeKey(index);
+    }
+  }
+
+  /** The versions of block `number` and those after it. */
+  from(number: number): PendingVersions {
+    const rest = new PendingVersions(this.#keyLength, this);
+    for (let version = 0; version < this.#size; version++) {
+      if (this.#numbers[version]! < number) continue;
+      const key = this.key(this.#keyOf[version]!);
+      rest.add(key, this.#numbers[version]!, this.#positions[version]!);
+    }
+    return rest;
+  }
+
+  #find(key: Uint8Array): number {
+    const mask = this.#table.length - 1;
+    for (
+      let at = keyHash(key, 0, this.#keyLength) & mask;
+      this.#table[at] !== 0;
+      at = (at + 1) & mask
+    ) {
+      const index = this.#table[at]! - 1;
+      if (this.#isKey(index, key)) return index;
+    }
+    return NONE;
+  }
+
+  /** Number of `key`, a new one if need be. */
+  #knownKey(key: Uint8Array): number {
+    const known = this.#find(key);
+    if (known !== NONE) return known;
+    if (this.#keyCount === this.#newest.length) this.#growKeys();
+    const index = this.#keyCount++;
+    this.#keys.set(key, index * this.#keyLength);
+    this.#newest[index] = NONE;
+    this.#insert(index);
+    return index;
+  }
+
+  #insert(index: number): void {
+    const mask = this.#table.length - 1;
+    let at = this.#hashOf(index) & mask;
+    while (this.#table[at] !== 0) at = (at + 1) & mask;
+    this.#table[at] = index + 1;
+  }
+
+  #removeKey(index: number): void {
+    const mask = this.#table.length - 1;
+    let at = this.#hashOf(index) & mask;
+    while (this.#table[at] !== index + 1) at = (at + 1) & mask;
+    this.#table[at] = 0;
+    this.#keyCount--;
+  }
+
+  #isKey(index: number, key: Uint8Array): boolean {
+    const start = index * this.#keyLength;
+    for (let i = 0; i < this.#keyLength; i++) if (this.#keys[start + i] !== key[i]) return false;
+    return true;
+  }
+
+  #hashOf(index: number): number {
+    return keyHash(this.#keys, index * this.#keyLength, this.#keyLength);
+  }
+
+  #growKeys(): void {
+    const length = this.#newest.length * 2;
+    this.#keys = grown(this.#keys, new Uint8Array(length * this.#keyLength));
+    this.#newest = grown(this.#newest, new Int32Array(length));
+    this.#table = new Int32Array(length * 2);
+    for (let index = 0; index < this.#keyCount; index++) this.#insert(index);
+  }
+
+  #growVersions(): void {
+    const length = this.#keyOf.length * 2;
+    this.#keyOf = grown(this.#keyOf, new Int32Array(length));
+    this.#previous = grown(this.#previous, new Int32Array(length));
+    this.#numbers = grown(this.#numbers, new Float64Array(length));
+    this.#positions = grown(this.#positions, new Float64Array(length));
+  }
+}
+
+/** `to`, which begins with `from` now. */
+function grown<T extends Uint8Array | Int32Array | Float64Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

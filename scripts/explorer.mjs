@@ -8,6 +8,7 @@ const FOLDER = "/explorer/";
 /** Modules of the node that browsers get another implementation of: their policy forbids WebAssembly. */
 const REPLACED = {
   "src/primitives/keccak.ts": "src/explorer/browser/keccak.ts",
+  "src/primitives/keccak-pair-wasm.ts": "src/explorer/browser/keccak-pair.ts",
   "src/crypto/secp256k1-native.ts": "src/explorer/browser/secp256k1.ts",
   "src/crypto/secp256k1-wasm.ts": "src/explorer/browser/secp256k1.ts",
 };

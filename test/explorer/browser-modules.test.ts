@@ -3,9 +3,11 @@ import { test } from "node:test";
 import { loadWasmBackend } from "../../src/crypto/secp256k1-wasm.ts";
 import { Buffer as BrowserBuffer } from "../../src/explorer/browser/buffer.ts";
 import * as browser from "../../src/explorer/browser/keccak.ts";
+import * as browserPair from "../../src/explorer/browser/keccak-pair.ts";
 import { loadNativeBackend } from "../../src/explorer/browser/secp256k1.ts";
 import { bytesToHex } from "../../src/primitives/hex.ts";
 import * as node from "../../src/primitives/keccak.ts";
+import * as nodePair from "../../src/primitives/keccak-pair-wasm.ts";
 import fc from "../support/fast-check.ts";
 
 test("keccak of the browser has every export of the node's, and the same digests", () => {
@@ -22,6 +24,26 @@ test("keccak of the browser has every export of the node's, and the same digests
       browser.keccak256Message(data.length, out, 3);
       assert.deepEqual(out.subarray(3, 35), node.keccak256(data));
     }),
+  );
+});
+
+test("pairs of messages have the digests of the node's in the browser, where they are asked for", () => {
+  assert.deepEqual(Object.keys(browserPair).sort(), Object.keys(nodePair).sort());
+  const { bytes, hashPair } = browserPair.createKeccakPairModule(1);
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 700 }),
+      fc.uint8Array({ maxLength: 700 }),
+      (first, second) => {
+        const [a, b, out] = [32, 1_032, 2_000];
+        bytes.set(first, a);
+        bytes.set(second, b);
+        hashPair(a, first.length, out, b, second.length, out + 32);
+        const digests = [node.keccak256(first), node.keccak256(second)];
+        assert.deepEqual([bytes.slice(a - 32, a), bytes.slice(b - 32, b)], digests);
+        assert.deepEqual([bytes.slice(out, out + 32), bytes.slice(out + 32, out + 64)], digests);
+      },
+    ),
   );
 });
 

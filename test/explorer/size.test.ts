@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
 import { deepProof } from "../../bench/explorer/deep-proof.ts";
 import { provenAccount } from "../../src/explorer/verify/account.ts";
@@ -18,6 +18,17 @@ test("the explorer has 150 KB gzip at most, and a document, a script and a style
   assert.ok(total < GZIP_BYTES_MAX, `${total} bytes`);
   const types = new Set([...table.values()].map(({ type }) => type.split(";")[0]));
   assert.deepEqual(types, new Set(["text/html", "text/javascript", "text/css"]));
+});
+
+test("the explorer's scripts use no WebAssembly, which its policy forbids", () => {
+  const scripts = [...readPageTable(["explorer"])!.values()].filter(({ type }) =>
+    type.startsWith("text/javascript"),
+  );
+  assert.ok(scripts.length > 5);
+  for (const { file } of scripts) {
+    const text = readFileSync(new URL(file, PAGES_FOLDER), "utf8");
+    assert.ok(!text.includes("WebAssembly"), file);
+  }
 });
 
 test("the benchmark's proof of ten levels is one of its account", () => {

@@ -9,7 +9,7 @@ export type NativeCallGate = Int32Array;
 /** Index in a gate: 1 while the thread is inside an addon. Only the thread writes it. */
 const INSIDE = 0;
 /** Index in a gate: 1 once the thread must not enter an addon any more. Only its starter writes it. */
-const ENDING = 1;
+const CLOSED = 1;
 
 export function createNativeCallGate(): NativeCallGate {
   return new Int32Array(new SharedArrayBuffer(8));
@@ -41,7 +41,7 @@ export function nativeCall<T>(call: () => T): T {
 
 /** Waits until the thread is outside of addons, which it does not enter again, or for `msMax`. */
 export async function closeNativeCalls(gate: NativeCallGate, msMax: number): Promise<void> {
-  Atomics.store(gate, ENDING, 1);
+  Atomics.store(gate, CLOSED, 1);
   const end = performance.now() + msMax;
   while (Atomics.load(gate, INSIDE) === 1 && performance.now() < end) {
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -51,8 +51,8 @@ export async function closeNativeCalls(gate: NativeCallGate, msMax: number): Pro
 /** Each side writes its own word before it reads the other's, so one of them sees the other. */
 function enterNativeCall(gate: NativeCallGate): void {
   Atomics.store(gate, INSIDE, 1);
-  if (Atomics.load(gate, ENDING) === 0) return;
+  if (Atomics.load(gate, CLOSED) === 0) return;
   Atomics.store(gate, INSIDE, 0);
   // Until the thread is ended, which interrupts this.
-  Atomics.wait(gate, ENDING, 1);
+  Atomics.wait(gate, CLOSED, 1);
 }

@@ -282,7 +282,8 @@ function readSlotEntry(reader: ByteReader): { slot: Buffer; value: Buffer } {
   return { slot: reader.bytes(slotLength), value: reader.bytes(valueLength) };
 }
 
-function slotKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
+/** address ‖ slot, as the index has it. @param slot of 32 bytes or without its leading zeros */
+export function slotKey(address: Uint8Array, slot: Uint8Array): Uint8Array {
   invariant(slot.length <= SLOT_LENGTH, "a slot must have at most 32 bytes");
   const key = new Uint8Array(ADDRESS_LENGTH + SLOT_LENGTH);
   key.set(address);

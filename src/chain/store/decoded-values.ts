@@ -3,7 +3,7 @@ import { bytesToBigint } from "../../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../../primitives/hash.ts";
 import type { Account } from "../../state/account.ts";
 import type { StateChanges } from "../../state/reader.ts";
-import { decodeAccount } from "../records/changes-record.ts";
+import { decodeAccount, slotKey } from "../records/changes-record.ts";
 
 /** Of an account without code; its code hash takes 80 bytes more. Measured with keys and the space of the maps. */
 const ACCOUNT_BYTES = 270;
@@ -51,7 +51,7 @@ export class DecodedValues {
   storage(address: Address, slot: Hash): bigint {
     const known = this.#slots.get(address)?.get(slot);
     if (known !== undefined) return known;
-    const bytes = this.#index.slots.latest(slotKey(address, slot));
+    const bytes = this.#index.slots.latest(slotKey(addressToBytes(address), hashToBytes(slot)));
     const value = bytes === undefined ? 0n : bytesToBigint(bytes);
     this.#addSlot(address, slot, value);
     return value;
@@ -96,12 +96,4 @@ export class DecodedValues {
     this.#slotCount -= this.#slots.get(address)?.size ?? 0;
     this.#slots.delete(address);
   }
-}
-
-/** address ‖ slot, as the index has it. */
-export function slotKey(address: Address, slot: Hash): Uint8Array {
-  const key = new Uint8Array(52);
-  key.set(addressToBytes(address));
-  key.set(hashToBytes(slot), 20);
-  return key;
 }

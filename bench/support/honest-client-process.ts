@@ -11,11 +11,12 @@ process.stdin.resume().once("end", () => {
 
 // The first request of a process takes long, and is not the node's.
 await call(port, "eth_blockNumber", []);
-process.stdout.write("[");
+process.stdout.write('{"times":[');
+let failures = 0;
 for (let n = 0; !isOver; n++) {
   const begun = performance.now();
-  await call(port, "eth_blockNumber", []);
+  await call(port, "eth_blockNumber", []).catch(() => failures++);
   process.stdout.write(`${n === 0 ? "" : ","}${performance.now() - begun}`);
   await setTimeout(PAUSE_MS);
 }
-process.stdout.write("]");
+process.stdout.write(`],"failures":${failures}}`);

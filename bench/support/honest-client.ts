@@ -9,6 +9,8 @@ export type Latencies = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly longestMs: number;
+  /** Calls that were not answered; how long that took counts too. */
+  readonly failures: number;
 };
 
 /**
@@ -32,12 +34,14 @@ export async function startHonestClient(
     async stop() {
       child.stdin.end();
       await once(child.stdout, "end");
-      const times = (JSON.parse(output) as number[]).sort((a, b) => a - b);
+      const { times, failures } = JSON.parse(output) as { times: number[]; failures: number };
+      times.sort((a, b) => a - b);
       if (times.length === 0) throw new Error("the client got no answer");
       return {
         p50Ms: times[times.length >> 1]!,
         p99Ms: times[Math.floor(times.length * 0.99)]!,
         longestMs: times.at(-1)!,
+        failures,
       };
     },
   };

@@ -14,6 +14,8 @@ const MEGABYTE = Buffer.alloc(1 << 20, 0x20);
 const message = (method: string, params: readonly unknown[]) =>
   JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 
+const CALL = message("eth_blockNumber", []);
+
 /** What can be done to the listeners themselves. */
 export const TRANSPORT_ATTACKS: Readonly<Record<string, Attack>> = {
   "bodies of 5 MiB, unfinished": stream((socket) => {
@@ -54,6 +56,15 @@ export const TRANSPORT_ATTACKS: Readonly<Record<string, Attack>> = {
     for (let i = 0; i < 50; i++)
       socket.write(`${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`);
   }),
+  ...pipelined("calls over HTTP", () => `${HEAD}Content-Length: ${CALL.length}\r\n\r\n${CALL}`),
+  // Which only node:http reads.
+  ...pipelined(
+    "calls with an unusual header",
+    () => `${HEAD}X-Other: 1\r\nContent-Length: ${CALL.length}\r\n\r\n${CALL}`,
+  ),
+  ...pipelined("smallest requests", () => "GET / HTTP/1.1\r\nHost:[::1]\r\n\r\n"),
+  ...pipelined("calls over WebSocket", () => frame(0x81, CALL), UPGRADE),
+  ...pipelined("smallest frames", () => frame(0x81, "1"), UPGRADE),
   "100 subscriptions each": stream((socket) => {
     socket.write(UPGRADE);
     for (let i = 0; i < 100; i++) {
@@ -79,15 +90,34 @@ function stream(begin: (socket: Socket) => void): Attack {
         const stop = () => socket.destroy();
         signal.addEventListener("abort", stop, { once: true });
         socket.once("connect", () => begin(socket));
+        // Before `begin` may pause it.
+        socket.on("data", () => {});
         socket.on("error", () => {});
         socket.once("close", () => {
           signal.removeEventListener("abort", stop);
           setTimeout(resolve, 20);
         });
-        socket.on("data", () => {});
       });
     }
   };
+}
+
+/** Sends as many requests as the node takes, whose answers are read, or not. */
+function pipelined(
+  name: string,
+  requestOf: () => string | Buffer,
+  head = "",
+): Record<string, Attack> {
+  const begin = (isRead: boolean) => (socket: Socket) => {
+    if (head) socket.write(head);
+    if (!isRead) socket.pause();
+    const request = Buffer.from(requestOf());
+    const requests = Buffer.concat(Array<Buffer>(Math.ceil(65_536 / request.length)).fill(request));
+    const more = () => socket.write(requests) && setImmediate(() => socket.writable && more());
+    socket.on("drain", more);
+    more();
+  };
+  return { [`pipelined, ${name}`]: stream(begin(true)), [`unread, ${name}`]: stream(begin(false)) };
 }
 
 /** Sends a call when the one before is answered. */

@@ -1,14 +1,15 @@
 import { setMaxListeners } from "node:events";
-import { request } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { METHODS } from "../../src/rpc/methods.ts";
-import { type Peer, startEvmint } from "../support/peers.ts";
+import { startHonestClient } from "../support/honest-client.ts";
+import { call, type Peer, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { opcodeRows } from "./opcodes.ts";
 import { type Attack, makeTarget, methodAttack, TRANSPORT_ATTACKS } from "./transport-attacks.ts";
 
 const CONNECTIONS = 40;
 const BLOCK_SECONDS = 1;
-const HONEST_INTERVAL_MS = 10;
+const WATCH_INTERVAL_MS = 20;
 
 /**
  * What 40 hostile connections do to an honest client of the same node, attack by attack: latency of its `eth_blockNumber`,
@@ -57,20 +58,19 @@ async function measure(name: string, attack: Attack, seconds: number) {
     const target = await makeTarget(node);
     const abort = new AbortController();
     setMaxListeners(0, abort.signal);
-    const honest = watch(node, abort.signal);
+    const honest = await startHonestClient(node);
+    const watched = watch(node, abort.signal);
     const hostile = Array.from({ length: CONNECTIONS }, () => attack(node, abort.signal, target));
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    await setTimeout(seconds * 1000);
+    const { p50Ms, p99Ms, longestMs, failures } = await honest.stop();
     abort.abort();
     await Promise.allSettled(hostile);
-    const { latencies, blockGaps, residentBytes, failures } = await honest;
-    latencies.sort((a, b) => a - b);
-    const quantile = (share: number) =>
-      latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+    const { blockGaps, residentBytes } = await watched;
     return {
       attack: name,
-      "p50 ms": quantile(0.5),
-      "p99 ms": quantile(0.99),
-      "longest stall ms": latencies.at(-1) ?? Number.NaN,
+      "p50 ms": p50Ms,
+      "p99 ms": p99Ms,
+      "longest stall ms": longestMs,
       "block late ms": Math.max(0, ...blockGaps) - BLOCK_SECONDS * 1000,
       "memory MB": residentBytes / 2 ** 20,
       failures: String(failures),
@@ -80,52 +80,23 @@ async function measure(name: string, attack: Attack, seconds: number) {
   }
 }
 
-/** The honest client: one connection of its own, a call every few milliseconds. */
+/** Time between blocks in ms, and the largest resident memory. */
 async function watch(peer: Peer, signal: AbortSignal) {
-  const latencies: number[] = [];
   const blockGaps: number[] = [];
   let residentBytes = 0;
-  let failures = 0;
   let head = "";
   let headAt: number | undefined;
   while (!signal.aborted) {
-    const begin = performance.now();
-    try {
-      const answer = await blockNumber(peer.port);
-      const now = performance.now();
-      latencies.push(now - begin);
-      if (answer !== head) {
-        if (headAt !== undefined) blockGaps.push(now - headAt);
-        headAt = head === "" ? undefined : now;
-        head = answer;
-      }
-    } catch {
-      failures++;
-      latencies.push(performance.now() - begin);
+    const answer = await call<string>(peer.port, "eth_blockNumber", []).catch(() => head);
+    const now = performance.now();
+    if (answer !== head) {
+      if (headAt !== undefined) blockGaps.push(now - headAt);
+      headAt = head === "" ? undefined : now;
+      head = answer;
     }
     residentBytes = Math.max(residentBytes, peer.residentBytes());
-    await new Promise((resolve) => setTimeout(resolve, HONEST_INTERVAL_MS));
+    await setTimeout(WATCH_INTERVAL_MS);
   }
   if (headAt !== undefined) blockGaps.push(performance.now() - headAt);
-  return { latencies, blockGaps, residentBytes, failures };
-}
-
-function blockNumber(port: number): Promise<string> {
-  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber","params":[]}';
-  return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": body.length };
-    const sent = request({ port, host: "127.0.0.1", method: "POST", headers }, (response) => {
-      let text = "";
-      response.on("data", (chunk) => {
-        text += chunk;
-      });
-      response.on("end", () => {
-        const { result } = JSON.parse(text || "{}") as { result?: string };
-        if (result === undefined) reject(new Error(text));
-        else resolve(result);
-      });
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
+  return { blockGaps, residentBytes };
 }

@@ -24,7 +24,7 @@ export type FastHttpModules = {
   /** Counts a connection that is closed for what it does. */
   readonly rejected: (reason: string) => void;
   /** Hands the connection over to node:http, which reads on with `unread`. */
-  readonly handOver: (socket: Socket, unread: Buffer) => void;
+  readonly handOver: (connection: HttpConnection, unread: Buffer) => void;
 };
 
 /** The connections that are not handed over yet. */
@@ -302,7 +302,7 @@ class FastConnection {
     socket.setTimeout(0);
     this.#http.input.set(0);
     this.onGone();
-    this.#modules.handOver(socket, unread);
+    this.#modules.handOver(this.#http, unread);
   }
 }
 

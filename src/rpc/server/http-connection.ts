@@ -3,8 +3,10 @@ import type { Socket } from "node:net";
 import type { RpcObserver } from "../dispatch/observer.ts";
 import type { SharedSlices } from "../dispatch/shared-slices.ts";
 import { clientFault, endWithRejection, endWithStatus, sendRejection } from "./http-rejection.ts";
+import type { RpcLimits } from "./limits.ts";
 import type { ListenerModules } from "./listener.ts";
 import type { MemoryShare } from "./memory-budget.ts";
+import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { INPUT_MEMORY, type Rejection } from "./rejection.ts";
 
 /** A request that node:http has parsed and its answer; heap objects of some 4 KB besides the body. */
@@ -18,18 +20,24 @@ export class HttpConnection {
   readonly output: MemoryShare;
   readonly #observer: RpcObserver;
   readonly #pipelined: SharedSlices;
+  readonly #headersTimeoutMs: number;
   /** Requests without a complete answer, in the order of their arrival. */
   readonly #exchanges = new Set<Exchange>();
+  #pieces: PiecewiseReading | undefined;
+  #begun = 0;
+  #lateRequest: NodeJS.Timeout | undefined;
   /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
   #faultStatus: number | undefined;
 
   constructor(
     socket: Socket,
+    { httpHeadersTimeoutMs }: RpcLimits,
     { budgets, observer, pipelined }: Pick<ListenerModules, "budgets" | "observer" | "pipelined">,
   ) {
     this.socket = socket;
     this.#observer = observer;
     this.#pipelined = pipelined;
+    this.#headersTimeoutMs = httpHeadersTimeoutMs;
     this.input = budgets.input.open(() => this.#evicted());
     this.output = budgets.output.open(() => {
       observer.rejected("http", "outputMemory");
@@ -37,22 +45,36 @@ export class HttpConnection {
     });
   }
 
+  /** To be called once node:http reads from the socket. @param unread what it reads first */
+  readInPieces(unread?: Buffer): void {
+    // With a listener more than its own, node:http has its parser read from the stream and not from the system.
+    this.socket.on("data", () => {});
+    this.#pieces = readInPieces(this.socket);
+    if (unread) this.#pieces.unread(unread);
+  }
+
   /** Calls `serve` when it is the turn of this request: the answers to all of one packet could fill the memory unread. */
   begin(request: IncomingMessage, response: ServerResponse, serve: () => void): void {
     const exchange = { request, response };
     this.#exchanges.add(exchange);
+    this.#begun++;
     this.input.add(EXCHANGE_BYTES);
+    this.#pieces?.expect(Number(request.headers["content-length"] ?? 0));
     response.once("close", () => {
       this.#exchanges.delete(exchange);
       this.input.add(-EXCHANGE_BYTES);
-      if (this.#exchanges.size <= 1 && this.socket.isPaused()) this.socket.resume();
+      if (this.#exchanges.size <= 1) this.#pieces?.release();
       this.#endAfterFault();
     });
+    // It may have been rejected while it waited.
+    const serveIfOpen = () => {
+      if (!response.headersSent && !response.destroyed) serve();
+    };
     if (response.socket) serve();
     else {
-      this.socket.pause();
+      this.#pieces?.hold();
       response.once("socket", () => {
-        if (this.#pipelined.isOver()) void this.#pipelined.next().then(serve);
+        if (this.#pipelined.isOver()) void this.#pipelined.next().then(serveIfOpen);
         else serve();
       });
     }
@@ -64,6 +86,10 @@ export class HttpConnection {
       this.socket.destroySoon();
       return;
     }
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#pieces?.isHeld) {
+      this.#failLater(error);
+      return;
+    }
     // Each read after the first fault is reported again.
     if (this.#faultStatus !== undefined) return;
     const { status, reason } = clientFault(error);
@@ -72,8 +98,17 @@ export class HttpConnection {
     this.#endAfterFault();
   }
 
+  /** The rest of the late request may be among what is not read because its client waits for an answer. */
+  #failLater(error: NodeJS.ErrnoException): void {
+    const begun = this.#begun;
+    this.#lateRequest = setTimeout(() => {
+      if (this.#begun === begun) this.failed(error);
+    }, this.#headersTimeoutMs);
+  }
+
   /** The socket is closed, or another protocol's. */
   close(): void {
+    clearTimeout(this.#lateRequest);
     this.input.close();
     this.output.close();
   }

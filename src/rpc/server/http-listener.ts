@@ -49,7 +49,7 @@ export async function listenHttp(
   const isFast = modules.servesCalls && options.tls === undefined && (options.fastHttp ?? true);
   const fast = isFast ? putFastHttpBefore(server, options, modules) : undefined;
   const serve = (isHeld: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    const connection = connections.get(request.socket) ?? connect(request.socket);
+    const connection = connections.get(request.socket)!;
     connection.begin(request, response, () => {
       const isOverLimit = sockets.size > limits.httpConnectionsMax;
       serveRequest(options, modules, { connection, request, response, isHeld, isOverLimit });
@@ -69,15 +69,22 @@ export async function listenHttp(
     observer.connections("http", sockets.size);
     socket.once("close", () => forget(socket));
     // node:http answers all requests that are rejected.
-    if (sockets.size <= limits.httpConnectionsMax) fast?.serve(connect(socket));
-    else fast?.handOver(socket);
+    if (fast === undefined) return;
+    const connection = connect(socket);
+    if (sockets.size <= limits.httpConnectionsMax) fast.serve(connection);
+    else fast.handOver(connection);
   });
+  if (fast === undefined) {
+    server.on(options.tls ? "secureConnection" : "connection", (socket) => {
+      if (!socket.destroyed) connect(socket).readInPieces();
+    });
+  }
   server.on("clientError", (error, socket) => {
     (connections.get(socket) ?? connect(socket as Socket)).failed(error);
   });
   /** @param socket the TLS socket where TLS is spoken */
   function connect(socket: Socket): HttpConnection {
-    const connection = new HttpConnection(socket, modules);
+    const connection = new HttpConnection(socket, limits, modules);
     connections.set(socket, connection);
     socket.once("close", () => forget(socket));
     return connection;
@@ -140,12 +147,13 @@ function putFastHttpBefore(
   server: Server,
   { access, allowedHosts, limits }: TcpListenerOptions,
   { dispatcher, observer, pipelined }: HttpModules,
-): FastHttp & { readonly handOver: (socket: Socket) => void } {
+): FastHttp & { readonly handOver: (connection: HttpConnection) => void } {
   // Removed from its event, node:http's own listener serves the connections it is called with.
   const serveHttp = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
-  function handOver(socket: Socket): void {
-    for (const listener of serveHttp) listener.call(server, socket);
+  function handOver(connection: HttpConnection, unread?: Buffer): void {
+    for (const listener of serveHttp) listener.call(server, connection.socket);
+    connection.readInPieces(unread);
   }
   const caller = {
     transport: "http",
@@ -167,11 +175,7 @@ function putFastHttpBefore(
         return isJson(contentType);
       },
       rejected: (reason) => observer.rejected("http", reason),
-      handOver(socket, unread) {
-        handOver(socket);
-        socket.unshift(unread);
-        socket.resume();
-      },
+      handOver,
     },
   );
   return { ...fast, handOver };

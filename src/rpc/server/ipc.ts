@@ -134,6 +134,7 @@ class IpcConnection extends SocketConnection {
   }
 
   #read(chunk: Buffer): void {
+    this.readBegins();
     const values = this.#stream.push(chunk);
     if (values === undefined) {
       this.cut("message");

@@ -5,10 +5,11 @@ import { connect, type NetConnectOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { createRegistry, defineMethod } from "../dispatch/method.ts";
 import { jsonInteger } from "../params/codec.ts";
+import type { RpcLimits } from "./limits.ts";
 import { type RpcServer, startRpcServer } from "./server.ts";
 
 /** The calls of the one client and the call of the other. */
@@ -30,6 +31,22 @@ const busy = defineMethod({
   },
 });
 
+const quick = defineMethod({
+  name: "test_id",
+  params: { id: jsonInteger },
+  result: jsonInteger,
+  handle: ({ id }) => id,
+});
+
+const SLOW_MS = 500;
+
+const slow = defineMethod({
+  name: "test_slow",
+  params: { id: jsonInteger },
+  result: jsonInteger,
+  handle: ({ id }) => setTimeout(SLOW_MS, id),
+});
+
 const folder = mkdtempSync(join(tmpdir(), "evmint-pipelined-"));
 const open: RpcServer[] = [];
 let [fast, complete] = ["", ""];
@@ -48,13 +65,16 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const call = (id: number) =>
-  JSON.stringify({ jsonrpc: "2.0", id, method: "test_busy", params: [id] });
+const call = (id: number, method = "test_busy") =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params: [id] });
 
-const overHttp = (id: number) => {
-  const body = call(id);
+const overHttp = (id: number, method?: string) => {
+  const body = call(id, method);
   return `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 };
+
+const resultsIn = (text: string) =>
+  [...text.matchAll(/"result":(-?\d+)/g)].map(([, id]) => Number(id));
 
 type Client = {
   readonly send: (ids: readonly number[]) => void;
@@ -74,8 +94,8 @@ async function streamClient(
   });
   await once(socket, "connect");
   return {
-    send: (ids) => void socket.write(ids.map(messageOf).join("")),
-    results: () => [...text.matchAll(/"result":(-?\d+)/g)].map(([, id]) => Number(id)),
+    send: (ids) => void socket.write(ids.map((id) => messageOf(id)).join("")),
+    results: () => resultsIn(text),
     close: () => void socket.destroy(),
   };
 }
@@ -132,4 +152,42 @@ test("fast HTTP: a client that ends its side after its calls gets all answers", 
   socket.end(Array.from({ length: 20 }, (_, i) => overHttp(i)).join(""));
   await once(socket, "close");
   assert.equal([...text.matchAll(/"result":/g)].length, 20);
+});
+
+/** The results that one client gets which sends `text` to a server of node:http. @param count after so many it closes */
+async function answersOf(
+  limits: Partial<RpcLimits>,
+  text: string,
+  count: number,
+): Promise<number[]> {
+  const http = { host: "127.0.0.1", port: 0, namespaces: ["test"] };
+  const modules = { registry: createRegistry([quick, slow]), modules: {} };
+  const server = await startRpcServer({ http, fastHttp: false, limits }, modules);
+  const socket = connect(Number(new URL(server.urls.http!).port));
+  let answers = "";
+  socket.on("data", (chunk) => {
+    answers += chunk;
+  });
+  socket.write(text);
+  while (resultsIn(answers).length < count && !socket.closed) await setImmediate();
+  await server.close(0);
+  return resultsIn(answers);
+}
+
+test("node:http: calls wait unparsed while their client waits for an answer", async () => {
+  const ids = Array.from({ length: 2000 }, (_, i) => i);
+  // Parsed, all of one read would take 1 MB.
+  const limits = { inputBytesMax: 128 * 1024 };
+  const text = ids.map((id) => overHttp(id, "test_id")).join("");
+  assert.deepEqual(await answersOf(limits, text, ids.length), ids);
+});
+
+test("node:http: a call that waits for another does not have to be complete in time", async () => {
+  // So that a piece ends within the headers.
+  const long = `X-Other: ${"a".repeat(700)}\r\nHost`;
+  const calls = Array.from({ length: 100 }, (_, i) =>
+    overHttp(i, i === 0 ? "test_slow" : "test_id").replace("Host", long),
+  );
+  const limits = { httpHeadersTimeoutMs: SLOW_MS / 10 };
+  assert.equal((await answersOf(limits, calls.join(""), 100)).length, 100);
 });

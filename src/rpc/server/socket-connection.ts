@@ -122,6 +122,11 @@ export abstract class SocketConnection implements Connection {
     else this.#closeTasks.push(task);
   }
 
+  /** Called before the messages of a read. */
+  protected readBegins(): void {
+    this.#hasCalled = false;
+  }
+
   /** A complete message. */
   protected received(message: Buffer): void {
     if (this.#isClosed || this.#isEnding) return;
@@ -135,12 +140,11 @@ export abstract class SocketConnection implements Connection {
   }
 
   /**
-   * Called after each read.
+   * Called after each read, or piece of one.
    * @param message number of the incomplete message, undefined when there is none
    */
   protected progressed(message: number | undefined, incompleteBytes: number): void {
     if (this.#isClosed) return;
-    this.#hasCalled = false;
     if (incompleteBytes !== this.#incompleteBytes) {
       this.#incompleteBytes = incompleteBytes;
       this.#chargeInput();

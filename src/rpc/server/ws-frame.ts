@@ -52,6 +52,11 @@ export class FrameMeter {
     return isIncomplete ? this.#messages : undefined;
   }
 
+  /** Bytes of the current frame that have not arrived. */
+  get payloadLeft(): number {
+    return this.#payloadLeft;
+  }
+
   /** Memory of the incomplete message. */
   get storedBytes(): number {
     return this.#storedBytes;

@@ -12,6 +12,7 @@ import {
 } from "./admission.ts";
 import { endWithRejection, LINGER_BYTES, LINGER_MS } from "./http-rejection.ts";
 import type { ListenerModules, TcpListenerOptions } from "./listener.ts";
+import { type PiecewiseReading, readInPieces } from "./read-in-pieces.ts";
 import { TOO_MANY_CONNECTIONS } from "./rejection.ts";
 import { lengthOf, type Piece } from "./send-queue.ts";
 import { type CloseReason, SocketConnection } from "./socket-connection.ts";
@@ -142,6 +143,7 @@ class WsConnection extends SocketConnection {
   /** The group of connections it is pinged with. */
   readonly pingTurn: number;
   readonly #meter = new FrameMeter();
+  readonly #pieces: PiecewiseReading;
   #unsentAtCheck = 0;
   #isAlive = true;
 
@@ -165,12 +167,14 @@ class WsConnection extends SocketConnection {
       this.#drain();
     });
     ws.on("close", () => this.closed());
-    // Runs after the listener of `ws`, which emits the messages that a read completes.
+    this.#pieces = readInPieces(socket, () => this.readBegins());
+    // Runs after the listener of `ws`, which emits the messages that a piece completes.
     socket.on("data", this.#measure);
   }
 
   readonly #measure = (chunk: Buffer): void => {
     this.#meter.push(chunk);
+    this.#pieces.expect(this.#meter.payloadLeft);
     this.progressed(this.#meter.message, this.#meter.storedBytes);
   };
 

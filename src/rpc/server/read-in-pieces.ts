@@ -1,0 +1,67 @@
+import type { Duplex } from "node:stream";
+
+/** Forty of the smallest requests of HTTP, one to four usual ones. */
+const PIECE_BYTES = 1024;
+
+export type PiecewiseReading = {
+  /** The next `bytes` belong to one message and are not cut. */
+  expect(bytes: number): void;
+  /** Has `bytes` read again before everything else. */
+  unread(bytes: Buffer): void;
+  /** Pauses the socket until `release`: node:http resumes it whenever somebody reads a body. */
+  hold(): void;
+  readonly isHeld: boolean;
+  release(): void;
+};
+
+/**
+ * Makes `socket` emit what it reads in pieces, so that a listener that pauses it gets no more than one. A parser takes all it is
+ * given: a read of 64 KB can hold 2,000 requests of HTTP or 10,000 frames, which become objects before the first is answered.
+ *
+ * @param onRead is called before the first piece of each read
+ */
+export function readInPieces(socket: Duplex, onRead: () => void = () => {}): PiecewiseReading {
+  const { push, resume } = socket;
+  let expected = 0;
+  let isHeld = false;
+
+  function* piecesOf(bytes: Buffer): Generator<Buffer> {
+    for (let at = 0; at < bytes.length; ) {
+      const piece = bytes.subarray(at, at + Math.max(PIECE_BYTES, expected));
+      at += piece.length;
+      expected = Math.max(0, expected - piece.length);
+      yield piece;
+    }
+  }
+
+  socket.push = (bytes: Buffer | null) => {
+    if (bytes === null) return push.call(socket, null);
+    onRead();
+    let wantsMore = true;
+    for (const piece of piecesOf(bytes)) wantsMore = push.call(socket, piece);
+    return wantsMore;
+  };
+  socket.resume = () => (isHeld ? socket : resume.call(socket));
+  return {
+    expect(bytes) {
+      expected = bytes;
+    },
+    unread(bytes) {
+      socket.pause();
+      for (const piece of [...piecesOf(bytes)].reverse()) socket.unshift(piece);
+      socket.resume();
+    },
+    hold() {
+      isHeld = true;
+      socket.pause();
+    },
+    get isHeld() {
+      return isHeld;
+    },
+    release() {
+      if (!isHeld) return;
+      isHeld = false;
+      socket.resume();
+    },
+  };
+}

@@ -47,6 +47,7 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "rpc/eth/submit/send-raw-transaction-sync.ts": [1, "rejects a promise"],
   "rpc/filters/filters.ts": [1, "deletes from Maps"],
   "rpc/server/fast-http.ts": [2, "writes answers and destroys sockets, which emit their errors"],
+  "rpc/server/http-connection.ts": [1, "ends a connection"],
   "rpc/server/http-listener.ts": [2, "closes connections"],
   "rpc/server/http-rejection.ts": [1, "ends a response, which emits its errors"],
   "rpc/server/http-request.ts": [1, "destroys a response"],

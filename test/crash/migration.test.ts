@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { ArchiveModel } from "../../src/chain/testing/archive-model.ts";
-import { writeOldLog } from "../../src/chain/testing/old-log.ts";
+import { writeOldHome } from "../../src/chain/testing/old-home.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 
 const VICTIM = fileURLToPath(new URL("migration-victim.ts", import.meta.url));
@@ -18,6 +18,7 @@ const DEATHS: readonly (readonly [point: string, hits: number])[] = [
   ["migrate:record", BLOCKS],
   ["migrate:record", BLOCKS / 2],
   ["migrate:written", 1],
+  ["migrate:index", 1],
   ["replace:backup", 1],
   ["migrate:end", 1],
 ];
@@ -28,7 +29,7 @@ const filesOf = (folder: string) =>
 test("an old home whose migration is killed again and again migrates, and is equal to a naive archive", () => {
   const directory = mkdtempSync(join(tmpdir(), "evmint-migration-"));
   try {
-    const blocks = writeOldLog(directory, BLOCKS);
+    const blocks = writeOldHome(directory, BLOCKS);
     const oldLog = filesOf(join(directory, "log"));
     for (const [point, hits] of DEATHS) {
       const args = ["--import", "tsx", VICTIM, directory, point, String(hits)];

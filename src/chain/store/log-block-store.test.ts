@@ -50,6 +50,7 @@ describe("LogBlockStore", () => {
         let store = disk.open();
         let model = new ArchiveModel();
         let chain = new RandomChain(seed);
+        let rollbacks = 0;
         for (const step of operations) {
           if ("append" in step) {
             for (let i = 0; i < step.append; i++) {
@@ -72,7 +73,7 @@ describe("LogBlockStore", () => {
             // The chain branches here: the same blocks up to `number`, then others.
             model = model.upTo(number);
             chain = RandomChain.from(
-              seed + operations.length,
+              seed + ++rollbacks,
               model.blocks.map(({ record }) => record),
             );
           }

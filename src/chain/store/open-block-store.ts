@@ -94,9 +94,7 @@ export function openDiskBlockStore(options: DiskBlockStoreOptions): LogBlockStor
     const fault =
       reindex && !files.isRebuilding()
         ? "asked for"
-        : isMigrated
-          ? "the block log was rewritten"
-          : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
+        : files.findFault(({ done, total }) => logger.info("index is checked", { done, total }));
     if (fault !== undefined) rebuild(fault);
     if (fault !== undefined && diskOptions(options).freeBytes() < FREE_BYTES_MIN) {
       logger.warn("disk is full: index is held in memory until a restart", { reason: fault });

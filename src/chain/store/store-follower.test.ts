@@ -112,6 +112,7 @@ describe("StoreFollower", () => {
           },
         });
         let chain = new RandomChain(seed);
+        let rollbacks = 0;
         let next = chain.next();
         const records: BlockRecord[] = [];
         const append = () => {
@@ -147,7 +148,7 @@ describe("StoreFollower", () => {
               isStale ||= number < store.head()!;
               records.length = number + 1;
               store.rollbackTo(number);
-              chain = RandomChain.from(seed + operations.length, records);
+              chain = RandomChain.from(seed + ++rollbacks, records);
               next = chain.next();
             }
             // Until it hears of a rollback it may read blocks that are gone; of everything else it reads the truth.

@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { ArchiveModel } from "../testing/archive-model.ts";
-import { createTrie } from "../testing/memory-disk.ts";
+import {
+  type Death,
+  DiskHome,
+  MIGRATION_POINTS,
+  REPEATED_MIGRATION_POINTS,
+} from "../testing/disk-home.ts";
 import { RandomChain } from "../testing/random-chain.ts";
-import { compactIndex } from "./index/compact-index.ts";
-import type { LogBlockStore } from "./log-block-store.ts";
-import { openDiskBlockStore } from "./open-block-store.ts";
 
 const OPERATIONS = fc.oneof(
   { weight: 6, arbitrary: fc.record({ append: fc.integer({ min: 1, max: 6 }) }) },
@@ -21,79 +20,38 @@ const OPERATIONS = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "reindex" as const }) },
 );
 const LIMIT = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined });
+const DEATH = fc.oneof(
+  fc.record({ point: fc.constantFrom(...MIGRATION_POINTS), hits: fc.constant(1) }),
+  fc.record({
+    point: fc.constantFrom(...REPEATED_MIGRATION_POINTS),
+    hits: fc.integer({ min: 1, max: 5 }),
+  }),
+);
+const OLD_HOME = fc.record({
+  blocks: fc.integer({ min: 1, max: 30 }),
+  deaths: fc.array(DEATH, { minLength: 1, maxLength: 4 }),
+});
 
-/** A store in a directory, which can be left as a killed process leaves it. */
-class Home {
-  readonly #parent = mkdtempSync(join(tmpdir(), "evmint-model-"));
-  readonly #retention: object;
-  readonly #deferred: (() => void)[] = [];
-  /** Stores that were left open: those of killed processes. */
-  readonly #left: LogBlockStore[] = [];
-  #lives = 0;
-  store: LogBlockStore;
+type OldHome = { readonly blocks: number; readonly deaths: readonly Death[] };
 
-  constructor(retention: object) {
-    this.#retention = retention;
-    this.store = this.#open();
-  }
-
-  work(count: number): void {
-    for (let i = 0; i < count; i++) this.#deferred.shift()?.();
-  }
-
-  async next(kind: "restart" | "kill" | "compact" | "reindex"): Promise<void> {
-    if (kind === "kill") {
-      this.#left.push(this.store);
-      // The files at this moment are what the death of the process would leave, its locks aside.
-      cpSync(this.#directory(), this.#directory(this.#lives + 1), {
-        recursive: true,
-        filter: (path) => !/lock(?:\.mdb)?$/.test(path),
-      });
-      this.#lives++;
-    } else {
-      this.store.close();
-      if (kind === "compact") await compactIndex(this.#directory());
-    }
-    this.store = this.#open(kind === "reindex");
-  }
-
-  remove(): void {
-    for (const store of [this.store, ...this.#left]) store.close();
-    rmSync(this.#parent, { recursive: true });
-  }
-
-  #directory(life = this.#lives): string {
-    return join(this.#parent, String(life));
-  }
-
-  #open(reindex = false): LogBlockStore {
-    this.#deferred.length = 0;
-    return openDiskBlockStore({
-      ...{ directory: this.#directory(), createTrie, reindex, retention: this.#retention },
-      defer: (work) => this.#deferred.push(work),
-      onPruningFailure(error) {
-        throw error;
-      },
-      segmentBytesMax: 4_000,
-      mergeLimits: {
-        ...{ versionsMin: 40, nodeBytesMin: 20_000, blocksMin: 12, keysMax: 3 },
-        logs: { blocksMin: 7, postingsMin: 60, logBytesMin: 6_000, rowsMax: 5 },
-      },
-    });
-  }
-}
-
-test("on disk, with random blocks, prunings, compactions, rollbacks, kills and rebuilds the store is equal to a naive archive", async () => {
+/** @param old home that an old program left; undefined: a new one */
+async function assertEqualToArchive(old: fc.Arbitrary<OldHome | undefined>): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       fc.array(OPERATIONS, { minLength: 8, maxLength: 24 }),
       fc.record({ blocks: LIMIT, states: LIMIT, proofs: LIMIT }),
       fc.nat(),
-      async (operations, retained, seed) => {
-        const home = new Home({ ...retained, blocksMin: 1 });
+      old,
+      async (operations, retained, seed, oldHome) => {
+        const home = new DiskHome({ ...retained, blocksMin: 1 });
         try {
           let model = new ArchiveModel();
           let chain = new RandomChain(seed);
+          let rollbacks = 0;
+          if (oldHome !== undefined) {
+            for (const block of home.migrate(chain, oldHome.blocks, oldHome.deaths))
+              model.add(block);
+          }
           for (const step of operations) {
             if ("append" in step) {
               for (let i = 0; i < step.append; i++) {
@@ -110,8 +68,9 @@ test("on disk, with random blocks, prunings, compactions, rollbacks, kills and r
               const number = first + Math.floor(step.rollback * (home.store.head()! - first));
               home.store.rollbackTo(number);
               model = model.upTo(number);
+              // Never the same seed again: it would give the same transactions, which are in one block only.
               chain = RandomChain.from(
-                seed + operations.length,
+                seed + ++rollbacks,
                 model.blocks.map(({ record }) => record),
               );
             }
@@ -129,6 +88,12 @@ test("on disk, with random blocks, prunings, compactions, rollbacks, kills and r
         }
       },
     ),
-    { numRuns: Number(process.env.EVMINT_MODEL_RUNS ?? 5) },
+    { numRuns: Number(process.env.EVMINT_MODEL_RUNS ?? 10) },
   );
-});
+}
+
+test("on disk, with random blocks, prunings, compactions, rollbacks, kills and rebuilds the store is equal to a naive archive", () =>
+  assertEqualToArchive(fc.constant(undefined)));
+
+test("the same of a home of log format 1 whose migration is killed at random steps", () =>
+  assertEqualToArchive(OLD_HOME));

@@ -4,13 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
-import { writeOldLog } from "../../testing/old-log.ts";
+import { writeOldHome } from "../../testing/old-home.ts";
 import { plain } from "../../testing/plain.ts";
 import type { RandomBlock } from "../../testing/random-chain.ts";
 import { openDiskBlockStore } from "../open-block-store.ts";
 
 const BLOCKS = 30;
-const STEPS = ["migrate:record", "migrate:written", "replace:backup", "migrate:end"];
+const STEPS = [
+  "migrate:record",
+  "migrate:written",
+  "migrate:index",
+  "replace:backup",
+  "migrate:end",
+];
 
 /** A directory as the program of log format 1 left it. */
 function withOldHome(
@@ -19,7 +25,7 @@ function withOldHome(
 ): void {
   const directory = mkdtempSync(join(tmpdir(), "evmint-migrate-"));
   try {
-    const blocks = writeOldLog(directory, blockCount);
+    const blocks = writeOldHome(directory, blockCount);
     use(directory, blocks);
   } finally {
     rmSync(directory, { recursive: true });

@@ -4,6 +4,7 @@ import { type BlockLog, logFormat, openBlockLog } from "../../../storage/block-l
 import { openLogDirectory } from "../../../storage/log-file.ts";
 import { LOG_FORMAT } from "../../../storage/schema.ts";
 import { upgradeRecordV1 } from "../../records/block-record-v1.ts";
+import { IndexFiles } from "../index/index-files.ts";
 import { DiskFullError } from "../store-errors.ts";
 import { finishReplacement, LOG_FOLDER, replaceLog } from "./replace-log.ts";
 
@@ -25,9 +26,9 @@ export type LogMigration = {
 };
 
 /**
- * Rewrites a log of format 1 in `directory` beside itself, then puts the new one in its place and
- * keeps the old one as `log.v1.backup`. A process that dies at any step leaves a directory for which
- * the next call does the rest. True when a log was rewritten: the index of the old one is then worthless.
+ * Rewrites a log of format 1 in `directory` beside itself, removes the index, then puts the new log in
+ * place of the old one, which becomes `log.v1.backup`. A process that dies at any step leaves a directory
+ * for which the next call does the rest. True when a log was rewritten.
  *
  * @throws DiskFullError before anything is written; LogCorruptionError, UnknownFormatError
  */
@@ -48,6 +49,11 @@ export function migrateLog(directory: string, options: LogMigration = {}): boole
     old.close();
   }
   failPoint("migrate:written");
+  // Of the old log; it must not be opened over the new one.
+  const files = new IndexFiles(directory);
+  files.remove();
+  files.beginRebuilding();
+  failPoint("migrate:index");
   replaceLog(directory, REPLACEMENT, failPoint);
   failPoint("migrate:end");
   return true;

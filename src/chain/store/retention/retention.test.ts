@@ -175,6 +175,7 @@ describe("Retention", () => {
           let store = disk.open({ retention });
           let model = new ArchiveModel();
           let chain = new RandomChain(seed);
+          let rollbacks = 0;
           for (const step of operations) {
             if ("append" in step) grow(store, chain, model, step.append);
             else if ("work" in step) runDeferred(disk, step.work);
@@ -188,7 +189,7 @@ describe("Retention", () => {
               store.rollbackTo(number);
               model = model.upTo(number);
               chain = RandomChain.from(
-                seed + operations.length,
+                seed + ++rollbacks,
                 model.blocks.map(({ record }) => record),
               );
             }

@@ -15,7 +15,9 @@ import { join } from "node:path";
 import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
-import type { StateTrie } from "../../src/state/state-trie.ts";
+import type { StateChanges } from "../../src/state/reader.ts";
+import type { KnownState, StateTrie } from "../../src/state/state-trie.ts";
+import { createWorldState } from "../../src/state/world-state.ts";
 import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-format.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
@@ -202,18 +204,31 @@ function trieOf(store: Store, isPrefetched = false) {
   const trie: StateTrie = {
     ...stateTrie,
     update(root, changes) {
+      const known = knownOf(store, changes);
       for (const { address, storage } of isPrefetched ? changes.accounts : []) {
-        stateTrie.prefetch(root, address, [...storage.keys()]);
+        stateTrie.prefetch(root, address, [...storage.keys()], known);
       }
       let update: ReturnType<StateTrie["update"]> | undefined;
       times.ms += cpuMs(() => {
-        update = stateTrie.update(root, changes);
+        update = stateTrie.update(root, changes, known);
       });
       for (const { storage } of changes.accounts) times.touched += 1 + storage.size;
       return update!;
     },
   };
   return { trie, times };
+}
+
+/** What execution has read of the state when it is to be updated. */
+function knownOf(store: Store, { accounts }: StateChanges): KnownState | undefined {
+  const head = store.head();
+  if (head === undefined) return undefined;
+  const state = createWorldState(store.stateAt(head));
+  for (const { address, storage } of accounts) {
+    state.account(address);
+    for (const slot of storage.keys()) state.storage(address, slot);
+  }
+  return state.readOfBase();
 }
 
 function headOf(store: Store) {

@@ -54,8 +54,10 @@ export function createChainStateTrie(
   }
 
   return {
-    update: (parentRoot, changes) => at(parentRoot, (trie) => trie.update(parentRoot, changes)),
-    prefetch: (root, address, slots) => at(root, (trie) => trie.prefetch(root, address, slots)),
+    update: (parentRoot, changes, known) =>
+      at(parentRoot, (trie) => trie.update(parentRoot, changes, known)),
+    prefetch: (root, address, slots, known) =>
+      at(root, (trie) => trie.prefetch(root, address, slots, known)),
     prove: (root, address, slots) => at(root, (trie) => trie.prove(root, address, slots)),
   };
 }

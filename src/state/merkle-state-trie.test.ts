@@ -16,6 +16,7 @@ import {
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { decodeRlp, rlpItemEnd } from "../primitives/rlp.ts";
+import type { NodeCache } from "../trie/node-cache.ts";
 import { verifyProof } from "../trie/proof.ts";
 import { createMemoryNodes } from "../trie/testing/memory-nodes.ts";
 import { decodeBlock } from "../types/block-codec.ts";
@@ -26,6 +27,7 @@ import { changesOfAlloc } from "./genesis-alloc.ts";
 import { createMemoryState, type MemoryState } from "./memory-state.ts";
 import { createStateTrie } from "./merkle-state-trie.ts";
 import type { StateChanges } from "./reader.ts";
+import type { KnownState } from "./state-trie.ts";
 import { decodeTrieAccount } from "./trie-account.ts";
 import { createWorldState } from "./world-state.ts";
 
@@ -35,14 +37,15 @@ const addresses = [...new Array(40).keys()].map(
 );
 const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 
-/** A state trie that keeps its nodes, with the smallest cache there is. */
+/** A state trie that keeps its nodes, and caches none. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const trie = createStateTrie(nodes, { cacheBytes: 0 });
+  const cache: NodeCache = { bytes: 0, get: () => undefined, set() {}, add() {} };
+  const trie = createStateTrie(nodes, { cache });
   return {
     prove: trie.prove,
-    update(root: Hash, changes: StateChanges): Hash {
-      const update = trie.update(root, changes);
+    update(root: Hash, changes: StateChanges, known?: KnownState): Hash {
+      const update = trie.update(root, changes, known);
       nodes.keep(update.nodes);
       return update.root;
     },
@@ -93,7 +96,7 @@ test("update block by block gives the root of the whole state at once, and proof
           }
           const changes = world.changes();
           state.apply(changes);
-          root = trie.update(root, changes);
+          root = trie.update(root, changes, world.readOfBase());
           const whole = keepingTrie().update(EMPTY_TRIE_ROOT, everything(state));
           assert.equal(root, whole);
           const checked = root;

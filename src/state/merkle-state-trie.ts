@@ -1,5 +1,6 @@
+import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
-import { hashFromBytes, hashToBytes } from "../primitives/hash.ts";
+import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256OfHex } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
 import { NodeBatch } from "../trie/node-batch.ts";
@@ -7,8 +8,9 @@ import { createNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "../trie/n
 import type { TrieNodeReader } from "../trie/node-store.ts";
 import { createTrie } from "../trie/trie.ts";
 import type { TrieChanges } from "../trie/trie-update.ts";
+import { EMPTY_CODE_HASH } from "./account.ts";
 import type { AccountChange } from "./reader.ts";
-import type { StateTrie } from "./state-trie.ts";
+import type { KnownState, StateTrie } from "./state-trie.ts";
 import { encodeTrieAccount, storageRootOf } from "./trie-account.ts";
 import { decodeSlotValue, encodeSlotValue } from "./trie-slot.ts";
 
@@ -39,16 +41,19 @@ export function createStateTrie(
 
   /** The account's storage root after `change`, on top of `root`. */
   const updateStorage = (
-    { storage }: AccountChange,
+    { address, storage }: AccountChange,
     owner: Uint8Array,
     root: Uint8Array,
     batch: NodeBatch,
+    known: KnownState | undefined,
   ): Uint8Array => {
     if (storage.size === 0) return root;
     const values = [...storage.values()];
+    const slots = known && [...storage.keys()];
     const changes = {
       keys: Array.from(storage.keys(), (slot) => keccak256OfHex(slot)),
       valueOf: (index: number) => encodeSlotValue(values[index]!),
+      ...(known && { knownValue: (index: number) => knownSlot(known, address, slots![index]!) }),
     };
     return createTrie(nodes, cache, owner).update(root, changes, batch).root;
   };
@@ -69,7 +74,7 @@ export function createStateTrie(
   };
 
   return {
-    update(parentRoot, { accounts }) {
+    update(parentRoot, { accounts }, known) {
       const batch = new NodeBatch();
       const keys = accounts.map(({ address }) => keccak256OfHex(address));
       const changes: TrieChanges = {
@@ -83,19 +88,29 @@ export function createStateTrie(
           }
           if (change.account === null) return undefined;
           const base = change.storageCleared ? EMPTY_TRIE_ROOT_BYTES : oldRoot;
-          return encodeTrieAccount(change.account, updateStorage(change, owner, base, batch));
+          return encodeTrieAccount(
+            change.account,
+            updateStorage(change, owner, base, batch, known),
+          );
         },
+        ...(known && {
+          knownValue: (index: number) => knownAccount(known, accounts[index]!.address),
+        }),
       };
       const { root, isSame } = accountTrie.update(hashToBytes(parentRoot), changes, batch);
       return { root: hashFromBytes(root), nodes: isSame ? new NodeBatch() : batch };
     },
-    prefetch(root, address, slots) {
+    prefetch(root, address, slots, known) {
       const owner = keccak256OfHex(address);
-      const leaf = accountTrie.get(hashToBytes(root), owner);
+      const knownLeaf = known && knownAccount(known, address);
+      const leaf = accountTrie.get(hashToBytes(root), owner, knownLeaf);
       if (leaf === undefined || slots.length === 0) return;
       const storageRoot = storageRootOf(leaf);
       const storageTrie = createTrie(nodes, cache, owner);
-      for (const slot of slots) storageTrie.get(storageRoot, keccak256OfHex(slot));
+      for (const slot of slots) {
+        const knownLeaf = known && knownSlot(known, address, slot);
+        storageTrie.get(storageRoot, keccak256OfHex(slot), knownLeaf);
+      }
     },
     prove(root, address, slots) {
       const rootBytes = hashToBytes(root);
@@ -116,4 +131,15 @@ export function createStateTrie(
       return { accountProof, storageRoot: hashFromBytes(storageRoot), storageProofs };
     },
   };
+}
+
+/** The leaf of an account without storage, as nearly all accounts without code are. */
+function knownAccount(known: KnownState, address: Address): Uint8Array | undefined {
+  const account = known.account(address);
+  if (account?.codeHash !== EMPTY_CODE_HASH) return undefined;
+  return encodeTrieAccount(account, EMPTY_TRIE_ROOT_BYTES);
+}
+
+function knownSlot(known: KnownState, address: Address, slot: Hash): Uint8Array | undefined {
+  return encodeSlotValue(known.storage(address, slot));
 }

@@ -129,6 +129,24 @@ test("asReader can be the base of another world state", () => {
   assert.deepEqual(call.changes().accounts[0]!.storage.size, 2);
 });
 
+test("readOfBase has what was read of the base, as it was", () => {
+  const state = createWorldState(withStorage());
+  const read = state.readOfBase();
+  assert.equal(read.account(bob), undefined);
+  state.setAccount(bob, funded);
+  assert.equal(state.storage(alice, slot0), 7n);
+  state.setStorage(alice, slot0, 8n);
+  state.setStorage(alice, slot1, 9n);
+  assert.equal(read.account(bob)?.balance, 0n);
+  assert.deepEqual(
+    [slot0, slot1].map((slot) => read.storage(alice, slot)),
+    [7n, 0n],
+  );
+  state.deleteAccount(alice);
+  assert.equal(read.account(alice)?.balance, 1n);
+  assert.equal(read.storage(alice, slot0), 7n);
+});
+
 /** The same rules by copying everything at every snapshot. */
 type Model = {
   accounts: Map<Address, Account>;

@@ -34,6 +34,8 @@ export interface WorldState extends State {
   changes(): StateChanges;
   /** Accounts that may differ from the base, each with the slots that were written; in the order of `changes`, and cheaper. */
   written(): Iterable<{ readonly address: Address; readonly slots: Iterable<Hash> }>;
+  /** The base as far as it was read: other accounts are not there, and other slots have no value. */
+  readOfBase(): Pick<StateReader, "account" | "storage">;
   /** The state as it is at each moment, for reading: later changes show through. */
   asReader(): StateReader;
   /**
@@ -186,6 +188,13 @@ class OverlaidState implements WorldState {
     for (const { address, account, before, written } of this.#overlays.values()) {
       if (account !== before || written.size > 0) yield { address, slots: written.keys() };
     }
+  }
+
+  readOfBase(): Pick<StateReader, "account" | "storage"> {
+    return {
+      account: (address) => this.#overlays.get(address)?.before,
+      storage: (address, slot) => this.#overlays.get(address)?.loaded.get(slot) ?? 0n,
+    };
   }
 
   asReader(): StateReader {

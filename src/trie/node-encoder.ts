@@ -1,4 +1,5 @@
-import { keccakMessage } from "../primitives/keccak.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import { keccak256Message, keccakMessage } from "../primitives/keccak.ts";
 import { hexPrefixLength, writeHexPrefix, writeLeafPath } from "./nibbles.ts";
 import { type BranchNode, HASH_LENGTH, type ShortNode } from "./node.ts";
 
@@ -33,6 +34,21 @@ export function encodeShortNode({ kind, path, payload }: ShortNode): EncodedNode
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): EncodedNode {
   const out = bufferFor(leafPayloadLength(key, depth, value));
   return { bytes: out, length: writeLeaf(key, depth, value, out, 0) };
+}
+
+const leafHash = new Uint8Array(HASH_LENGTH);
+
+/** The leaf of `key` below `depth` nibbles, if `hash` is that of the leaf with this value: it need not be read then. */
+export function leafWithHash(
+  key: Uint8Array,
+  depth: number,
+  value: Uint8Array,
+  hash: Uint8Array,
+): EncodedNode | undefined {
+  const leaf = encodeLeaf(key, depth, value);
+  if (leaf.bytes !== keccakMessage) return undefined;
+  keccak256Message(leaf.length, leafHash, 0);
+  return equalBytes(leafHash, hash) ? leaf : undefined;
 }
 
 /** Bytes of the leaf that `writeLeaf` writes. */

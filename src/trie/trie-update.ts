@@ -3,7 +3,6 @@ import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { keccakMessage } from "../primitives/keccak.ts";
 import { allocateShared, copyShared } from "../primitives/slab.ts";
 import { BranchFrame, lowestBit } from "./branch-frame.ts";
-import type { ResolveNode } from "./descend.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { groupByNibble, groupEnd, sharedNibbles } from "./key-groups.ts";
 import { isLeafPathOf, nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
@@ -28,8 +27,10 @@ import {
   encodeLeaf,
   encodeShortNode,
   leafLength,
+  leafWithHash,
   writeLeaf,
 } from "./node-encoder.ts";
+import type { NodeSource } from "./node-source.ts";
 import { type EntrySink, UNHASHED_LENGTH_MAX, UnhashedNodes } from "./unhashed-nodes.ts";
 
 /** Longest key. The descent takes one stack frame a nibble, so this also bounds the stack. */
@@ -43,7 +44,12 @@ export type TrieChanges = {
    * Asked once for each key, in any order.
    */
   valueOf(index: number, old: Uint8Array | undefined): Uint8Array | undefined;
+  /** The value that key number `index` has, as far as is known: if its leaf has the hash that its parent says, it is not read. */
+  knownValue?(index: number): Uint8Array | undefined;
 };
+
+/** A branch with at most 12 hashes: some of its children are leaves. Of a branch with more nearly none is. */
+const SPARSE_LENGTH = 3 + 12 * (HASH_LENGTH + 1) + 5;
 
 /** Nibbles of the longest path of which every replaced node is reported. */
 export const REPORTED_DEPTH = 2;
@@ -77,14 +83,14 @@ const CLOSED: Subtrie = { kind: "extension", path: EMPTY_BYTES, payload: EMPTY_B
  * As `updateOver`. What an update that fails leaves without a hash is forgotten.
  */
 export function updateTrie(
-  resolve: ResolveNode | undefined,
+  source: NodeSource | undefined,
   root: Uint8Array,
   changes: TrieChanges,
   sink: NodeSink,
 ): Uint8Array {
   const first = unhashed.count;
   try {
-    return updateOver(resolve, root, changes, sink);
+    return updateOver(source, root, changes, sink);
   } finally {
     unhashed.truncate(first);
   }
@@ -93,11 +99,11 @@ export function updateTrie(
 /**
  * Root of the trie `root` after `changes`: one descent that follows all keys together and encodes every new node once
  * on its way back (Yellow Paper, appendix D).
- * @param resolve undefined for a trie that begins empty
+ * @param source undefined for a trie that begins empty
  * @throws MissingTrieNodeError
  */
 function updateOver(
-  resolve: ResolveNode | undefined,
+  source: NodeSource | undefined,
   root: Uint8Array,
   changes: TrieChanges,
   sink: NodeSink,
@@ -120,8 +126,14 @@ function updateOver(
   };
 
   const resolved = (hash: Uint8Array, depth: number): Uint8Array => {
-    invariant(resolve, "an empty trie has no nodes to open");
-    return resolve(hash, path, depth);
+    invariant(source, "an empty trie has no nodes to open");
+    return source.cached(hash) ?? source.read(hash, path, depth);
+  };
+
+  /** The value of key number `index`, if `hash` at `depth` is that of its leaf with what is known of it. */
+  const knownLeafValue = (index: number, hash: Uint8Array, depth: number) => {
+    const value = changes.knownValue?.(index);
+    return value && leafWithHash(keys[index]!, depth, value, hash) && value;
   };
 
   const open = (reference: Uint8Array, depth: number): DecodedNode =>
@@ -422,7 +434,22 @@ function updateOver(
     const hash = frame.oldHash(nibble);
     const isReported = below <= REPORTED_DEPTH;
     if (isReported) sink.replace(path, below, hash);
-    const child = resolved(hash, below);
+    invariant(source, "an empty trie has no nodes to open");
+    let child = source.cached(hash);
+    if (child === undefined && to - from === 1 && rlp.length <= SPARSE_LENGTH) {
+      const index = order[from]!;
+      const known = knownLeafValue(index, hash, below);
+      if (known !== undefined) {
+        const value = askValue(index, known);
+        if (value === undefined) {
+          if (!isReported) sink.replace(path, below, hash);
+          return undefined;
+        }
+        frame.setLeaf(nibble, keys[index]!, value);
+        return CLOSED;
+      }
+    }
+    child ??= source.read(hash, path, below);
     const items = frameAt(below).offsets;
     let result: Subtrie | undefined;
     if (readItems(child, items) === BRANCH_ITEMS) {
@@ -492,7 +519,7 @@ function updateOver(
       if (length < HASH_LENGTH || length > UNHASHED_LENGTH_MAX) return false;
       path[depth] = nibble;
       frame.setUnhashed(nibble, unhashed.count);
-      const start = unhashed.add(path, depth + 1, length);
+      const start = unhashed.add(path, depth + 1, length, true);
       writeLeaf(key, depth + 1, value, unhashed.bytes, start);
       frame.leaves &= ~(1 << nibble);
     }

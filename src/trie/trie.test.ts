@@ -9,7 +9,7 @@ import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "./node-cache.ts";
 import { MissingTrieNodeError } from "./node-source.ts";
 import type { TrieNode, TrieNodeReader } from "./node-store.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
@@ -145,6 +145,95 @@ for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
     );
   });
 }
+
+/** Every node is read from the store each time. */
+const NO_CACHE: NodeCache = { bytes: 0, get: () => undefined, set() {}, add() {} };
+
+test("what is known of values, true or not, changes neither roots nor entries", () => {
+  const entry = fc.tuple(
+    fc.oneof(nearKey, hashedKey, lateKey).map((bytes) => Uint8Array.from(bytes)),
+    fc.oneof(value, fc.constant(new Uint8Array(40).fill(1))),
+  );
+  const batches = fc.array(fc.array(entry, { maxLength: 40 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(batches, fc.nat(4), (all, wrong) => {
+      const nodes = createMemoryNodes();
+      const trie = createTrie(nodes, NO_CACHE, EMPTY_BYTES);
+      let root = EMPTY_TRIE_ROOT_BYTES;
+      const values = new Map<string, Uint8Array | undefined>();
+      for (const batch of all) {
+        const entries = distinct(batch);
+        const keys = entries.map(([key]) => key);
+        const knownValue = (index: number) =>
+          index % 5 === wrong ? new Uint8Array(35) : values.get(bytesToHex(keys[index]!));
+        const olds: (Uint8Array | undefined)[] = [];
+        const changes = {
+          keys,
+          valueOf(index: number, old: Uint8Array | undefined) {
+            olds[index] = old?.slice();
+            return entries[index]![1];
+          },
+        };
+        const [made, expected] = [new NodeBatch(), new NodeBatch()];
+        const update = trie.update(root, { ...changes, knownValue }, made);
+        assert.deepEqual(
+          olds,
+          keys.map((key) => values.get(bytesToHex(key))),
+        );
+        assert.deepEqual(update, trie.update(root, changes, expected));
+        const entriesOf = (batch: NodeBatch) =>
+          Array.from({ length: batch.size }, (_, i) => batch.at(i));
+        assert.deepEqual(entriesOf(made), entriesOf(expected));
+        nodes.keep(made);
+        root = update.root;
+        for (const [key, value] of entries) values.set(bytesToHex(key), value);
+        for (const [i, key] of keys.entries()) {
+          assert.deepEqual(trie.get(root, key, knownValue(i)), entries[i]![1]);
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a leaf whose value is known is not read, and a leaf of such an update is not cached", () => {
+  const keys = Array.from({ length: 4_000 }, (_, n) => keccak256(Uint8Array.of(n & 255, n >> 8)));
+  const stored = createMemoryNodes();
+  const cache = createNodeCache(64 << 20);
+  const built = new NodeBatch();
+  const first = { keys, valueOf: (n: number) => new Uint8Array(40).fill(1 + (n & 1)) };
+  const { root } = createTrie(stored, cache, EMPTY_BYTES).update(
+    EMPTY_TRIE_ROOT_BYTES,
+    first,
+    built,
+  );
+  stored.keep(built);
+  const read: Uint8Array[] = [];
+  const reader: TrieNodeReader = {
+    node(owner, path, hash) {
+      const rlp = stored.node(owner, path, hash);
+      if (rlp !== undefined) read.push(rlp);
+      return rlp;
+    },
+  };
+  const trie = createTrie(reader, createNodeCache(64 << 20), EMPTY_BYTES);
+  const turn = (by: number) => ({
+    keys,
+    valueOf: (_: number, old: Uint8Array | undefined) => old?.map((byte) => byte + 1),
+    knownValue: (n: number) => new Uint8Array(40).fill(by + (n & 1)),
+  });
+  for (const key of keys.slice(0, 100)) trie.get(root, key, turn(1).knownValue(keys.indexOf(key)));
+  const next = trie.update(root, turn(1), built);
+  const leavesRead = () => read.filter((rlp) => decodeNode(rlp).kind === "leaf").length;
+  // Only below branches with nearly all of their children.
+  assert.ok(leavesRead() < keys.length / 5, `${leavesRead()}`);
+  assert.ok(read.length - leavesRead() > 1_000);
+  stored.keep(built);
+  read.length = 0;
+  trie.update(next.root, turn(2), new NodeBatch());
+  assert.equal(read.length, leavesRead());
+  assert.ok(read.length < keys.length / 5);
+});
 
 /** Nodes with a hash of the trie `root`, each read from its place. */
 function nodesUnder(nodes: TrieNodeReader, root: Uint8Array): number {

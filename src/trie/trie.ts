@@ -1,7 +1,9 @@
 import { equalBytes } from "../primitives/bytes.ts";
-import { descend } from "./descend.ts";
+import { copyShared } from "../primitives/slab.ts";
+import { descend, type ResolveNode } from "./descend.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
+import { leafWithHash } from "./node-encoder.ts";
 import { createNodeSource } from "./node-source.ts";
 import type { TrieNodeReader } from "./node-store.ts";
 import { type TrieChanges, updateTrie } from "./trie-update.ts";
@@ -15,8 +17,11 @@ export type TrieUpdate = {
 
 /** A Merkle Patricia trie at any known root (Yellow Paper, appendix D). Methods throw MissingTrieNodeError where nodes were pruned. */
 export interface Trie {
-  /** A view of a node: copy what outlives the call. */
-  get(root: Uint8Array, key: Uint8Array): Uint8Array | undefined;
+  /**
+   * A view of a node: copy what outlives the call.
+   * @param known the value, as far as is known: if its leaf has the hash that its parent says, it is not read
+   */
+  get(root: Uint8Array, key: Uint8Array, known?: Uint8Array): Uint8Array | undefined;
   /**
    * Adds to `batch` every node that the new root has and the old one had not, and perhaps some that both have, and every node that
    * is replaced or removed. Where the root is the same, what was added means no difference.
@@ -28,19 +33,31 @@ export interface Trie {
 
 /** @param owner as in TrieNodeReader */
 export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8Array): Trie {
-  const resolve = createNodeSource(nodes, cache, owner);
+  const source = createNodeSource(nodes, cache, owner);
+  const resolve: ResolveNode = (hash, path, depth) =>
+    source.cached(hash) ?? source.read(hash, path, depth);
   return {
-    get: (root, key) => descend(root, key, resolve),
+    get(root, key, known) {
+      if (known === undefined) return descend(root, key, resolve);
+      return descend(root, key, (hash, path, depth) => {
+        const cached = source.cached(hash);
+        if (cached !== undefined) return cached;
+        const leaf = leafWithHash(key, depth, known, hash);
+        return leaf ? copyShared(leaf.bytes, 0, leaf.length) : source.read(hash, path, depth);
+      });
+    },
     update(root, changes, batch) {
-      const next = updateTrie(resolve, root, changes, {
+      // The next update will know the value of a leaf as this one does, and the cache has room for more branches.
+      const cachesLeaves = changes.knownValue === undefined;
+      const next = updateTrie(source, root, changes, {
         add(path, depth, rlp, length) {
           const hash = batch.add(owner, path, depth, rlp, length);
           batch.cacheLast(cache);
           return hash;
         },
-        addHashed(bytes, pathStart, depth, length) {
+        addHashed(bytes, pathStart, depth, length, isLeaf) {
           batch.addHashed(owner, bytes, pathStart, depth, length);
-          batch.cacheLast(cache);
+          if (cachesLeaves || !isLeaf) batch.cacheLast(cache);
         },
         replace: (path, depth, hash) => batch.replace(owner, path, depth, hash),
       });

@@ -26,6 +26,7 @@ export type EntrySink = (
   pathStart: number,
   depth: number,
   length: number,
+  isLeaf: boolean,
 ) => void;
 
 /**
@@ -43,6 +44,7 @@ export class UnhashedNodes {
   readonly #starts = new Int32Array(NODES_MAX);
   readonly #lengths = new Int32Array(NODES_MAX);
   readonly #references = new Int32Array(NODES_MAX);
+  readonly #areLeaves = new Uint8Array(NODES_MAX);
   readonly #order = new Int32Array(NODES_MAX);
   readonly #groups = new Int32Array((DEPTH_MAX + 1) * SIZES + 1);
   #count = 0;
@@ -57,7 +59,7 @@ export class UnhashedNodes {
   }
 
   /** Adds a node at the first `depth` nibbles of `path`. Returns where its `length` bytes have to be written. */
-  add(path: Uint8Array, depth: number, length: number): number {
+  add(path: Uint8Array, depth: number, length: number, isLeaf = false): number {
     if (this.#hashPair === undefined) this.#compile();
     let at = this.#used;
     const end = at + depth + HASH_LENGTH + length;
@@ -68,6 +70,7 @@ export class UnhashedNodes {
     this.#starts[node] = at + HASH_LENGTH;
     this.#lengths[node] = length;
     this.#references[node] = at;
+    this.#areLeaves[node] = isLeaf ? 1 : 0;
     this.#used = end;
     return at + HASH_LENGTH;
   }
@@ -97,7 +100,8 @@ export class UnhashedNodes {
     }
     for (let node = first; node < end; node++) {
       const depth = this.#depths[node]!;
-      sink(this.bytes, this.#starts[node]! - HASH_LENGTH - depth, depth, this.#lengths[node]!);
+      const start = this.#starts[node]! - HASH_LENGTH - depth;
+      sink(this.bytes, start, depth, this.#lengths[node]!, this.#areLeaves[node] === 1);
     }
     this.truncate(first);
   }

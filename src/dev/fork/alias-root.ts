@@ -8,11 +8,11 @@ import type { StateTrie } from "../../state/state-trie.ts";
 export function aliasRoot(trie: StateTrie, stored: Hash, alias: Hash): StateTrie {
   const named = (root: Hash) => (root === alias ? stored : root);
   return {
-    update(parentRoot, changes) {
-      const { root, nodes } = trie.update(named(parentRoot), changes);
+    update(parentRoot, changes, known) {
+      const { root, nodes } = trie.update(named(parentRoot), changes, known);
       return { root: root === stored ? alias : root, nodes };
     },
-    prefetch: (root, address, slots) => trie.prefetch(named(root), address, slots),
+    prefetch: (root, address, slots, known) => trie.prefetch(named(root), address, slots, known),
     prove: (root, address, slots) => trie.prove(named(root), address, slots),
   };
 }

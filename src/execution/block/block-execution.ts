@@ -244,7 +244,7 @@ class OpenBlock implements BlockExecution {
       requests,
       ...(hasRequests && { requestsHash: hashOfRequests(requests) }),
       changes,
-      trie: this.#modules.stateTrie.update(baseRoot, changes),
+      trie: this.#modules.stateTrie.update(baseRoot, changes, state.readOfBase()),
       state: state.asReader(),
     };
   }
@@ -260,7 +260,11 @@ class OpenBlock implements BlockExecution {
   }
 
   readonly #stateRoot = (): Hash =>
-    this.#modules.stateTrie.update(this.#env.baseRoot, this.#changes()).root;
+    this.#modules.stateTrie.update(
+      this.#env.baseRoot,
+      this.#changes(),
+      this.#env.state.readOfBase(),
+    ).root;
 
   #takeRequests(): readonly Uint8Array[] {
     const environment = this.#environment;

@@ -18,8 +18,8 @@ const slotOf = (n: number) => hashFromBigint(BigInt(n));
 const SLOTS = new Map(Array.from({ length: 200 }, (_, n) => [slotOf(n), 7n] as const));
 const CONTRACT = addressOf(0);
 
-/** 300 accounts, the first with 200 slots; every read of a node is counted. */
-function stored() {
+/** 300 accounts, the first with 200 slots; every read of a node is counted. @param base of the state, which may know them */
+function stored(base = createMemoryState(new Map())) {
   const nodes = createMemoryNodes();
   const changes: StateChanges = {
     accounts: Array.from({ length: 300 }, (_, n) => ({
@@ -40,7 +40,7 @@ function stored() {
     },
   };
   const trie = createStateTrie(reader);
-  const state = createWorldState(createMemoryState(new Map()));
+  const state = createWorldState(base);
   const prefetch = new TriePrefetch(trie, root);
   const readsOf = (work: () => void) => {
     const before = reads;
@@ -59,6 +59,25 @@ test("after a prefetch the state root needs no node that is not in memory", () =
     readsOf(() => trie.update(root, state.changes())),
     0,
   );
+});
+
+test("a prefetch reads less where the state is known", () => {
+  const reads = [new Map(), new Map([[CONTRACT, { balance: 1n, nonce: 1n, storage: SLOTS }]])].map(
+    (alloc) => {
+      const { trie, root, state, prefetch, readsOf } = stored(createMemoryState(alloc));
+      for (let n = 0; n < 200; n += 3) {
+        state.storage(CONTRACT, slotOf(n));
+        state.setStorage(CONTRACT, slotOf(n), 9n);
+      }
+      const count = readsOf(() => prefetch.run(state, Infinity));
+      assert.equal(
+        readsOf(() => trie.update(root, state.changes(), state.readOfBase())),
+        0,
+      );
+      return count;
+    },
+  );
+  assert.ok(reads[0]! - reads[1]! >= 67, `${reads}`);
 });
 
 test("a prefetch that ends by its deadline goes on where it was, also with what was written since", () => {

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { StateTrie } from "../../state/state-trie.ts";
+import type { KnownState, StateTrie } from "../../state/state-trie.ts";
 import type { WorldState } from "../../state/world-state.ts";
 
 /** Slots read before the clock is looked at again: some 100 µs. */
@@ -23,7 +23,8 @@ export class TriePrefetch {
    * @param deadline as `performance.now()` has it
    * @returns true where it has ended before all are read
    */
-  run(state: Pick<WorldState, "written">, deadline: number): boolean {
+  run(state: Pick<WorldState, "written" | "readOfBase">, deadline: number): boolean {
+    const known = state.readOfBase();
     for (const { address, slots } of state.written()) {
       const read = this.#read.get(address);
       let next: Hash[] = [];
@@ -31,19 +32,19 @@ export class TriePrefetch {
         if (read?.has(slot)) continue;
         next.push(slot);
         if (next.length < SLOTS) continue;
-        this.#prefetch(address, next);
+        this.#prefetch(address, next, known);
         next = [];
         if (performance.now() > deadline) return true;
       }
       if (next.length === 0 && this.#read.has(address)) continue;
-      this.#prefetch(address, next);
+      this.#prefetch(address, next, known);
       if (performance.now() > deadline) return true;
     }
     return false;
   }
 
-  #prefetch(address: Address, slots: readonly Hash[]): void {
-    this.#trie.prefetch(this.#root, address, slots);
+  #prefetch(address: Address, slots: readonly Hash[], known: KnownState): void {
+    this.#trie.prefetch(this.#root, address, slots, known);
     const read = this.#read.get(address);
     if (read === undefined) this.#read.set(address, new Set(slots));
     else for (const slot of slots) read.add(slot);

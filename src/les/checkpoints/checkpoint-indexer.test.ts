@@ -38,7 +38,8 @@ function rootOf(keys: readonly Uint8Array[], values: readonly Uint8Array[]): Has
   const batch = new NodeBatch();
   const root = updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, {
     add: (path, depth, rlp, length) => batch.add(EMPTY_BYTES, path, depth, rlp, length),
-    addHashed: (...node) => batch.addHashed(EMPTY_BYTES, ...node),
+    addHashed: (bytes, start, depth, length) =>
+      batch.addHashed(EMPTY_BYTES, bytes, start, depth, length),
     replace() {},
   });
   return hashFromBytes(root);

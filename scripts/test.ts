@@ -16,9 +16,15 @@ const FILE_TIMEOUT_MS = 300_000;
 const OVER_PROCESSES = [
   "test/e2e/acceptance.test.ts",
   "test/e2e/events.test.ts",
+  "test/e2e/limits/http-limits.test.ts",
   "test/e2e/limits/memory-budgets.test.ts",
   "test/e2e/limits/request-limits.test.ts",
   "test/e2e/limits/ws-limits.test.ts",
+  "test/e2e/resend.test.ts",
+  "test/e2e/retention.test.ts",
+  "test/e2e/trace-methods.test.ts",
+  "test/e2e/viem.test.ts",
+  "test/e2e/web3-subscriptions.test.ts",
   "test/crash/kill-node.test.ts",
 ];
 

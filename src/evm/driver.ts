@@ -1,6 +1,5 @@
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
-import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
 import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
@@ -56,6 +55,11 @@ const SLICE_GAS = 250_000n;
 const LINEAR_MEMORY_END = 0xffff0000;
 
 const RIPEMD160 = `0x${"00".repeat(19)}03` as Address;
+
+/** Warm addresses that are searched one after the other. */
+const LISTED_MAX = 8;
+
+const NO_SLOTS: WarmSet["slots"] = new Map();
 
 export type DriverOptions = {
   /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
@@ -210,7 +214,7 @@ export class Driver {
     if (inputEnd > LINEAR_MEMORY_END || !memory.reserve(inputEnd + 1024)) {
       throw new LinearMemoryExhausted();
     }
-    memory.bytes.set(data, MEMORY);
+    memory.put(data, MEMORY);
     memory.bytes.fill(0, frame.begin, frame.begin + frame.size);
     memory.set32(frame.sp, STACK_TOP);
     memory.set32(frame.memory, inputEnd);
@@ -323,7 +327,7 @@ export class Driver {
     return {
       outcome,
       halt,
-      returnData: outputSize === 0 ? EMPTY_BYTES : memory.bytes.slice(output, output + outputSize),
+      returnData: memory.copy(output, outputSize),
       gasLeft: outcome === "halt" ? 0n : memory.get64(globals.gasBack) + gasBeyond,
       gasRefund: succeeded ? BigInt.asIntN(64, memory.get64(globals.refund)) : 0n,
       logs: succeeded ? session.logs.take() : [],
@@ -369,15 +373,23 @@ function isFinal(halt: Halt): boolean {
 }
 
 function warmSet(message: Message, precompiles: ReadonlyMap<Address, Precompile>): WarmSet {
-  const addresses = new Set(message.warmAddresses);
-  addresses.add(message.caller);
+  const { caller, warmAddresses, warmSlots } = message;
   const own = message.to ?? message.createAddress;
-  if (own) addresses.add(own);
+  const addresses = own ? [caller, own, ...warmAddresses] : [caller, ...warmAddresses];
+  return {
+    // Most are three: a set costs more than it saves.
+    addresses: addresses.length <= LISTED_MAX ? addresses : new Set(addresses),
+    precompiles,
+    slots: warmSlots.length === 0 ? NO_SLOTS : slotsByAddress(warmSlots),
+  };
+}
+
+function slotsByAddress(warmSlots: Message["warmSlots"]): WarmSet["slots"] {
   const slots = new Map<Address, Set<string>>();
-  for (const [address, slot] of message.warmSlots) {
+  for (const [address, slot] of warmSlots) {
     const known = slots.get(address);
     if (known) known.add(slot);
     else slots.set(address, new Set([slot]));
   }
-  return { addresses, precompiles, slots };
+  return slots;
 }

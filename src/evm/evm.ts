@@ -71,13 +71,13 @@ export type BlockContext = {
 };
 
 export type ExecuteOptions = {
-  readonly tracer?: Tracer;
+  readonly tracer?: Tracer | undefined;
   /** Precompiles by address in place of the fork's own (state overrides of eth_call). */
-  readonly precompiles?: ReadonlyMap<Address, Precompile>;
+  readonly precompiles?: ReadonlyMap<Address, Precompile> | undefined;
   /** Time on the clock of the engine (`performance.now()`) after which execution halts with "timeout". */
-  readonly deadlineMs?: number;
+  readonly deadlineMs?: number | undefined;
   /** Bytes of memory all frames may use together; beyond it execution halts with "memoryLimit". */
-  readonly memoryBytesMax?: number;
+  readonly memoryBytesMax?: number | undefined;
 };
 
 /** One precompiled contract. Both functions leave `input` as it is and do not hold on to it. */

@@ -29,8 +29,17 @@ export function bytesToHex(bytes: Uint8Array): Hex {
   return `0x${hexDigits(bytes)}`;
 }
 
+/** V8 stores arrays of so many bytes in its heap, and moves one out of it for good when its buffer is asked for. */
+const HEAP_BYTES_MAX = 64;
+const scratch = Buffer.alloc(HEAP_BYTES_MAX);
+
 /** The bare digits of `bytes`. */
 export function hexDigits(bytes: Uint8Array): string {
+  const { length } = bytes;
+  if (length <= HEAP_BYTES_MAX) {
+    for (let i = 0; i < length; i++) scratch[i] = bytes[i]!;
+    return scratch.toString("hex", 0, length);
+  }
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
@@ -39,24 +48,26 @@ export function hexDigits(bytes: Uint8Array): string {
  * @throws InvalidHexError
  */
 export function hexToBytes(text: string): Uint8Array {
-  if (text.length <= 2 + 2 * SHORT_LENGTH) return shortHexToBytes(text);
+  const short = shortDataToBytes(text);
+  if (short !== undefined) return short;
   if (!DATA_PATTERN.test(text)) throw new InvalidHexError(whyNotData(text));
   const bytes = new Uint8Array((text.length - 2) / 2);
   Buffer.from(bytes.buffer).write(text.slice(2), "hex");
   return bytes;
 }
 
-function shortHexToBytes(text: string): Uint8Array {
+/** Bytes of a DATA string of a few words, read and checked in one pass; undefined for a longer one and for what is none. */
+export function shortDataToBytes(text: string): Uint8Array | undefined {
   const length = (text.length - 2) / 2;
-  if (!Number.isInteger(length) || length < 0 || !text.startsWith("0x")) {
-    throw new InvalidHexError(whyNotData(text));
+  if (length > SHORT_LENGTH || !Number.isInteger(length) || !text.startsWith("0x")) {
+    return undefined;
   }
   const bytes = new Uint8Array(length);
   for (let i = 0, at = 2; i < length; i++, at += 2) {
     // Characters beyond Latin-1 have no entry.
     const high = DIGITS[text.charCodeAt(at)] ?? 16;
     const low = DIGITS[text.charCodeAt(at + 1)] ?? 16;
-    if (high > 15 || low > 15) throw new InvalidHexError(whyNotData(text));
+    if (high > 15 || low > 15) return undefined;
     bytes[i] = (high << 4) | low;
   }
   return bytes;

@@ -35,7 +35,7 @@ import { type PrunePlan, RetentionWork } from "./retention/retention.ts";
 import { StateFiles } from "./retention/state-file.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import type { LogBlockStoreOptions } from "./store-options.ts";
-import { createStoredState } from "./stored-state.ts";
+import { type StateSource, StoredState } from "./stored-state.ts";
 import { WriteGuard } from "./write-guard.ts";
 
 /**
@@ -58,6 +58,7 @@ export class LogBlockStore implements BlockStore {
   readonly #blocks: BlockReader;
   readonly #headState: HeadState;
   readonly #historic: HistoricStates;
+  readonly #states: StateSource;
   #base: number | undefined;
   #head: Applied | undefined;
   readonly #retention: RetentionWork | undefined;
@@ -114,6 +115,12 @@ export class LogBlockStore implements BlockStore {
         (number) => this.#assertNotPruned(number, this.stateBase()),
         caches.historicStates,
       );
+      this.#states = {
+        ...{ index: this.#index, head: this.#headState, historic: this.#historic },
+        hasNewestRows: true,
+        headNumber: () => this.#head?.number,
+        assertNotPruned: (number) => this.#assertNotPruned(number, this.stateBase()),
+      };
       const replayed = replayLog(options, {
         ...{ log: this.#log, kv: this.#kv, index: this.#index, createTrie: this.#createTrie },
         ...{ files: new StateFiles(options.log), applied },
@@ -310,13 +317,8 @@ export class LogBlockStore implements BlockStore {
 
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
-    const assertNotPruned = () => this.#assertNotPruned(number, this.stateBase());
-    assertNotPruned();
-    return createStoredState(
-      number,
-      { index: this.#index, head: this.#headState, historic: this.#historic },
-      { headNumber: () => this.#head?.number, assertNotPruned },
-    );
+    this.#states.assertNotPruned(number);
+    return new StoredState(number, this.#states);
   }
 
   /** Memory that each cache of the store takes now. */

@@ -27,7 +27,7 @@ import {
   openHeadSource,
 } from "./published-head.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
-import { createStoredState } from "./stored-state.ts";
+import { type StateSource, StoredState } from "./stored-state.ts";
 
 const CACHES = divideCacheSize(FOLLOWER_CACHE_BYTES);
 
@@ -47,7 +47,7 @@ type View = {
   readonly index: BlockIndex;
   readonly blocks: BlockReader;
   readonly headState: HeadState;
-  readonly historic: HistoricStates;
+  readonly states: StateSource;
   readonly computed: ComputedTrieNodes;
   /** As of the last `catchUp`. */
   base: number;
@@ -194,18 +194,9 @@ export class StoreFollower implements ReadableBlockStore {
   stateAt(number: number): StateReader {
     invariant(this.#isStored(number), `block ${number} must be stored to read its state`);
     const view = this.#view;
-    const assertNotPruned = () => this.#assertNotPruned(number, this.#newestStateBase());
     // Of the newest state most is in memory, and looking at the published head costs more than reading it there.
-    if (number !== view.head) assertNotPruned();
-    const guards = { headNumber: () => view.head, assertNotPruned };
-    const modules = { index: view.index, head: view.headState, historic: view.historic };
-    const state = createStoredState(number, modules, guards);
-    // Newest rows may be of a block after the head, so a scan of them is not a scan of the head's.
-    const { storageEntries } = createStoredState(number, modules, {
-      ...guards,
-      headNumber: () => undefined,
-    });
-    return { ...state, storageEntries };
+    if (number !== view.head) view.states.assertNotPruned(number);
+    return new StoredState(number, view.states);
   }
 
   /** The logs of all blocks up to the head. The first search reads the blocks whose logs are not in rows yet, some hundreds. */
@@ -301,23 +292,27 @@ export class StoreFollower implements ReadableBlockStore {
     const merged = Math.max(base, index.merge.mergedBlocks);
     /** @param value as read from a row, after which the writer may have gone on by more blocks than it stores states of */
     const newest = <T>(value: T): T => {
-      this.#assertNotPruned(view.head, this.#newestStateBase());
+      assertNotPruned(view.head);
       return value;
     };
+    const assertNotPruned = (number: number) =>
+      this.#assertNotPruned(number, this.#newestStateBase());
+    const headState = new HeadState(
+      {
+        accounts: { latest: (key) => newest(index.accounts.at(key, view.head)) },
+        slots: { latest: (key) => newest(index.slots.at(key, view.head)) },
+      },
+      CACHES.headState,
+    );
     const view: View = {
-      ...{ epoch, log, index, blocks, base, merged },
-      headState: new HeadState(
-        {
-          accounts: { latest: (key) => newest(index.accounts.at(key, view.head)) },
-          slots: { latest: (key) => newest(index.slots.at(key, view.head)) },
-        },
-        CACHES.headState,
-      ),
-      historic: new HistoricStates(
-        index,
-        (number) => this.#assertNotPruned(number, this.#newestStateBase()),
-        CACHES.historicStates,
-      ),
+      ...{ epoch, log, index, blocks, base, merged, headState },
+      states: {
+        ...{ index, head: headState, assertNotPruned },
+        historic: new HistoricStates(index, assertNotPruned, CACHES.historicStates),
+        // They may be of a block after the head of the last `catchUp`.
+        hasNewestRows: false,
+        headNumber: () => view.head,
+      },
       computed: new ComputedTrieNodes(
         this.#options.createTrie,
         (number) => (this.#isStored(number) ? blocks.block(number) : undefined),

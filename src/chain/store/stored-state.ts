@@ -6,59 +6,72 @@ import type { StateReader } from "../../state/reader.ts";
 import type { DecodedState, HistoricStates } from "./historic-states.ts";
 import type { BlockIndex } from "./index/block-index.ts";
 
-export type StoredStateModules = {
+/** Where the states after all blocks of one store are read. */
+export type StateSource = {
   readonly index: BlockIndex;
   /** Answers for the newest block. */
   readonly head: DecodedState;
   /** Answers for the others. */
   readonly historic: HistoricStates;
-};
-
-export type StateGuards = {
+  /** Whether the newest rows are those of the newest block, and not of one after it. */
+  readonly hasNewestRows: boolean;
   /** Number of the newest block. */
   headNumber(): number | undefined;
   /** @throws StatePrunedError */
-  assertNotPruned(): void;
+  assertNotPruned(number: number): void;
 };
 
 /**
- * The state after block `number` as the index knows it. It stays that state while blocks are added;
- * once the block itself is rolled back it means nothing.
+ * The state after a block as the index knows it. It stays that state while blocks are added; once the block itself is rolled back it
+ * means nothing. A class: every call makes one.
  */
-export function createStoredState(
-  number: number,
-  { index, head, historic }: StoredStateModules,
-  { headNumber, assertNotPruned }: StateGuards,
-): StateReader {
-  const { slots } = index;
-  const isNewest = () => number === headNumber();
-  let older: DecodedState | undefined;
-  const values = (): DecodedState => {
-    if (isNewest()) return head;
-    older ??= historic.at(number);
-    return older;
-  };
-  return {
-    account: (address: Address): Account | undefined => values().account(address),
-    storage: (address: Address, slot: Hash): bigint => values().storage(address, slot),
-    code(codeHash: Hash): Uint8Array {
-      if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES;
-      return index.knownCode(codeHash);
-    },
-    *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
-      const prefix = addressToBytes(address);
-      if (isNewest()) {
-        for (const [key, value] of slots.latestEntries(prefix)) {
-          yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
-        }
-        return;
+export class StoredState implements StateReader {
+  readonly #number: number;
+  readonly #source: StateSource;
+  #older: DecodedState | undefined;
+
+  constructor(number: number, source: StateSource) {
+    this.#number = number;
+    this.#source = source;
+  }
+
+  account(address: Address): Account | undefined {
+    return this.#values().account(address);
+  }
+
+  storage(address: Address, slot: Hash): bigint {
+    return this.#values().storage(address, slot);
+  }
+
+  code(codeHash: Hash): Uint8Array {
+    if (codeHash === EMPTY_CODE_HASH) return EMPTY_BYTES;
+    return this.#source.index.knownCode(codeHash);
+  }
+
+  *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
+    const { slots } = this.#source.index;
+    const prefix = addressToBytes(address);
+    if (this.#source.hasNewestRows && this.#isNewest()) {
+      for (const [key, value] of slots.latestEntries(prefix)) {
+        yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
       }
-      for (const key of slots.keys(prefix)) {
-        const value = slots.at(key, number);
-        // After the read: what was removed before it is known to be removed by then.
-        assertNotPruned();
-        if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
-      }
-    },
-  };
+      return;
+    }
+    for (const key of slots.keys(prefix)) {
+      const value = slots.at(key, this.#number);
+      // After the read: what was removed before it is known to be removed by then.
+      this.#source.assertNotPruned(this.#number);
+      if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
+    }
+  }
+
+  #isNewest(): boolean {
+    return this.#number === this.#source.headNumber();
+  }
+
+  #values(): DecodedState {
+    if (this.#isNewest()) return this.#source.head;
+    this.#older ??= this.#source.historic.at(this.#number);
+    return this.#older;
+  }
 }

@@ -173,7 +173,8 @@ const STACKS = 0x60000;
 /** First stack; it grows downward. */
 export const STACK_TOP = STACKS + (DEPTH_MAX + 1) * STACK_WORDS_MAX * WORD + 0x8000;
 export const INDEX = STACK_TOP + PAGE;
-export const INDEX_SLOTS_MIN = 1 << 12;
+/** Cleared before each execution: most have fewer than ten records. */
+export const INDEX_SLOTS_MIN = 1 << 8;
 export const INDEX_SLOTS_MAX = 1 << 20;
 export const RECORDS = INDEX + INDEX_SLOTS_MAX * 4;
 export const RECORD_SIZE = 128;

@@ -12,6 +12,9 @@ const NIBBLES = Uint8Array.from({ length: 128 }, (_, code) => {
   return Number.isNaN(value) ? 0 : value;
 });
 
+/** Up to here a loop takes less time than a call into native code. */
+const SHORT_LENGTH = 128;
+
 /** The memory all builds of an engine share, and TypeScript's views of it, which each growth makes anew. */
 export class LinearMemory {
   readonly memory = new WebAssembly.Memory({ initial: MEMORY_PAGES_MIN, maximum: 0x10000 });
@@ -54,7 +57,19 @@ export class LinearMemory {
 
   /** A copy of `length` bytes; none is the same for all. */
   copy(at: number, length: number): Uint8Array {
-    return length === 0 ? EMPTY_BYTES : this.bytes.slice(at, at + length);
+    if (length === 0) return EMPTY_BYTES;
+    const { bytes } = this;
+    if (length > SHORT_LENGTH) return bytes.slice(at, at + length);
+    const copy = new Uint8Array(length);
+    for (let i = 0; i < length; i++) copy[i] = bytes[at + i]!;
+    return copy;
+  }
+
+  put(from: Uint8Array, at: number): void {
+    const { bytes } = this;
+    const { length } = from;
+    if (length > SHORT_LENGTH) bytes.set(from, at);
+    else for (let i = 0; i < length; i++) bytes[at + i] = from[i]!;
   }
 
   get32(address: number): number {
@@ -148,7 +163,8 @@ export class LinearMemory {
       digit -= 2;
       bytes[at + i] = (NIBBLES[hex.charCodeAt(digit)]! << 4) | NIBBLES[hex.charCodeAt(digit + 1)]!;
     }
-    bytes.fill(0, at + size, at + WORD);
+    // A call of the native fill takes longer for so few.
+    for (let i = size; i < WORD; i++) bytes[at + i] = 0;
   }
 
   /** The hexadecimal digits of `length` bytes. */

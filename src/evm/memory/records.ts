@@ -18,7 +18,7 @@ import type { LinearMemory } from "./linear-memory.ts";
 
 /** What is warm before the first opcode (EIP-2929). */
 export type WarmSet = {
-  readonly addresses: ReadonlySet<Address>;
+  readonly addresses: readonly Address[] | ReadonlySet<Address>;
   /** Precompiles of the fork: warm also where a caller's overrides took them away, while moved ones are not. */
   readonly precompiles: ReadonlyMap<Address, Precompile>;
   readonly slots: ReadonlyMap<Address, ReadonlySet<string>>;
@@ -105,9 +105,7 @@ export class Records {
     const account = this.#state.account(address);
     let flags = 0;
     if (this.#precompiles.has(address)) flags |= flag.precompile;
-    if (this.#warm.precompiles.has(address) || this.#warm.addresses.has(address)) {
-      flags |= flag.warm;
-    }
+    if (this.#isWarm(address)) flags |= flag.warm;
     if (account !== undefined) {
       flags |= flag.exists;
       const code = this.#codes.byHash(account.codeHash, (hash) => this.#state.code(hash));
@@ -121,6 +119,14 @@ export class Records {
       memory.setHex(entry + record.original, this.#codes.byId(0).hash);
     }
     memory.set32(entry + record.flags, flags);
+  }
+
+  #isWarm(address: Address): boolean {
+    const { addresses, precompiles } = this.#warm;
+    if (precompiles.has(address)) return true;
+    return addresses instanceof Set
+      ? addresses.has(address)
+      : (addresses as readonly Address[]).includes(address);
   }
 
   #loadSlot(entry: number, address: Address): void {

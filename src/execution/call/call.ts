@@ -50,6 +50,8 @@ export type SingleCallOptions = CallOptions & {
  */
 export type PrecompileOverrides = "apply" | "check" | "none";
 
+const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
+
 const NO_PRECOMPILES: ReadonlyMap<Address, Precompile> = new Map();
 
 /** A call ready to be run, any number of times, each from the same state. */
@@ -122,6 +124,13 @@ export function prepareCall(
   const prepared = messageFromCall(args, { baseFeePerGas, chainId, gasCap });
   const { memoryBytesMax, timeoutMs } = options;
   const deadlineMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+  const runOptions = {
+    checks: CALL_CHECKS,
+    precompiles: precompiles === ownPrecompiles ? undefined : precompiles,
+    tracer: options.tracer,
+    memoryBytesMax,
+    deadlineMs,
+  };
 
   return {
     message: prepared,
@@ -137,13 +146,7 @@ export function prepareCall(
           state: kept ?? createWorldState(state),
           gasPool: gasPoolFor(message),
         },
-        {
-          checks: { skipNonce: true, skipTransactionChecks: true, noBaseFee: true },
-          ...(precompiles !== ownPrecompiles && { precompiles }),
-          ...(tracer && { tracer }),
-          ...(memoryBytesMax !== undefined && { memoryBytesMax }),
-          ...(deadlineMs !== undefined && { deadlineMs }),
-        },
+        tracer === runOptions.tracer ? runOptions : { ...runOptions, tracer },
       );
     },
   };

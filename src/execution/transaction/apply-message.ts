@@ -103,8 +103,9 @@ function afterBuyingGas(
   const required = gasLimit * maxFeePerGas + value + blobGas * maxFeePerBlobGas;
   const account = state.account(from) ?? EMPTY_ACCOUNT;
   if (account.balance < required) refuseForFunds(from, account.balance, required);
+  const { nonce, codeHash } = account;
   const balance = account.balance - gasLimit * gasPrice - blobGas * block.blobBaseFee;
-  return { ...account, balance };
+  return { nonce, balance, codeHash };
 }
 
 function refuseForFunds(from: Address, balance: bigint, required: bigint): never {
@@ -156,12 +157,12 @@ function checkValue({ from, value }: TransactionMessage, { balance }: Account): 
 /** Raises the nonce of the sender, whose account is now `account`; returns the address a creation leads to. */
 function raiseNonce(
   { from, to }: TransactionMessage,
-  account: Account,
+  { nonce, balance, codeHash }: Account,
   state: WorldState,
 ): Address | null {
   // Wraps only where a simulation overrides the nonce with the greatest one and does not check it.
-  state.setAccount(from, { ...account, nonce: BigInt.asUintN(64, account.nonce + 1n) });
-  return to === null ? createAddress(from, account.nonce) : null;
+  state.setAccount(from, { nonce: BigInt.asUintN(64, nonce + 1n), balance, codeHash });
+  return to === null ? createAddress(from, nonce) : null;
 }
 
 /** The refund counter begins with what authorizations gave back, which the EVM does not know of. */
@@ -250,10 +251,10 @@ function returnGas(
   gasUsed: bigint,
   state: WorldState,
 ): void {
-  if (gasUsed === gasLimit) return;
-  const account = state.account(from) ?? EMPTY_ACCOUNT;
-  const balance = account.balance + (gasLimit - gasUsed) * gasPrice;
-  state.setAccount(from, { ...account, balance });
+  if (gasUsed === gasLimit || gasPrice === 0n) return;
+  const { nonce, balance, codeHash } = state.account(from) ?? EMPTY_ACCOUNT;
+  const returned = (gasLimit - gasUsed) * gasPrice;
+  state.setAccount(from, { nonce, balance: balance + returned, codeHash });
 }
 
 /** The tip; credited even when it is 0, which touches the account. The base fee is burned (EIP-1559). */
@@ -265,6 +266,6 @@ function payCoinbase(
 ): void {
   if (checks.noBaseFee && maxFeePerGas === 0n && maxPriorityFeePerGas === 0n) return;
   const tip = isAtLeast(block.hardfork, "london") ? gasPrice - block.baseFeePerGas : gasPrice;
-  const account = state.account(block.coinbase) ?? EMPTY_ACCOUNT;
-  state.setAccount(block.coinbase, { ...account, balance: account.balance + tip * gasUsed });
+  const { nonce, balance, codeHash } = state.account(block.coinbase) ?? EMPTY_ACCOUNT;
+  state.setAccount(block.coinbase, { nonce, balance: balance + tip * gasUsed, codeHash });
 }

@@ -1,6 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { hexDigits, hexToBytes } from "../../primitives/hex.ts";
+import { hexDigits, shortDataToBytes } from "../../primitives/hex.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
 
 /** Text of JSON, or its UTF-8 bytes made once and sent many times. */
@@ -41,9 +41,6 @@ export type ResultCodec<T> = {
 
 export type Codec<T> = ParamCodec<T> & ResultCodec<T>;
 
-/** Of DATA with two words after a selector. */
-const SHORT_TEXT_LENGTH = 2 + 2 * 68;
-
 const ADDRESS = /^0[xX][0-9a-fA-F]{40}$/;
 const HASH = /^0[xX][0-9a-fA-F]{64}$/;
 const DATA = /^0[xX](?:[0-9a-fA-F]{2})*$/;
@@ -73,8 +70,10 @@ export const hash: Codec<Hash> = {
 export const data: Codec<Uint8Array> = {
   schema: { title: "DATA", type: "string", pattern: "^0x([0-9a-fA-F]{2})*$" },
   decode(value, field) {
-    if (typeof value === "string" && (value === "" || DATA.test(value))) {
-      return hexToOwnBytes(value);
+    if (typeof value === "string") {
+      const short = shortDataToBytes(value);
+      if (short !== undefined) return short;
+      if (value === "" || DATA.test(value)) return hexToOwnBytes(value);
     }
     throw typeFault(
       typeof value === "string" ? dataFault(value) : "non-string",
@@ -335,8 +334,8 @@ export function quantityFault(text: string, bits: number): string | undefined {
 
 /** Bytes of DATA already known to be well formed, or of the empty string. */
 export function hexToOwnBytes(text: string): Uint8Array {
-  // What fills a few words is read quickest digit by digit.
-  if (text.length <= SHORT_TEXT_LENGTH && text.startsWith("0x")) return hexToBytes(text);
+  const short = shortDataToBytes(text);
+  if (short !== undefined) return short;
   const bytes = new Uint8Array(Math.max(0, text.length - 2) / 2);
   if (bytes.length > 0) Buffer.from(bytes.buffer).write(text.slice(2), "hex");
   return bytes;

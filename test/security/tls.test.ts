@@ -46,6 +46,28 @@ test("with tls.cert and tls.key HTTP and WebSocket speak TLS 1.2 or later, and n
   }
 });
 
+test("over TLS pipelined calls wait unparsed", { skip }, async () => {
+  const count = 2000;
+  // Parsed, all of one record of TLS would take 400 KB.
+  const settings = { "tls.cert": cert, "tls.key": key, "json-rpc.input-memory-limit": "128KB" };
+  const node = await startConfiguredNode({ settings });
+  try {
+    const { hostname, port } = new URL(node.url);
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    const body = request("eth_chainId");
+    const head = `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\n\r\n${body}`.repeat(count));
+    let text = "";
+    for await (const chunk of socket) {
+      text += chunk;
+      if (text.split('"result":"0x2328"').length > count) break;
+    }
+    assert.equal(text.split('"result":"0x2328"').length, count + 1);
+  } finally {
+    await node.stop();
+  }
+});
+
 test("a certificate without its key, or one that is not there, stops the start", {
   skip,
 }, async () => {

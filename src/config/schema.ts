@@ -303,7 +303,7 @@ export const SCHEMA = {
       description: "Levels of arrays and objects in a request.",
     }),
     jsonItemsMax: option("json-rpc.items-limit", integer(100), DEFAULT_RPC_LIMITS.jsonItemsMax, {
-      description: "Values in a request.",
+      description: "Values in a request; a member of an object counts as four.",
     }),
     idBytesMax: option("json-rpc.id-limit", byteSize, DEFAULT_RPC_LIMITS.idBytesMax, {
       description: "Size of a request's id.",

@@ -379,6 +379,13 @@ test("deep nesting and too many items are refused before they are parsed", async
   for (const levels of [64, 100_000, 5_000_000]) assert.equal(await codeOf(deep(levels)), -32600);
   assert.equal(await codeOf("[".repeat(5_000_000)), -32600);
   assert.equal(await codeOf(`[${'{"a":1},'.repeat(500_000)}1]`), -32600);
+  const params = (text: string) =>
+    codeOf(`{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[${text}]}`);
+  const members = (count: number) =>
+    params(`{${Array.from({ length: count }, (_, i) => `"${i}":1`).join(",")}}`);
+  assert.equal(await params(Array(190_000).fill("1").join(",")), undefined);
+  assert.equal(await members(49_000), undefined);
+  assert.equal(await members(51_000), -32600);
 });
 
 test("every call is counted with its code, unknown names under one label", async () => {

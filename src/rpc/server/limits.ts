@@ -10,7 +10,7 @@ export const DEFAULT_RPC_LIMITS = {
   batchResponseBytesMax: 25_000_000,
   /** JSON.parse survives millions of levels, JSON.stringify does not. No parameter of ours nests deeper than ten. */
   jsonDepthMax: 64,
-  /** Commas and opening brackets: 16 MB of `{"a":1}` would become 600 MB of heap. */
+  /** Commas, opening brackets and three for each member: 16 MB of `{"a":1}` would become 600 MB of heap, 200,000 names take 100 ms. */
   jsonItemsMax: 200_000,
   /** Ids are echoed, so they cost twice. */
   idBytesMax: 1024,

@@ -329,7 +329,7 @@ test("large bodies that arrive together are parsed one a turn, and charged once 
   const keys = Array.from({ length: 150_000 }, (_, i) => `"k${i}":${i}`);
   const body = Buffer.from(`{${keys.join(",")}}`);
   const dispatcher = createDispatcher(
-    { limits: DEFAULT_RPC_LIMITS, observer: SILENT_OBSERVER },
+    { limits: { ...DEFAULT_RPC_LIMITS, jsonItemsMax: 1_000_000 }, observer: SILENT_OBSERVER },
     { registry: TEST_REGISTRY, modules: {} },
   );
   const contexts = Array.from({ length: 5 }, () => inProcessContext(["test"]));
@@ -383,7 +383,7 @@ test("deep nesting and too many items are refused before they are parsed", async
     codeOf(`{"jsonrpc":"2.0","id":1,"method":"test_echo","params":[${text}]}`);
   const members = (count: number) =>
     params(`{${Array.from({ length: count }, (_, i) => `"${i}":1`).join(",")}}`);
-  assert.equal(await params(Array(190_000).fill("1").join(",")), undefined);
+  assert.equal(await params(`[${Array(190_000).fill("1").join(",")}]`), undefined);
   assert.equal(await members(49_000), undefined);
   assert.equal(await members(51_000), -32600);
 });

@@ -224,7 +224,7 @@ const SMALL = {
   "json-rpc.batch-limit": "5",
   "json-rpc.batch-response-limit": "1KiB",
   "json-rpc.depth-limit": "8",
-  "json-rpc.items-limit": "100",
+  "json-rpc.items-limit": "400",
   "json-rpc.id-limit": "64B",
   "json-rpc.method-name-limit": "64",
   "json-rpc.trace-timeout-limit": "20ms",
@@ -285,7 +285,7 @@ const BREACHES: Readonly<
   ],
   "json-rpc.items-limit": [
     [request("web3_sha3", ["0x"])],
-    request("web3_sha3", Array(101).fill(0)),
+    request("web3_sha3", Array(401).fill(0)),
     -32600,
   ],
   "json-rpc.id-limit": [[withId(60)], withId(65), -32600],

@@ -109,6 +109,7 @@ export class HttpConnection {
   /** The socket is closed, or another protocol's. */
   close(): void {
     clearTimeout(this.#lateRequest);
+    this.#pieces?.stop();
     this.input.close();
     this.output.close();
   }

@@ -12,6 +12,8 @@ export type PiecewiseReading = {
   hold(): void;
   readonly isHeld: boolean;
   release(): void;
+  /** From now on the socket emits what it reads as it comes. */
+  stop(): void;
 };
 
 /**
@@ -41,6 +43,12 @@ export function readInPieces(socket: Duplex, onRead: () => void = () => {}): Pie
     for (const piece of piecesOf(bytes)) wantsMore = push.call(socket, piece);
     return wantsMore;
   };
+  function release(): void {
+    if (!isHeld) return;
+    isHeld = false;
+    socket.resume();
+  }
+
   socket.resume = () => (isHeld ? socket : resume.call(socket));
   return {
     expect(bytes) {
@@ -58,10 +66,10 @@ export function readInPieces(socket: Duplex, onRead: () => void = () => {}): Pie
     get isHeld() {
       return isHeld;
     },
-    release() {
-      if (!isHeld) return;
-      isHeld = false;
-      socket.resume();
+    release,
+    stop() {
+      release();
+      Object.assign(socket, { push, resume });
     },
   };
 }

@@ -11,8 +11,9 @@ const NONE = -1;
  */
 export class PendingVersions {
   readonly #keyLength: number;
-  /** By key, in the order of their first versions: its bytes, and its newest version, or none once its rows are written. */
+  /** By key, in the order of their first versions: its bytes, their hash, and its newest version, or none once its rows are written. */
   #keys: Uint8Array;
+  #hashes: Int32Array;
   #newest: Int32Array;
   #keyCount = 0;
   /** Open-addressed: key + 1. */
@@ -30,6 +31,7 @@ export class PendingVersions {
     const keys = last === undefined ? KEYS_MIN : last.#newest.length;
     const versions = last === undefined ? KEYS_MIN : last.#keyOf.length;
     this.#keys = new Uint8Array(keys * keyLength);
+    this.#hashes = new Int32Array(keys);
     this.#newest = new Int32Array(keys);
     this.#table = new Int32Array(keys * 2);
     this.#keyOf = new Int32Array(versions);
@@ -95,7 +97,7 @@ export class PendingVersions {
   }
 
   /** Numbers of the keys in the order of their rows. */
-  rowOrder(): Float64Array {
+  rowOrder(): Uint32Array {
     const length = this.#keyLength;
     return rowOrder(this.#keyCount, length, (index, offset) =>
       keyPrefix(this.#keys, index * length + offset),
@@ -130,26 +132,24 @@ export class PendingVersions {
     return rest;
   }
 
-  #find(key: Uint8Array): number {
+  #find(key: Uint8Array, hash = keyHash(key, 0, this.#keyLength)): number {
     const mask = this.#table.length - 1;
-    for (
-      let at = keyHash(key, 0, this.#keyLength) & mask;
-      this.#table[at] !== 0;
-      at = (at + 1) & mask
-    ) {
+    for (let at = hash & mask; this.#table[at] !== 0; at = (at + 1) & mask) {
       const index = this.#table[at]! - 1;
-      if (this.#isKey(index, key)) return index;
+      if (this.#hashes[index] === hash && this.#isKey(index, key)) return index;
     }
     return NONE;
   }
 
   /** Number of `key`, a new one if need be. */
   #knownKey(key: Uint8Array): number {
-    const known = this.#find(key);
+    const hash = keyHash(key, 0, this.#keyLength);
+    const known = this.#find(key, hash);
     if (known !== NONE) return known;
     if (this.#keyCount === this.#newest.length) this.#growKeys();
     const index = this.#keyCount++;
     this.#keys.set(key, index * this.#keyLength);
+    this.#hashes[index] = hash;
     this.#newest[index] = NONE;
     this.#insert(index);
     return index;
@@ -157,14 +157,14 @@ export class PendingVersions {
 
   #insert(index: number): void {
     const mask = this.#table.length - 1;
-    let at = this.#hashOf(index) & mask;
+    let at = this.#hashes[index]! & mask;
     while (this.#table[at] !== 0) at = (at + 1) & mask;
     this.#table[at] = index + 1;
   }
 
   #removeKey(index: number): void {
     const mask = this.#table.length - 1;
-    let at = this.#hashOf(index) & mask;
+    let at = this.#hashes[index]! & mask;
     while (this.#table[at] !== index + 1) at = (at + 1) & mask;
     this.#table[at] = 0;
     this.#keyCount--;
@@ -176,13 +176,10 @@ export class PendingVersions {
     return true;
   }
 
-  #hashOf(index: number): number {
-    return keyHash(this.#keys, index * this.#keyLength, this.#keyLength);
-  }
-
   #growKeys(): void {
     const length = this.#newest.length * 2;
     this.#keys = grown(this.#keys, new Uint8Array(length * this.#keyLength));
+    this.#hashes = grown(this.#hashes, new Int32Array(length));
     this.#newest = grown(this.#newest, new Int32Array(length));
     this.#table = new Int32Array(length * 2);
     for (let index = 0; index < this.#keyCount; index++) this.#insert(index);

@@ -75,7 +75,7 @@ export class VersionedTable {
   /** Versions being merged into rows, a slice at a time. */
   #merging: PendingVersions | undefined;
   /** Keys of `#merging` in the order of their rows, once the first is to be merged, and how many are. */
-  #order: Float64Array | undefined;
+  #order: Uint32Array | undefined;
   #merged = 0;
   /** The oldest block whose values can be read; set by the owner before it prunes. 0: nothing is pruned. */
   base = 0;

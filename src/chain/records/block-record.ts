@@ -138,6 +138,11 @@ export function decodeBlockRecord(payload: Uint8Array): BlockRecord {
   return { ...decodeWithoutChanges(payload), changes: decodeStateChanges(payload) };
 }
 
+/** The header in a record. */
+export function decodeHeader(payload: Uint8Array): Header {
+  return readHeader(new ByteReader(payload, PREFIX_LENGTH));
+}
+
 /** The changes in a record. */
 export function decodeStateChanges(payload: Uint8Array): StateChanges {
   return readChanges(new ByteReader(payload, decodePrefix(payload).changesOffset));
@@ -181,7 +186,7 @@ export function decodeWithoutChanges(payload: Uint8Array): Omit<BlockRecord, "ch
 export function decodeAddressParts(payload: Uint8Array): AddressParts {
   const prefix = decodePrefix(payload);
   const { transactionCount, restOffset, changesOffset } = prefix;
-  const header = readHeader(new ByteReader(payload, PREFIX_LENGTH));
+  const header = decodeHeader(payload);
   const rest = new ByteReader(payload, restOffset);
   const uncles = times(rest.varint(), () => readHeader(rest));
   const withdrawals = readWithdrawals(rest);

@@ -4,9 +4,8 @@ import type { StateChanges } from "../../state/reader.ts";
 import { ByteReader } from "../../storage/byte-io.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log } from "../../types/receipt.ts";
-import { decodePrefix, itemOffsetsAt, PREFIX_LENGTH } from "./block-record.ts";
+import { decodeHeader, decodePrefix, itemOffsetsAt } from "./block-record.ts";
 import { type ChangeRows, readChangesAndRows } from "./changes-record.ts";
-import { readHeader } from "./header-record.ts";
 import { readReceiptLogs } from "./receipt-record.ts";
 
 /** What the index takes of an executed block. An `ExecutedBlock` has it too. */
@@ -39,7 +38,7 @@ export function decodeIndexedParts(
 /** The same without the changes. */
 export function decodeHashesAndLogs(payload: Uint8Array): IndexedParts {
   const prefix = decodePrefix(payload);
-  const header = readHeader(new ByteReader(payload, PREFIX_LENGTH));
+  const header = decodeHeader(payload);
   const offsets = new ByteReader(payload, itemOffsetsAt(prefix, 0));
   const reader = new ByteReader(payload);
   const transactions: { readonly hash: Hash }[] = [];

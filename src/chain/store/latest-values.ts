@@ -51,7 +51,7 @@ export class LatestValues implements Latest {
 
   /** A view that holds until the next call. */
   latest(key: Uint8Array): Uint8Array | undefined {
-    const at = this.#find(key);
+    const at = this.#find(key, this.#hashOf(key));
     if (at >= 0) return this.#valueAt(at);
     const value = this.#rows.latest(key);
     this.set(key, value);
@@ -60,13 +60,14 @@ export class LatestValues implements Latest {
 
   /** @param value undefined: there is none */
   set(key: Uint8Array, value: Uint8Array | undefined): void {
-    let at = this.#find(key);
+    const hash = this.#hashOf(key);
+    let at = this.#find(key, hash);
     const length = value?.length ?? 0;
     if (1 + this.#keyLength + length > this.#lineLength) {
       if (at >= 0) this.#lines[at] = FREE;
       return;
     }
-    if (at < 0) at = this.#lineFor(key);
+    if (at < 0) at = this.#lineFor(hash);
     const lines = this.#lines;
     if (lines[at] === FREE) this.#used++;
     lines[at] = value === undefined ? NO_VALUE : LENGTH_START + length;
@@ -92,15 +93,18 @@ export class LatestValues implements Latest {
     return this.#lines.subarray(start, start + state - LENGTH_START);
   }
 
-  #setOf(bytes: Uint8Array, start: number): number {
-    const set = keyHash(bytes, start, this.#keyLength) & this.#setMask;
-    return set * WAYS * this.#lineLength;
+  #hashOf(key: Uint8Array): number {
+    return keyHash(key, 0, this.#keyLength);
+  }
+
+  #setOf(hash: number): number {
+    return (hash & this.#setMask) * WAYS * this.#lineLength;
   }
 
   /** Where the line of `key` begins, -1 where it has none. */
-  #find(key: Uint8Array): number {
+  #find(key: Uint8Array, hash: number): number {
     const lines = this.#lines;
-    let at = this.#setOf(key, 0);
+    let at = this.#setOf(hash);
     for (let way = 0; way < WAYS; way++, at += this.#lineLength) {
       if (lines[at] === FREE) continue;
       let same = 0;
@@ -110,11 +114,11 @@ export class LatestValues implements Latest {
     return -1;
   }
 
-  /** A line for `key`, which has none: a free one, or one that another key loses. */
-  #lineFor(key: Uint8Array): number {
+  /** A line for a key with `hash`, which has none: a free one, or one that another key loses. */
+  #lineFor(hash: number): number {
     const isFull = this.#used >= (this.#setMask + 1) * (WAYS / 2);
     if (isFull && this.#setMask + 1 < this.#setsMax) this.#grow();
-    const set = this.#setOf(key, 0);
+    const set = this.#setOf(hash);
     for (let way = 0; way < WAYS; way++) {
       const at = set + way * this.#lineLength;
       if (this.#lines[at] === FREE) return at;
@@ -131,7 +135,7 @@ export class LatestValues implements Latest {
     for (let from = 0; from < old.length; from += this.#lineLength) {
       if (old[from] === FREE) continue;
       // Two sets of which one was: there is room for all.
-      let at = this.#setOf(old, from + 1);
+      let at = this.#setOf(keyHash(old, from + 1, this.#keyLength));
       while (this.#lines[at] !== FREE) at += this.#lineLength;
       this.#lines.set(old.subarray(from, from + this.#lineLength), at);
     }

@@ -83,7 +83,7 @@ function writeCodes(rows: SortedRows, { codes }: StateEntries): void {
 }
 
 /** Numbers of the accounts in the order of their addresses. */
-function addressOrder(entries: StateEntries): Float64Array {
+function addressOrder(entries: StateEntries): Uint32Array {
   const { accountCount } = entries;
   const addresses = new Uint8Array(accountCount * ADDRESS_LENGTH);
   for (let i = 0; i < accountCount; i++) addresses.set(entries.address(i), i * ADDRESS_LENGTH);
@@ -124,7 +124,7 @@ function hashedOrder(
   end: number,
   length: number,
   keyOf: (index: number) => Uint8Array,
-): Float64Array {
+): Uint32Array {
   const rowLength = HASH_PART + length;
   const rows = new Uint8Array((end - first) * rowLength);
   for (let i = first, at = 0; i < end; i++, at += rowLength) {

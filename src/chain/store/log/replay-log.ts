@@ -2,8 +2,12 @@ import type { StateTrie } from "../../../state/state-trie.ts";
 import type { Kv } from "../../../storage/kv.ts";
 import { LogCorruptionError, type LogReader, type LogRecord } from "../../../storage/log-reader.ts";
 import { EMPTY_TRIE_ROOT } from "../../../types/constants.ts";
-import { decodeChangeRows, decodePrefix } from "../../records/block-record.ts";
-import { decodeIndexedParts, type IndexedParts } from "../../records/indexed-block.ts";
+import { decodeChangeRows, decodeHeader, decodePrefix } from "../../records/block-record.ts";
+import {
+  decodeHashesAndLogs,
+  decodeIndexedParts,
+  type IndexedParts,
+} from "../../records/indexed-block.ts";
 import { StateEntries } from "../../records/state-entries.ts";
 import type { BlockIndex } from "../index/block-index.ts";
 import type { Applied } from "../index/index-rows.ts";
@@ -75,7 +79,7 @@ export function appliedOf({ payload, end }: LogRecord): Applied {
 /** Makes the index of block 0, unless its changes are more than a state: then it is replayed as others are. */
 function loadGenesis({ log, index }: ReplayModules): void {
   const { position, payload, end } = log.first()!;
-  const executed = decodeIndexedParts(payload);
+  const executed = decodeHashesAndLogs(payload);
   const { stateRoot } = executed.block.header;
   const offset = decodePrefix(payload).changesOffset;
   const entries = new StateEntries(payload.subarray(offset), 0);
@@ -108,10 +112,7 @@ function replay(
   const records = log.records(before?.end ?? 0);
   let trie: Pick<StateTrie, "update"> | undefined;
   let head = before && appliedOf(before);
-  let root =
-    before === undefined
-      ? EMPTY_TRIE_ROOT
-      : decodeIndexedParts(before.payload).block.header.stateRoot;
+  let root = before === undefined ? EMPTY_TRIE_ROOT : decodeHeader(before.payload).stateRoot;
   for (let next = records.next(); !next.done; ) {
     kv.transaction((writer) => {
       for (let bytes = 0; !next.done && bytes < replayBytesMax; next = records.next()) {
@@ -148,7 +149,7 @@ function replayLogs(base: number, end: number, log: LogReader, index: BlockIndex
   const first = Math.max(base, logs.mergedBlocks);
   if (first >= end) return;
   for (const { payload } of log.records(index.blocks.knownPosition(first))) {
-    const record = decodeIndexedParts(payload);
+    const record = decodeHashesAndLogs(payload);
     if (record.block.header.number >= end) break;
     logs.remember(record);
     while (logs.needsMerge()) logs.mergeSome();

@@ -86,7 +86,7 @@ export class PendingNodes {
   }
 
   /** Places in the order of their rows, as far as the first nibbles say: rows near each other are written one after the other. */
-  sortedPlaces(): Float64Array {
+  sortedPlaces(): Uint32Array {
     return byPrefix(this.places, (place) => this.nodes.placePrefix(this.#firstOf[place]!));
   }
 

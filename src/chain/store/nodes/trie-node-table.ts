@@ -33,7 +33,7 @@ export class TrieNodeTable implements TrieNodeReader {
   #recent = new PendingNodes();
   #merging: PendingNodes | undefined;
   /** Places of `#merging` in the order of their rows, once the first is to be written, and how many are. */
-  #order: Float64Array | undefined;
+  #order: Uint32Array | undefined;
   #written = 0;
   /** Number of the merge under way. */
   #mergeNumber = 0;
@@ -112,8 +112,8 @@ export class TrieNodeTable implements TrieNodeReader {
     for (const place of this.#sorted().subarray(this.#written)) this.#write(writer, place);
   }
 
-  #sorted(): Float64Array {
-    this.#order ??= this.#merging?.sortedPlaces() ?? new Float64Array(0);
+  #sorted(): Uint32Array {
+    this.#order ??= this.#merging?.sortedPlaces() ?? new Uint32Array(0);
     return this.#order;
   }
 

@@ -1,10 +1,12 @@
 const DIGIT_BITS = 8;
 const DIGITS = 2 ** DIGIT_BITS;
 const PREFIX_BITS = 29;
+/** Up to so many are sorted in less time than their digits are counted. */
+const FEW = 32;
 
 /**
  * The numbers below `count` in the order of the first 29 bits of their keys, which `prefixOf` gives, equal ones as they come: near enough
- * for a B-tree. A radix sort, which takes 2 ms for 60,000 where one of doubles takes 10.
+ * for a B-tree. A radix sort, which takes 2 ms for 60,000 where `sort` of doubles takes 5.
  */
 export function byPrefix(count: number, prefixOf: (index: number) => number): Uint32Array {
   const prefixes = new Uint32Array(count);
@@ -13,8 +15,9 @@ export function byPrefix(count: number, prefixOf: (index: number) => number): Ui
     prefixes[i] = prefixOf(i);
     order[i] = i;
   }
+  if (count <= FEW) return order.sort((a, b) => prefixes[a]! - prefixes[b]!);
   let sorted = new Uint32Array(count);
-  for (let shift = 0; count > 1 && shift < PREFIX_BITS; shift += DIGIT_BITS) {
+  for (let shift = 0; shift < PREFIX_BITS; shift += DIGIT_BITS) {
     // By digit, how many have a smaller one: where the first with this one goes.
     const starts = new Uint32Array(DIGITS + 1);
     for (let i = 0; i < count; i++) starts[((prefixes[i]! >>> shift) & (DIGITS - 1)) + 1]!++;

@@ -40,7 +40,13 @@ const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 /** A state trie that keeps its nodes, and caches none. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const cache: NodeCache = { bytes: 0, get: () => undefined, set() {}, add() {} };
+  const cache: NodeCache = {
+    bytes: 0,
+    get: () => undefined,
+    take: () => undefined,
+    set() {},
+    add() {},
+  };
   const trie = createStateTrie(nodes, { cache });
   return {
     prove: trie.prove,

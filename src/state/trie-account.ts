@@ -10,9 +10,13 @@ export type TrieAccount = Account & { readonly storageRoot: Uint8Array };
 const EMPTY_CODE_HASH_BYTES = hashToBytes(EMPTY_CODE_HASH);
 
 /** Longest: two bytes of prefix, 9 for the nonce, 33 each for balance and hashes. */
-const SAFE_LIMIT = 2n ** 48n;
 const ENCODED_LENGTH_MAX = 2 + 9 + 33 + 33 + 33;
 const encoded = Buffer.alloc(ENCODED_LENGTH_MAX);
+/** Four words of 64 bits: the integer that is being written. */
+const WORDS_LENGTH = 32;
+const integerBytes = new Uint8Array(WORDS_LENGTH);
+const integer = new DataView(integerBytes.buffer);
+const WORD_LIMIT = 2n ** 64n;
 
 /** RLP([nonce, balance, storageRoot, codeHash]): Yellow Paper 4.1. Written directly: every account of a block comes through here. */
 export function encodeTrieAccount(account: Account, storageRoot: Uint8Array): Uint8Array {
@@ -41,28 +45,19 @@ function writeInteger(value: bigint, offset: number): number {
     encoded[offset] = Number(value);
     return offset + 1;
   }
-  let end = offset + 1;
-  let rest = value;
-  let shift = 0n;
-  while (rest >= SAFE_LIMIT) {
-    rest >>= 48n;
-    shift += 48n;
+  // The last word first, of which `setBigUint64` takes as much as it has.
+  let start = WORDS_LENGTH - 8;
+  integer.setBigUint64(start, value);
+  for (let rest = value; rest >= WORD_LIMIT; ) {
+    rest >>= 64n;
+    start -= 8;
+    integer.setBigUint64(start, rest);
   }
-  let top = Number(rest);
-  let length = 0;
-  for (let size = top; size >= 1; size /= 256) length++;
-  end += length;
-  for (let i = end - 1; top >= 1; i--) {
-    encoded[i] = top % 256;
-    top = Math.floor(top / 256);
-  }
-  while (shift > 0n) {
-    shift -= 48n;
-    encoded.writeUIntBE(Number(BigInt.asUintN(48, value >> shift)), end, 6);
-    end += 6;
-  }
-  encoded[offset] = 0x80 + end - offset - 1;
-  return end;
+  while (integerBytes[start] === 0) start++;
+  let at = offset;
+  encoded[at++] = 0x80 + WORDS_LENGTH - start;
+  while (start < WORDS_LENGTH) encoded[at++] = integerBytes[start++]!;
+  return at;
 }
 
 /** @throws InvalidRlpError */

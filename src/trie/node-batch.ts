@@ -213,7 +213,9 @@ export class NodeBatch implements Iterable<TrieNode> {
   placePrefix(index: number): number {
     const owner = this.owner(index);
     if (owner.length > 0) {
-      return 2 ** 28 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4);
+      return (
+        0x10000000 + (owner[0]! << 20) + (owner[1]! << 12) + (owner[2]! << 4) + (owner[3]! >> 4)
+      );
     }
     const chunk = this.#chunkOf(index);
     const start = this.#start(index);

@@ -12,11 +12,15 @@ test("get finds the node that was set last, and what fits beside it", () => {
     cache.set(hashOf(n), nodeOf(n));
     assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
   }
-  const left = Array.from({ length: 5_000 }, (_, n) => n).filter((n) => cache.get(hashOf(n)));
-  const bytes = left.reduce((sum, n) => sum + nodeOf(n).length + 32, 0);
+  let bytes = 0;
+  for (let n = 0; n < 5_000; n++) {
+    const found = cache.take(hashOf(n), 0);
+    if (found === undefined) continue;
+    assert.deepEqual(found, nodeOf(n));
+    bytes += found.length + 32;
+  }
   assert.ok(bytes < NODE_CACHE_BYTES_MIN);
   assert.ok(bytes > NODE_CACHE_BYTES_MIN / 4);
-  for (const n of left) assert.deepEqual(cache.get(hashOf(n)), nodeOf(n));
 });
 
 test("bytes never exceed the size and reach nearly all of it", () => {
@@ -52,6 +56,36 @@ test("a node that is used stays while others come and go", () => {
   }
   assert.deepEqual(cache.get(hashOf(0)), nodeOf(0));
   assert.equal(cache.get(hashOf(1)), undefined);
+});
+
+test("nodes that are not taken outlast many that are", () => {
+  const cache = createNodeCache(1 << 20);
+  const start = 10_000;
+  const count = 500;
+  for (let n = 0; n < count; n++) cache.set(hashOf(start + n), nodeOf(n));
+  // Versions of one node, each in place of the one before: twenty times what the cache holds.
+  for (let n = 1; n < 10_000; n++) {
+    cache.add(Buffer.concat([keccak256(hashOf(n)), new Uint8Array(2_000)]), 0, 2_032);
+    const old = cache.take(Buffer.concat([Uint8Array.of(1), keccak256(hashOf(n - 1))]), 1);
+    assert.equal(old !== undefined, n > 1);
+  }
+  const left = Array.from({ length: count }, (_, n) => cache.take(hashOf(start + n), 0));
+  assert.ok(left.filter((rlp) => rlp !== undefined).length > count * 0.9);
+  for (const [n, rlp] of left.entries()) if (rlp !== undefined) assert.deepEqual(rlp, nodeOf(n));
+});
+
+test("get makes a node that was taken stay again", () => {
+  for (const isWanted of [true, false]) {
+    const cache = createNodeCache(1 << 20);
+    cache.set(hashOf(0), nodeOf(0));
+    cache.take(hashOf(0), 0);
+    if (isWanted) assert.deepEqual(cache.get(hashOf(0)), nodeOf(0));
+    for (let n = 1; n < 2_000; n++) {
+      cache.set(hashOf(n), new Uint8Array(1_000));
+      cache.take(hashOf(n), 0);
+    }
+    assert.equal(cache.take(hashOf(0), 0) !== undefined, isWanted);
+  }
 });
 
 test("a view stays what it was after its node has left the cache", () => {

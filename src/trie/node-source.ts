@@ -1,5 +1,6 @@
 import { NodeError } from "../errors.ts";
 import { hexDigits } from "../primitives/hex.ts";
+import type { ResolveNode } from "./descend.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { TrieNodeReader } from "./node-store.ts";
 
@@ -13,29 +14,38 @@ export class MissingTrieNodeError extends NodeError {
 
 /** Nodes of one trie by their hashes: RLP, as views that stay valid. */
 export type NodeSource = {
-  /** undefined: to be read */
-  cached(hash: Uint8Array): Uint8Array | undefined;
-  /**
-   * Reads the node at the first `depth` nibbles of `path`.
-   * @throws MissingTrieNodeError
-   */
-  read(hash: Uint8Array, path: Uint8Array, depth: number): Uint8Array;
+  /** The node at the first `depth` nibbles of `path`, which is cached from then on. */
+  readonly get: ResolveNode;
+  /** As `NodeCache.take`. */
+  take(bytes: Uint8Array, start: number): Uint8Array | undefined;
+  /** As `get`, of a node that is not cached, and not to be. */
+  readonly read: ResolveNode;
 };
 
-/** @param owner as in TrieNodeReader */
+/**
+ * `get` and `read` throw MissingTrieNodeError.
+ * @param owner as in TrieNodeReader
+ */
 export function createNodeSource(
   nodes: TrieNodeReader,
   cache: NodeCache,
   owner: Uint8Array,
 ): NodeSource {
+  const read: ResolveNode = (hash, path, depth) => {
+    const place = path.slice(0, depth);
+    const found = nodes.node(owner, place, hash);
+    if (found === undefined) throw new MissingTrieNodeError(hash, place);
+    return found;
+  };
   return {
-    cached: (hash) => cache.get(hash),
-    read(hash, path, depth) {
-      const place = path.slice(0, depth);
-      const found = nodes.node(owner, place, hash);
-      if (found === undefined) throw new MissingTrieNodeError(hash, place);
+    get(hash, path, depth) {
+      const cached = cache.get(hash);
+      if (cached !== undefined) return cached;
+      const found = read(hash, path, depth);
       cache.set(hash, found);
       return found;
     },
+    take: (bytes, start) => cache.take(bytes, start),
+    read,
   };
 }

@@ -125,9 +125,9 @@ function updateOver(
     return frames[depth]!;
   };
 
-  const resolved = (hash: Uint8Array, depth: number): Uint8Array => {
+  const sourceOfNodes = (): NodeSource => {
     invariant(source, "an empty trie has no nodes to open");
-    return source.cached(hash) ?? source.read(hash, path, depth);
+    return source;
   };
 
   /** The value of key number `index`, if `hash` at `depth` is that of its leaf with what is known of it. */
@@ -137,7 +137,9 @@ function updateOver(
   };
 
   const open = (reference: Uint8Array, depth: number): DecodedNode =>
-    decodeNode(reference.length < HASH_LENGTH ? reference : resolved(reference, depth));
+    decodeNode(
+      reference.length < HASH_LENGTH ? reference : sourceOfNodes().get(reference, path, depth),
+    );
 
   /** How a parent refers to the node just encoded at `depth`. */
   const referenceOf = ({ bytes, length }: EncodedNode, depth: number): Uint8Array =>
@@ -367,7 +369,8 @@ function updateOver(
     if (reference.length < HASH_LENGTH)
       return change(decodeNode(reference), order, from, to, depth);
     sink.replace(path, depth, reference);
-    const rlp = resolved(reference, depth);
+    const nodes = sourceOfNodes();
+    const rlp = nodes.take(reference, 0) ?? nodes.read(reference, path, depth);
     const { offsets } = frameAt(depth);
     if (readItems(rlp, offsets) !== BRANCH_ITEMS) {
       return change(decodeNode(rlp), order, from, to, depth);
@@ -431,25 +434,24 @@ function updateOver(
       const reference = childReference(branchOf(frame), nibble);
       return change(reference && decodeNode(reference), order, from, to, below);
     }
-    const hash = frame.oldHash(nibble);
     const isReported = below <= REPORTED_DEPTH;
-    if (isReported) sink.replace(path, below, hash);
-    invariant(source, "an empty trie has no nodes to open");
-    let child = source.cached(hash);
+    if (isReported) sink.replace(path, below, frame.oldHash(nibble));
+    const nodes = sourceOfNodes();
+    let child = nodes.take(rlp, offsets[nibble]! + 1);
     if (child === undefined && to - from === 1 && rlp.length <= SPARSE_LENGTH) {
       const index = order[from]!;
-      const known = knownLeafValue(index, hash, below);
+      const known = knownLeafValue(index, frame.oldHash(nibble), below);
       if (known !== undefined) {
         const value = askValue(index, known);
         if (value === undefined) {
-          if (!isReported) sink.replace(path, below, hash);
+          if (!isReported) sink.replace(path, below, frame.oldHash(nibble));
           return undefined;
         }
         frame.setLeaf(nibble, keys[index]!, value);
         return CLOSED;
       }
     }
-    child ??= source.read(hash, path, below);
+    child ??= nodes.read(frame.oldHash(nibble), path, below);
     const items = frameAt(below).offsets;
     let result: Subtrie | undefined;
     if (readItems(child, items) === BRANCH_ITEMS) {
@@ -469,7 +471,7 @@ function updateOver(
     } else {
       result = change(decodeNode(child), order, from, to, below);
     }
-    if (!isReported && !isClosedBranch(result)) sink.replace(path, below, hash);
+    if (!isReported && !isClosedBranch(result)) sink.replace(path, below, frame.oldHash(nibble));
     return result;
   };
 

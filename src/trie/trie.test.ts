@@ -147,7 +147,13 @@ for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
 }
 
 /** Every node is read from the store each time. */
-const NO_CACHE: NodeCache = { bytes: 0, get: () => undefined, set() {}, add() {} };
+const NO_CACHE: NodeCache = {
+  bytes: 0,
+  get: () => undefined,
+  take: () => undefined,
+  set() {},
+  add() {},
+};
 
 test("what is known of values, true or not, changes neither roots nor entries", () => {
   const entry = fc.tuple(

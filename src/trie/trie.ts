@@ -1,6 +1,6 @@
 import { equalBytes } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
-import { descend, type ResolveNode } from "./descend.ts";
+import { descend } from "./descend.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { leafWithHash } from "./node-encoder.ts";
@@ -34,16 +34,14 @@ export interface Trie {
 /** @param owner as in TrieNodeReader */
 export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8Array): Trie {
   const source = createNodeSource(nodes, cache, owner);
-  const resolve: ResolveNode = (hash, path, depth) =>
-    source.cached(hash) ?? source.read(hash, path, depth);
   return {
     get(root, key, known) {
-      if (known === undefined) return descend(root, key, resolve);
+      if (known === undefined) return descend(root, key, source.get);
       return descend(root, key, (hash, path, depth) => {
-        const cached = source.cached(hash);
+        const cached = cache.get(hash);
         if (cached !== undefined) return cached;
         const leaf = leafWithHash(key, depth, known, hash);
-        return leaf ? copyShared(leaf.bytes, 0, leaf.length) : source.read(hash, path, depth);
+        return leaf ? copyShared(leaf.bytes, 0, leaf.length) : source.get(hash, path, depth);
       });
     },
     update(root, changes, batch) {
@@ -66,7 +64,7 @@ export function createTrie(nodes: TrieNodeReader, cache: NodeCache, owner: Uint8
     prove(root, key) {
       const proof: Uint8Array[] = [];
       descend(root, key, (hash, path, depth) => {
-        const rlp = resolve(hash, path, depth);
+        const rlp = source.get(hash, path, depth);
         proof.push(rlp);
         return rlp;
       });

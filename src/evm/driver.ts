@@ -183,11 +183,10 @@ export class Driver {
     const memory = this.#memory;
     memory.setHex(environment.origin, message.origin);
     memory.setWord(environment.gasPrice, message.gasPrice);
-    const hashes = message.blobVersionedHashes.slice(0, BLOB_HASHES_MAX);
-    memory.set32(globals.blobHashCount, hashes.length);
-    hashes.forEach((hash, i) => {
-      memory.setHex(BLOB_HASHES + i * WORD, hash);
-    });
+    const { blobVersionedHashes } = message;
+    const count = Math.min(blobVersionedHashes.length, BLOB_HASHES_MAX);
+    memory.set32(globals.blobHashCount, count);
+    for (let i = 0; i < count; i++) memory.setHex(BLOB_HASHES + i * WORD, blobVersionedHashes[i]!);
     if (block === this.#block) return;
     this.#block = block;
     memory.setHex(environment.coinbase, block.coinbase);

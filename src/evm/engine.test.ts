@@ -16,6 +16,7 @@ const alice = `0x${"aa".repeat(20)}` as Address;
 const contract = `0x${"cc".repeat(20)}` as Address;
 const other = `0x${"dd".repeat(20)}` as Address;
 const GAS = 1_000_000n;
+const addressOf = (n: number) => `0x${n.toString(16).padStart(40, "0")}` as Address;
 
 const evm = createEvm();
 
@@ -380,6 +381,25 @@ test("onAccess reports accounts and slots, warm ones too", () => {
     options: { tracer },
   });
   assert.deepEqual(reported, [`${contract} 7`, `${other} null`]);
+});
+
+for (const count of [1, 6, 7, 40]) {
+  test(`each of ${count} addresses of an access list is warm, and no other`, () => {
+    const listed = Array.from({ length: count }, (_, i) => addressOf(0x1000 + i));
+    const gasOf = (address: Address) => {
+      const code = `73${address.slice(2)}31 00`;
+      return GAS - run({ code, message: { warmAddresses: listed } }).gasLeft;
+    };
+    for (const address of [...listed, alice, contract]) assert.equal(gasOf(address), 3n + 100n);
+    assert.equal(gasOf(addressOf(0x999)), 3n + 2600n);
+  });
+}
+
+test("slots are found again however many an execution writes", () => {
+  // 1,000 slots are set to their own number, then two of them are added.
+  const write = "6103e8 5b 80 80 55 6001 90 03 80 6003 57 50";
+  const code = returning(`${write} 6096 54 6103e8 54 01`);
+  assert.equal(word({ code, message: { gas: 100_000_000n } }), 150n + 1000n);
 });
 
 test("onStep comes before each opcode, with its whole cost and memory as it was", () => {

@@ -221,7 +221,8 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** Asserts after the read: what was removed before it is known to be removed by then. @throws BlockPrunedError */
   #assertServed(number: number): void {
-    const { base } = this.#published.read();
+    // What `isStale` finds out here it need not look for again at the end of the search.
+    const { base } = this.isStale() ? this.#published.read() : this.#view;
     if (number < base) throw new BlockPrunedError({ number, base });
   }
 

@@ -11,6 +11,8 @@ import type { LinearMemory } from "./linear-memory.ts";
 export type Code = {
   readonly id: number;
   readonly hash: Hash;
+  /** The same as a word of linear memory: each record of an account with this code has a copy. */
+  readonly hashWord: readonly number[];
   readonly bytes: Uint8Array;
   /** 0: not in the code region */
   address: number;
@@ -85,6 +87,7 @@ export class CodeCache {
     const code = {
       id: this.#codes.length,
       hash,
+      hashWord: wordOf(hash),
       bytes,
       address: 0,
       segments: 0,
@@ -134,6 +137,12 @@ export class CodeCache {
     writeSegments(code, this.#opcodes, new Uint32Array(bytes.buffer, table, 2 * (code.length + 1)));
     return { address, segments: (table - 8 * address) | 0, end };
   }
+}
+
+/** The lowest 32 bits first. */
+function wordOf(hash: Hash): readonly number[] {
+  const part = (i: number) => Number.parseInt(hash.slice(58 - 8 * i, 66 - 8 * i), 16);
+  return Array.from({ length: 8 }, (_, i) => part(i));
 }
 
 /** Bytes that code of `length` bytes takes with its margins and table. */

@@ -109,6 +109,12 @@ export class LinearMemory {
     for (let i = 0; i < 8; i++) u32[(to >>> 2) + i] = u32[(from >>> 2) + i]!;
   }
 
+  /** @param word 32 bits each, the lowest first */
+  putWord(at: number, word: readonly number[]): void {
+    const { u32 } = this;
+    for (let i = 0; i < 8; i++) u32[(at >>> 2) + i] = word[i]!;
+  }
+
   /** Writes a word of at most 32 bits. */
   setSmallWord(at: number, value: number): void {
     const { u32 } = this;

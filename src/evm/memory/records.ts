@@ -112,11 +112,11 @@ export class Records {
       if (this.#hasDelegations && isDelegation(code.bytes)) flags |= flag.delegated;
       memory.setWord(entry + record.value, account.balance);
       memory.set64(entry + record.nonce, account.nonce);
-      memory.setHex(entry + record.original, account.codeHash);
+      memory.putWord(entry + record.original, code.hashWord);
       memory.set32(entry + record.codeId, code.id);
       memory.set32(entry + record.codeSize, code.bytes.length);
     } else {
-      memory.setHex(entry + record.original, this.#codes.byId(0).hash);
+      memory.putWord(entry + record.original, this.#codes.byId(0).hashWord);
     }
     memory.set32(entry + record.flags, flags);
   }

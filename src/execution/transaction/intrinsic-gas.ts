@@ -31,30 +31,41 @@ export function intrinsicGas(
   tx: IntrinsicGasInput,
   hardfork: Hardfork,
 ): { readonly intrinsic: bigint; readonly floor: bigint } {
-  const nonZero = BigInt(nonZeroBytes(tx.data));
-  const zero = BigInt(tx.data.length) - nonZero;
-  const nonZeroGas = isAtLeast(hardfork, "istanbul")
-    ? TX_DATA_NON_ZERO_GAS
-    : TX_DATA_NON_ZERO_FRONTIER_GAS;
-
-  let intrinsic = TX_BASE_GAS + zero * TX_DATA_ZERO_GAS + nonZero * nonZeroGas;
+  const nonZero = nonZeroBytes(tx.data);
+  const zero = tx.data.length - nonZero;
+  let intrinsic = GAS.base + zero * GAS.zero;
+  intrinsic += nonZero * (isAtLeast(hardfork, "istanbul") ? GAS.nonZero : GAS.nonZeroFrontier);
   if (tx.to === null) {
-    if (isAtLeast(hardfork, "homestead")) intrinsic += TX_CREATE_GAS;
+    if (isAtLeast(hardfork, "homestead")) intrinsic += GAS.create;
     if (isAtLeast(hardfork, "shanghai")) {
-      intrinsic += BigInt(Math.ceil(tx.data.length / 32)) * INIT_CODE_WORD_GAS;
+      intrinsic += Math.ceil(tx.data.length / 32) * GAS.initCodeWord;
     }
   }
   for (const { storageKeys } of tx.accessList ?? []) {
-    intrinsic += ACCESS_LIST_ADDRESS_GAS;
-    intrinsic += BigInt(storageKeys.length) * ACCESS_LIST_STORAGE_KEY_GAS;
+    intrinsic += GAS.accessListAddress + storageKeys.length * GAS.accessListStorageKey;
   }
-  intrinsic += BigInt(tx.authorizationList?.length ?? 0) * AUTHORIZATION_GAS;
+  intrinsic += (tx.authorizationList?.length ?? 0) * GAS.authorization;
 
   const floor = isAtLeast(hardfork, "prague")
-    ? TX_BASE_GAS + (zero + nonZero * TOKENS_PER_NON_ZERO_BYTE) * FLOOR_TOKEN_GAS
-    : 0n;
-  return { intrinsic, floor };
+    ? GAS.base + (zero + nonZero * GAS.tokensPerNonZero) * GAS.floorToken
+    : 0;
+  return { intrinsic: BigInt(intrinsic), floor: BigInt(floor) };
 }
+
+/** As numbers: what a transaction of any size adds up to is far below 2^53, and each step with bigints allocates. */
+const GAS = {
+  base: Number(TX_BASE_GAS),
+  create: Number(TX_CREATE_GAS),
+  zero: Number(TX_DATA_ZERO_GAS),
+  nonZero: Number(TX_DATA_NON_ZERO_GAS),
+  nonZeroFrontier: Number(TX_DATA_NON_ZERO_FRONTIER_GAS),
+  initCodeWord: Number(INIT_CODE_WORD_GAS),
+  accessListAddress: Number(ACCESS_LIST_ADDRESS_GAS),
+  accessListStorageKey: Number(ACCESS_LIST_STORAGE_KEY_GAS),
+  authorization: Number(AUTHORIZATION_GAS),
+  floorToken: Number(FLOOR_TOKEN_GAS),
+  tokensPerNonZero: Number(TOKENS_PER_NON_ZERO_BYTE),
+};
 
 function nonZeroBytes(data: Uint8Array): number {
   let count = 0;

@@ -86,6 +86,8 @@ export function createDispatcher<Modules>(
   });
   const batchSlices = new SharedSlices();
   const parseSlices = new SharedSlices();
+  /** When the last call ended: a batch reads the clock once for each of its calls. */
+  let endedMs = 0;
 
   function dispatch(body: Buffer, context: RequestContext) {
     if (body.length < LARGE_BODY_BYTES) return run(body, context);
@@ -156,8 +158,8 @@ export function createDispatcher<Modules>(
     const deadline = performance.now() + callTimeoutMs(context);
     let isTooLarge = false;
     await batchSlices.enter();
+    let now = performance.now();
     for (const message of messages) {
-      let now = performance.now();
       if (batchSlices.isOver(now)) {
         await batchSlices.next();
         now = performance.now();
@@ -169,6 +171,7 @@ export function createDispatcher<Modules>(
           : answerTo(message, context, deadline - now, now);
       // Nearly all are synchronous, and a thousand awaits of values take their time.
       const done = answer instanceof Promise ? await answer : answer;
+      now = Math.max(now, endedMs);
       if (done !== undefined) batch.add(done);
       if (batch.isEvicted) {
         observer.rejected(context.transport, "outputMemory");
@@ -221,7 +224,7 @@ export function createDispatcher<Modules>(
     startMs: number,
     result: JsonText,
   ): Answer | undefined {
-    observer.callEnded(message.method, 0, performance.now() - startMs);
+    ended(message.method, 0, startMs);
     return message.kind === "call" ? resultAnswer(message.id, result, isAscii) : undefined;
   }
 
@@ -229,8 +232,13 @@ export function createDispatcher<Modules>(
     const label = registry.has(message.method) ? message.method : "unknown";
     const fault = errorClassOf(error);
     if (fault !== "caller") observer.failed(label, fault, error);
-    observer.callEnded(label, toErrorObject(error).code, performance.now() - startMs);
+    ended(label, toErrorObject(error).code, startMs);
     return message.kind === "call" ? errorAnswer(message.id, error) : undefined;
+  }
+
+  function ended(method: string, errorCode: number, startMs: number): void {
+    endedMs = performance.now();
+    observer.callEnded(method, errorCode, endedMs - startMs);
   }
 
   function runMethod(

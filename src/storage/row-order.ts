@@ -69,21 +69,18 @@ export function inRowOrder<T>(items: readonly T[], keyOf: (item: T) => Uint8Arra
  * The numbers from `from` to `to` in the order of their keys: key number n is `keys[n * length..(n + 1) * length)`.
  */
 export function byKey(keys: Uint8Array, length: number, from: number, to: number): Uint32Array {
-  const order = byPrefix(to - from, (i) => {
-    const at = (from + i) * length;
-    return (
-      keys[at]! * FIRST_BYTE + ((keys[at + 1]! << 13) | (keys[at + 2]! << 5) | (keys[at + 3]! >> 3))
-    );
-  });
-  for (let i = 0; i < order.length; i++) order[i] = order[i]! + from;
-  // Few of them begin with the same 29 bits.
-  for (let i = 1; i < order.length; i++) {
-    const index = order[i]!;
-    let at = i;
-    for (; at > 0 && compareKeys(keys, length, order[at - 1]!, index) > 0; at--) {
-      order[at] = order[at - 1]!;
-    }
-    order[at] = index;
+  const prefixOf = (index: number) => {
+    const at = index * length;
+    const rest = (keys[at + 1]! << 13) | (keys[at + 2]! << 5) | (keys[at + 3]! >> 3);
+    return keys[at]! * FIRST_BYTE + rest;
+  };
+  const order = byPrefix(to - from, (i) => prefixOf(from + i)).map((i) => from + i);
+  const compare = (a: number, b: number) => compareKeys(keys, length, a, b);
+  // Of hashes few begin with the same 29 bits; of the slots of an array all do.
+  for (let start = 0, end = 1; start < order.length; start = end++) {
+    const prefix = prefixOf(order[start]!);
+    while (end < order.length && prefixOf(order[end]!) === prefix) end++;
+    if (end - start > 1) order.subarray(start, end).sort(compare);
   }
   return order;
 }

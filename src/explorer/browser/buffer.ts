@@ -35,9 +35,9 @@ class BrowserBuffer extends Uint8Array {
   }
 
   /** Hex digits without prefix. */
-  override toString(): string {
+  override toString(_encoding?: "hex", start = 0, end = this.length): string {
     let digits = "";
-    for (const byte of this) digits += byte.toString(16).padStart(2, "0");
+    for (let i = start; i < end; i++) digits += this[i]!.toString(16).padStart(2, "0");
     return digits;
   }
 

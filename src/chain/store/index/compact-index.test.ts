@@ -82,7 +82,8 @@ describe("compactIndex", () => {
     withPrunedStore(async (directory, model) => {
       const before = indexBytes(directory);
       assert.equal(await compactIndex(directory, { mayContinue: () => false }), undefined);
-      assert.equal(indexBytes(directory), before);
+      // LMDB may add a page when it opens the file; a copy has fewer.
+      assert.ok(indexBytes(directory) >= before);
       assert.ok(!readdirSync(directory).includes("index.new"));
       assertWhole(directory, model);
     }));

@@ -57,10 +57,10 @@ export type RpcServer = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
 /** Of one turn of the event loop, so that clients that send calls without waiting for answers leave room for others. */
 const PIPELINED_MS_MAX = 2;
 
+/** A TCP listener and what accepts its WebSocket upgrades, if they are served. */
 type OpenTcpListener = {
   readonly listener: TcpListener;
   readonly options: TcpListenerOptions;

@@ -26,6 +26,7 @@ export class HttpConnection {
   #pieces: PiecewiseReading | undefined;
   #begun = 0;
   #lateRequest: NodeJS.Timeout | undefined;
+  #hasFailed = false;
   /** No request can follow any more: the connection ends with this status once every complete request has its answer. */
   #faultStatus: number | undefined;
 
@@ -82,16 +83,17 @@ export class HttpConnection {
 
   /** What node:http emits as `clientError`. */
   failed(error: NodeJS.ErrnoException): void {
-    if (!this.socket.writable || error.code === "ECONNRESET") {
-      this.socket.destroySoon();
-      return;
-    }
+    // Each piece after the first fault is reported again.
+    if (this.#hasFailed) return;
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && this.#pieces?.isHeld) {
       this.#failLater(error);
       return;
     }
-    // Each read after the first fault is reported again.
-    if (this.#faultStatus !== undefined) return;
+    this.#hasFailed = true;
+    if (!this.socket.writable || error.code === "ECONNRESET") {
+      this.socket.destroySoon();
+      return;
+    }
     const { status, reason } = clientFault(error);
     this.#observer.rejected("http", reason);
     this.#faultStatus = status;

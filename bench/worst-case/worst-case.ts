@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { METHODS } from "../../src/rpc/methods.ts";
 import { startHonestClient } from "../support/honest-client.ts";
 import { call, type Peer, startEvmint } from "../support/peers.ts";
-import { printTable, writeResult } from "../support/report.ts";
+import { printTable, updateResult, writeResult } from "../support/report.ts";
 import { opcodeRows } from "./opcodes.ts";
 import { type Attack, makeTarget, methodAttack, TRANSPORT_ATTACKS } from "./transport-attacks.ts";
 
@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
     rows.push(row);
   }
   printTable(rows);
-  writeResult("worst-case", rows, { connections: CONNECTIONS, seconds });
+  updateResult("worst-case", rows, ({ attack }) => attack);
 }
 
 /** A fresh node for each attack, so that none inherits the memory of another. */
@@ -68,6 +68,7 @@ async function measure(name: string, attack: Attack, seconds: number) {
     const { blockGaps, residentBytes } = await watched;
     return {
       attack: name,
+      seconds,
       "p50 ms": p50Ms,
       "p99 ms": p99Ms,
       "longest stall ms": longestMs,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startHonestClient } from "../support/honest-client.ts";
 import { load } from "../support/load.ts";
 import { call, type Peer, startEvmint } from "../support/peers.ts";
 import { printTable, writeResult } from "../support/report.ts";
@@ -45,15 +46,16 @@ async function measure(node: Peer, seconds: number) {
     JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const call = requestOf("eth_call", { to: LOOP_AT, gas: LOOP_GAS }, "latest", LOOP);
   const trace = requestOf("debug_traceBlockByNumber", await blockToTrace(node.port), {});
-  const [calls, traces, honest, lateMs] = await Promise.all([
+  const honest = await startHonestClient(node);
+  const [calls, traces, lateMs] = await Promise.all([
     load(node, call, { connections: CALLERS, seconds }),
     load(node, trace, { connections: TRACERS, seconds }),
-    load(node, requestOf("eth_blockNumber"), { connections: 1, seconds }),
     latestBlock(node.port, seconds),
   ]);
+  const { p50Ms, p99Ms } = await honest.stop();
   return {
-    "p50 ms": honest.p50Ms,
-    "p99 ms": honest.p99Ms,
+    "p50 ms": p50Ms,
+    "p99 ms": p99Ms,
     "latest block ms late": lateMs,
     "heavy calls/s": calls.requestsPerSecond,
     "traces/s": traces.requestsPerSecond,

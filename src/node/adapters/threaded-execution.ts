@@ -17,7 +17,7 @@ import { createExecutionReads, type ExecutionCore } from "./execution-port.ts";
  */
 const FIRST_TRY_MS = 2;
 /** The same while every other thread has a call: a short one should not wait for those that are cut after seconds. */
-const FIRST_TRY_BUSY_MS = 10;
+const FIRST_TRY_BUSY_MS = 5;
 /** The same while no other thread runs: one takes some 300 ms to start. */
 const FIRST_TRY_ALONE_MS = 50;
 /** Text of a trace that is tried here: what is larger is written again elsewhere, and would fill two threads' memory meanwhile. */

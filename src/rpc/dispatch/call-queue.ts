@@ -1,7 +1,7 @@
 import { RequestTimeoutError, TooManyError } from "./errors.ts";
 
 /** Heavy work of this long is followed by one round of everything else: timers, blocks, other requests. */
-const SLICE_MS = 10;
+const SLICE_MS = 2;
 
 /** Calls of one caller that may be under way in other threads: as many as a machine of four cores runs at once. */
 const CALLER_RUNNING_MAX = 4;

@@ -16,9 +16,9 @@ import {
 import { hexToBytes } from "../primitives/hex.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { decodeRlp, rlpItemEnd } from "../primitives/rlp.ts";
-import type { NodeCache } from "../trie/node-cache.ts";
 import { verifyProof } from "../trie/proof.ts";
 import { createMemoryNodes } from "../trie/testing/memory-nodes.ts";
+import { NO_CACHE } from "../trie/testing/no-cache.ts";
 import { decodeBlock } from "../types/block-codec.ts";
 import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { headerHash } from "../types/header-codec.ts";
@@ -40,14 +40,7 @@ const slots = [...new Array(12).keys()].map((n) => hashFromBigint(BigInt(n)));
 /** A state trie that keeps its nodes, and caches none. */
 function keepingTrie() {
   const nodes = createMemoryNodes();
-  const cache: NodeCache = {
-    bytes: 0,
-    get: () => undefined,
-    take: () => undefined,
-    set() {},
-    add() {},
-  };
-  const trie = createStateTrie(nodes, { cache });
+  const trie = createStateTrie(nodes, { cache: NO_CACHE });
   return {
     prove: trie.prove,
     update(root: Hash, changes: StateChanges, known?: KnownState): Hash {

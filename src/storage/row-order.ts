@@ -69,11 +69,7 @@ export function inRowOrder<T>(items: readonly T[], keyOf: (item: T) => Uint8Arra
  * The numbers from `from` to `to` in the order of their keys: key number n is `keys[n * length..(n + 1) * length)`.
  */
 export function byKey(keys: Uint8Array, length: number, from: number, to: number): Uint32Array {
-  const prefixOf = (index: number) => {
-    const at = index * length;
-    const rest = (keys[at + 1]! << 13) | (keys[at + 2]! << 5) | (keys[at + 3]! >> 3);
-    return keys[at]! * FIRST_BYTE + rest;
-  };
+  const prefixOf = (index: number) => keyPrefix(keys, index * length);
   const order = byPrefix(to - from, (i) => prefixOf(from + i)).map((i) => from + i);
   const compare = (a: number, b: number) => compareKeys(keys, length, a, b);
   // Of hashes few begin with the same 29 bits; of the slots of an array all do.

@@ -9,11 +9,12 @@ import { EMPTY_TRIE_ROOT } from "../types/constants.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { childReference, decodeNode, HASH_LENGTH } from "./node.ts";
 import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "./node-cache.ts";
+import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { MissingTrieNodeError } from "./node-source.ts";
 import type { TrieNode, TrieNodeReader } from "./node-store.ts";
 import { InvalidProofError, verifyProof } from "./proof.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";
+import { NO_CACHE } from "./testing/no-cache.ts";
 import { createTrie } from "./trie.ts";
 
 type Entry = readonly [key: Uint8Array, value: Uint8Array | undefined];
@@ -145,15 +146,6 @@ for (const [name, key] of Object.entries({ nearKey, hashedKey, lateKey })) {
     );
   });
 }
-
-/** Every node is read from the store each time. */
-const NO_CACHE: NodeCache = {
-  bytes: 0,
-  get: () => undefined,
-  take: () => undefined,
-  set() {},
-  add() {},
-};
 
 test("what is known of values, true or not, changes neither roots nor entries", () => {
   const entry = fc.tuple(

@@ -1,3 +1,4 @@
+import { compileModule } from "../wasm/compile.ts";
 import { type Checkpoint, noCheckpoint } from "./checkpoint.ts";
 
 /**
@@ -96,7 +97,7 @@ export function blake2f(
 
 function instantiate(): Core {
   const memory = new WebAssembly.Memory({ initial: 1 });
-  const module = new WebAssembly.Module(Uint8Array.from(assemble()));
+  const module = compileModule(Uint8Array.from(assemble()));
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
   return { memory: new Uint8Array(memory.buffer), mix: exports.mix as Core["mix"] };
 }

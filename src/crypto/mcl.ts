@@ -1,4 +1,5 @@
 import { invariant } from "../errors.ts";
+import { compileModule } from "../wasm/compile.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { readMclModule } from "./wasm-files.ts";
 
@@ -94,7 +95,7 @@ let compiled: WebAssembly.Module | undefined;
 
 /** A new instance for `curve`. */
 export function loadMcl({ id, modulus }: MclCurve): Mcl {
-  compiled ??= new WebAssembly.Module(readMclModule());
+  compiled ??= compileModule(readMclModule());
   const memory = new WebAssembly.Memory({ initial: MEMORY_PAGES });
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   const module = exports as MclModule;

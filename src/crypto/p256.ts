@@ -1,5 +1,6 @@
 import { bytesToBigint } from "../primitives/bytes.ts";
 import { i32 } from "../wasm/code.ts";
+import { compileModule } from "../wasm/compile.ts";
 import { call } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import { defineField, fieldShape } from "./field/field.ts";
@@ -109,7 +110,7 @@ function createVerifier(): Verifier {
   module.export("isZero", fp.isZero);
 
   const memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
+  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
     host: { memory },
   });
   const wasm = instance.exports as Exports;

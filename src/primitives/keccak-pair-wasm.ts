@@ -1,4 +1,5 @@
 import { type Code, i32, i64, type Local, v128 } from "../wasm/code.ts";
+import { compileModule } from "../wasm/compile.ts";
 import { call, type FunctionBuilder, type FunctionRef } from "../wasm/function.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import { RATE } from "./keccak-emitter.ts";
@@ -53,7 +54,7 @@ export function createKeccakPairModule(pages: number): {
     bytes.set(constant, CONSTANTS + VECTOR * round);
     bytes.set(constant, CONSTANTS + VECTOR * round + 8);
   }
-  const module = new WebAssembly.Module(moduleBytes());
+  const module = compileModule(moduleBytes());
   const { exports } = new WebAssembly.Instance(module, { host: { memory: linear } });
   return { bytes, hashPair: (exports as { readonly hashPair: HashPair }).hashPair };
 }

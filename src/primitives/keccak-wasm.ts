@@ -1,4 +1,5 @@
 import { i32, i64 } from "../wasm/code.ts";
+import { compileModule } from "../wasm/compile.ts";
 import { ModuleBuilder } from "../wasm/module.ts";
 import { KeccakEmitter, RATE } from "./keccak-emitter.ts";
 import { COMPLEMENTS, roundConstants } from "./keccak-permutation.ts";
@@ -31,7 +32,7 @@ export function createKeccakModule(pages: number): KeccakModule {
   const bytes = new Uint8Array(memory.buffer);
   bytes.set(roundConstants(), LAYOUT.constants);
   for (const lane of COMPLEMENTS) bytes.fill(0xff, 8 * lane, 8 * lane + 8);
-  const module = new WebAssembly.Module(moduleBytes());
+  const module = compileModule(moduleBytes());
   const { exports } = new WebAssembly.Instance(module, { host: { memory } });
   return { memory, ...(exports as Pick<KeccakModule, "absorb" | "finish">) };
 }

@@ -1,4 +1,5 @@
 import { bytesToBigint } from "../../primitives/bytes.ts";
+import { compileModule } from "../../wasm/compile.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
 import { fieldShape } from "../field/field.ts";
@@ -72,7 +73,7 @@ function createPairing(): BlsPairing {
   const functions = definePairing(module, shape, { scratch, zero, gammas });
   for (const [name, ref] of Object.entries(functions)) module.export(name, ref);
   const memory = new WebAssembly.Memory({ initial: Math.ceil(top / PAGE) });
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
+  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
     host: { memory },
   });
   const wasm = instance.exports as Wasm;

@@ -1,4 +1,5 @@
 import { i32, memory as linear, type Operand } from "../../wasm/code.ts";
+import { compileModule } from "../../wasm/compile.ts";
 import { call, type FunctionBuilder } from "../../wasm/function.ts";
 import { ModuleBuilder } from "../../wasm/module.ts";
 import type { Checkpoint } from "../checkpoint.ts";
@@ -116,7 +117,7 @@ function createGroups(): BlsGroups {
 
   const end = work + msmMemory({ size: 2 * size, digits: 4 }, PORTION);
   const memory = new WebAssembly.Memory({ initial: Math.ceil(end / PAGE) });
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(module.bytes()), {
+  const instance = new WebAssembly.Instance(compileModule(module.bytes()), {
     host: { memory },
   });
   const exports = instance.exports as Exports;

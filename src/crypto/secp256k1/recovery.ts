@@ -1,4 +1,5 @@
 import { bytesToBigint } from "../../primitives/bytes.ts";
+import { compileModule } from "../../wasm/compile.ts";
 import type { SignedDigest } from "../secp256k1-backend.ts";
 import { AFFINE_SIZE } from "./affine.ts";
 import { writeGeneratorTable } from "./generator-table.ts";
@@ -30,7 +31,7 @@ export type KeyRecovery = {
 export function createKeyRecovery(): KeyRecovery {
   const layout = layoutOf(BATCH_MAX);
   const memory = new WebAssembly.Memory({ initial: Math.ceil(layout.size / PAGE) });
-  const compiled = new WebAssembly.Module(recoveryModule(layout.scratch, layout.products));
+  const compiled = compileModule(recoveryModule(layout.scratch, layout.products));
   const instance = new WebAssembly.Instance(compiled, { host: { memory } });
   const wasm = instance.exports as RecoveryFunctions;
   writeGeneratorTable(wasm, memory.buffer, layout);

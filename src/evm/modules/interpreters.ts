@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { setFlagsFromString } from "node:v8";
 import type { Hardfork } from "../../params/hardforks.ts";
+import { compileModule, compileOptimised } from "../../wasm/compile.ts";
 import { emitInterpreter } from "../gen/interpreter.ts";
 import type { Build } from "../gen/loop.ts";
 import { rulesOf } from "../rules.ts";
@@ -59,7 +59,7 @@ export function createBorderedInterpreter(
   host: HostFunctions,
 ): Interpreter {
   const bytes = emitInterpreter(rulesOf(hardfork), "fast", seed, { leavesAtBorders: true });
-  return instantiate(new WebAssembly.Module(bytes), memory, host);
+  return instantiate(compileModule(bytes), memory, host);
 }
 
 function instantiate(
@@ -81,35 +81,8 @@ function moduleOf(hardfork: Hardfork, build: Build): WebAssembly.Module {
       stored === undefined
         ? emitInterpreter(rulesOf(hardfork), build, seed)
         : seededModule(Buffer.from(stored, "base64"), seed);
-    module = build === "fast" ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
+    module = build === "fast" ? compileOptimised(bytes) : compileModule(bytes);
     modules.set(key, module);
   }
   return module;
-}
-
-/** V8's default: as many threads as it has. */
-const V8_COMPILATION_TASKS = 128;
-
-/**
- * V8 cannot replace a running baseline function, so a first long call would stay slow. Compiling optimised code at once
- * takes some 20 ms. The flags are for the whole process and put back at once.
- *
- * @param threads that may compile at once
- */
-export function compileOptimised(
-  bytes: Uint8Array<ArrayBuffer>,
-  { threads = V8_COMPILATION_TASKS } = {},
-): WebAssembly.Module {
-  setFlagsFromString(`--wasm-num-compilation-tasks=${threads}`);
-  setFlagsFromString("--no-liftoff");
-  setFlagsFromString("--no-wasm-lazy-compilation");
-  try {
-    return new WebAssembly.Module(bytes);
-  } finally {
-    setFlagsFromString(`--wasm-num-compilation-tasks=${V8_COMPILATION_TASKS}`);
-    setFlagsFromString("--liftoff");
-    setFlagsFromString("--wasm-lazy-compilation");
-    // Implied by `--no-liftoff`. Left off, it would make V8 reject the code cache this process writes (bin/load-bundle.cjs).
-    setFlagsFromString("--wasm-dynamic-tiering");
-  }
 }

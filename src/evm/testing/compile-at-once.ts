@@ -1,8 +1,8 @@
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { compileModule, compileOptimised } from "../../wasm/compile.ts";
 import { ContractEmitter } from "../gen/compiled/contract.ts";
 import type { ContractCompiler, TierOptions } from "../modules/compiled-tier.ts";
-import { compileOptimised } from "../modules/interpreters.ts";
 import { rulesOf } from "../rules.ts";
 
 /** Modules remembered before all are forgotten: tests run a great many programs once. */
@@ -38,7 +38,7 @@ export function compileAtOnce({
         const bytes = emitter.emit(code, { leavesAtBorders: alternates });
         if (bytes === undefined) return undefined;
         compiled?.add(hash);
-        module = isOptimised ? compileOptimised(bytes) : new WebAssembly.Module(bytes);
+        module = isOptimised ? compileOptimised(bytes) : compileModule(bytes);
         if (modules.size >= MODULES_MAX) modules.clear();
         modules.set(key, module);
       }

@@ -1,9 +1,9 @@
 import { ContractEmitter } from "../../evm/gen/compiled/contract.ts";
 import { fingerprintOf } from "../../evm/gen/compiled/fingerprint.ts";
-import { compileOptimised } from "../../evm/modules/interpreters.ts";
 import { rulesOf } from "../../evm/rules.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { compileOptimised } from "../../wasm/compile.ts";
 import { ModuleFiles } from "../adapters/compiled/module-files.ts";
 import { serveTasks } from "./serve-tasks.ts";
 import { lowerThreadPriority } from "./thread-priority.ts";

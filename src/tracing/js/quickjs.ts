@@ -1,4 +1,5 @@
 import { InvariantError } from "../../errors.ts";
+import { compileModule } from "../../wasm/compile.ts";
 import { METER, meterModule } from "./meter-module.ts";
 import { readQuickJsModule } from "./quickjs-file.ts";
 
@@ -96,7 +97,7 @@ export type QuickJsOwner = {
 
 /** Compiles the engine: 120 ms, once per thread that traces with scripts. */
 export function compileQuickJs(): WebAssembly.Module {
-  return new WebAssembly.Module(meterModule(readQuickJsModule(), "i") as Uint8Array<ArrayBuffer>);
+  return compileModule(meterModule(readQuickJsModule(), "i") as Uint8Array<ArrayBuffer>);
 }
 
 /** @param windowSize bytes of the window; @param memoryBytesMax most memory of engine and script together */

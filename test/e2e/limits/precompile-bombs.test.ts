@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { DEFAULT_CHAIN_ID, renderGenesis } from "../../../src/config/genesis/genesis.ts";
 import { blobVersionedHash } from "../../../src/crypto/kzg/blob.ts";
 import { callHttp } from "../../../src/rpc/testing/rpc-client.ts";
 import { startTestNode, type TestNode } from "../../support/test-node.ts";
@@ -33,8 +37,12 @@ const BOMBS: Readonly<Record<string, readonly [address: string, input: string]>>
   MODEXP: ["05", `${word(32).repeat(3)}${"ff".repeat(96)}`],
 };
 
-/** More than the time limit allows, and no more than a transaction may have (EIP-7825). */
-const call = { to: TARGET, gas: "0x1000000" };
+/**
+ * A minute of the cheapest of these loops on the fastest machine and some ten thousand times the time limit. It takes a chain before Osaka, which bounds the gas of a transaction
+ * (EIP-7825), with a gas limit of blocks that no chain has.
+ */
+const GAS = "0x4000000000";
+const call = { to: TARGET, gas: GAS };
 /** The default sender, which eth_createAccessList asks for the cost of its gas. */
 const SENDER = `0x${"00".repeat(20)}`;
 type Overrides = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -62,10 +70,13 @@ const METHODS: Readonly<Record<string, (input: string, overrides: Overrides) => 
 /** Calls `address` with the calldata for ever, ignoring failures. */
 const forever = (address: string) => `0x365f5f375b5f5f365f60${address}5afa50600456`;
 
+const home = mkdtempSync(join(tmpdir(), "evmint-bombs-"));
 let node: TestNode;
 before(async () => {
+  mkdirSync(join(home, "config"));
+  writeFileSync(join(home, "config/genesis.json"), genesisBeforeOsaka());
   node = await startTestNode({
-    dev: true,
+    home,
     settings: { "json-rpc.gas-cap": "0", "json-rpc.evm-timeout": `${TIMEOUT_MS}ms` },
   });
   // The first execution of each emits and compiles its arithmetic, some 0.2 s of CPU time in all, which is not what is measured here.
@@ -74,7 +85,21 @@ before(async () => {
     await callHttp(node.url, "eth_call", [{ to, input: `0x${input}` }, "latest"]);
   }
 });
-after(() => node.stop());
+after(async () => {
+  await node.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function genesisBeforeOsaka(): string {
+  const genesis = JSON.parse(
+    renderGenesis({ chainId: DEFAULT_CHAIN_ID, timestamp: 1_700_000_000, alloc: new Map() }),
+  );
+  for (const fork of ["osaka", "bpo1", "bpo2", "bpo3", "bpo4", "bpo5"]) {
+    delete genesis.config[`${fork}Time`];
+    delete genesis.config.blobSchedule?.[fork];
+  }
+  return JSON.stringify({ ...genesis, gasLimit: GAS });
+}
 
 for (const [method, params] of Object.entries(METHODS)) {
   test(`${method} ends a loop over any precompile at its time limit`, async (t) => {
@@ -82,7 +107,7 @@ for (const [method, params] of Object.entries(METHODS)) {
       const start = performance.now();
       const overrides = {
         [TARGET]: { code: forever(address) },
-        [SENDER]: { balance: "0x56bc75e2d63100000" },
+        [SENDER]: { balance: `0x${"f".repeat(28)}` },
       };
       const answer = await callHttp(node.url, method, params(`0x${input}`, overrides));
       const elapsedMs = performance.now() - start;

@@ -9,7 +9,10 @@ import { dirname } from "node:path";
 export function makeFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  if (found === undefined && dirname(path) !== path) makeFolder(dirname(path));
+  const above = dirname(path);
+  // A file there is left to `mkdir`: newer versions of Node have no ENOTDIR in `stat`.
+  const isMissing = above !== path && statSync(above, { throwIfNoEntry: false }) === undefined;
+  if (found === undefined && isMissing) makeFolder(above);
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {

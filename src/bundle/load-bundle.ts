@@ -12,6 +12,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { constants, Script } from "node:vm";
 import { crc32 } from "node:zlib";
+import { switchOffDeoptimisation } from "../wasm/compile.ts";
 import type * as Exports from "./exports.ts";
 
 export type Bundle = {
@@ -33,6 +34,7 @@ const CHECKSUM_BYTES = 4;
  * @param user has a cache of its own where there is none of the command line, which knows more functions
  */
 export function loadBundle(user?: string): Bundle {
+  switchOffDeoptimisation();
   const directory = dirname(fileURLToPath(import.meta.url));
   const filename = join(directory, "evmint.cjs");
   // The bundle has no character outside ASCII except in comments; one byte a character halves its memory.

@@ -43,9 +43,10 @@ export function compileOptimised(
 
 /**
  * For good and before each module, not within `compileOptimised`: while that runs, other threads compile with the same flags, and the
- * first of them to end would switch deoptimisation on for the rest.
+ * first of them to end would switch deoptimisation on for the rest. Before the bundle is loaded too: V8 rejects a code cache that was
+ * written with other flags.
  */
-function switchOffDeoptimisation(): void {
+export function switchOffDeoptimisation(): void {
   const [major = 0, minor = 0] = (process.versions.v8 ?? "").split(".").map(Number);
   const first = V8_WITH_DEOPTIMISATION;
   // An unknown flag would be an error on the terminal.

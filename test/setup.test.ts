@@ -27,7 +27,14 @@ const NEEDED = [
 let clone: string;
 beforeEach(() => {
   clone = mkdtempSync(join(tmpdir(), "evmint-clone-"));
-  for (const folder of ["bin", "scripts/site", "src/bundle", "src/explorer/browser", "fake-bin"])
+  for (const folder of [
+    "bin",
+    "scripts/site",
+    "src/bundle",
+    "src/explorer/browser",
+    "src/wasm",
+    "fake-bin",
+  ])
     mkdirSync(join(clone, folder), { recursive: true });
   mkdirSync(join(clone, "src/explorer/ui"));
   for (const folder of ["platform", "worker"])
@@ -48,6 +55,7 @@ beforeEach(() => {
     "src/bundle/evmintd.ts",
     "src/bundle/library.ts",
     "src/explorer/ui/index.html",
+    "src/wasm/deoptimisation.ts",
     "bin/evmintd.js",
   ]) {
     copyFileSync(join(root, file), join(clone, file));

@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { constants, Script } from "node:vm";
 import { crc32 } from "node:zlib";
-import { switchOffDeoptimisation } from "../wasm/compile.ts";
+import { switchOffDeoptimisation } from "../wasm/deoptimisation.ts";
 import type * as Exports from "./exports.ts";
 
 export type Bundle = {

@@ -6,6 +6,7 @@ const BENCHES: Readonly<
   "block-parts": () => import("../bench/throughput/block-parts.ts"),
   "block-reads": () => import("../bench/store/block-reads.ts"),
   "chain-files": () => import("../bench/throughput/chain-files.ts"),
+  "blob-proofs": () => import("../bench/worst-case/blob-proofs.ts"),
   browser: () => import("../bench/browser/browser.ts"),
   checkpoints: () => import("../bench/les/checkpoints.ts"),
   evm: () => import("../bench/evm/evm.ts"),

@@ -125,7 +125,7 @@ function measure(
     },
     {
       ...{ chain, mempool, now, log },
-      submit: (submission) => mempool.add(submission),
+      submissions: { submit: (submission, run) => run(() => mempool.add(submission)) },
       proposals: openProposals(undefined),
       startingSet: () => soloStartingSet(PROPOSER),
       beginBlock: createBlockFactory(chain, execution),

@@ -163,6 +163,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   POOL_WRONG_SIDECAR_FORMAT: "Send cell proofs (EIP-7594) after Osaka, blob proofs before.",
   POOL_KZG_: "Compute the proofs again.",
   POOL_BLOB_QUEUE_FULL: "Try again in some seconds.",
+  POOL_PEER_QUEUE_FULL: "Nothing: peers announce the transaction again.",
   POOL_OVERSIZED_DATA: "Split the data over several transactions.",
   POOL_QUARANTINED: "Report it: its input is in `data/quarantine/` of the node.",
   POOL_: "Raise the fees.",

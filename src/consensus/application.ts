@@ -112,11 +112,11 @@ export interface Application {
    * @throws GenesisDisagreementError
    */
   initChain(start: ChainStart): { readonly appHash: Hash };
-  /** Submits a transaction as a local user. Code 0: it is in the pool. */
+  /** Submits a transaction as a local user. Code 0: it is in the pool, or, with blobs, will be once its proofs are verified. */
   checkTx(tx: Uint8Array): { readonly code: InsertCode; readonly log: string };
   /**
    * Takes a transaction from a peer. `invalid` only for what can never become valid, because the peer's engine never sends those
-   * bytes again; nonce gaps are accepted.
+   * bytes again; nonce gaps are accepted. Proofs of blobs are verified after the answer, so that no other peer waits for them.
    */
   insertTx(tx: Uint8Array): { readonly code: InsertCode };
   /**

@@ -7,7 +7,7 @@ import {
   type PayloadAttributes,
 } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import type { Submission } from "../mempool/pool.ts";
+import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
 import { type Address, addressToBytes } from "../primitives/address.ts";
 import { bigintToFixedBytes, concatBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashToBytes } from "../primitives/hash.ts";
@@ -71,11 +71,8 @@ export type EvmApplicationOptions = {
 export type EvmApplicationModules = {
   readonly chain: Chain;
   readonly mempool: Mempool;
-  /**
-   * Takes a transaction into the pool.
-   * @throws NodeError
-   */
-  readonly submit: (submission: Submission) => void;
+  /** Takes transactions into the pool. */
+  readonly submissions: Pick<PeerSubmissions, "submit">;
   readonly beginBlock: BeginBlock;
   /** The votes this node casts when it proposes. */
   readonly proposals: Proposals;
@@ -208,7 +205,10 @@ export function createEvmApplication(
     return candidate;
   }
 
-  function insert(tx: Uint8Array): { readonly code: InsertCode; readonly log: string } {
+  function insert(
+    tx: Uint8Array,
+    run: RunAdd,
+  ): { readonly code: InsertCode; readonly log: string } {
     let decoded: DecodedPooledTransaction;
     try {
       decoded = decodePooledTransaction(tx);
@@ -217,7 +217,7 @@ export function createEvmApplication(
       return { code: INSERT_CODES.invalid, log: error.message };
     }
     try {
-      modules.submit(decoded);
+      modules.submissions.submit(decoded, run);
       return { code: INSERT_CODES.accepted, log: "" };
     } catch (error) {
       if (!(error instanceof NodeError)) throw error;
@@ -238,9 +238,12 @@ export function createEvmApplication(
       return { appHash: hash };
     },
 
-    checkTx: insert,
+    checkTx: (tx) => insert(tx, (add) => add()),
 
-    insertTx: (tx) => ({ code: gossip().fromPeer(() => insert(tx)).code }),
+    insertTx(tx) {
+      const list = gossip();
+      return { code: insert(tx, (add) => list.fromPeer(add)).code };
+    },
 
     reapTxs: (limits) => gossip().take(limits),
 

@@ -6,6 +6,8 @@ import type { BlockMode } from "../consensus/solo/block-time.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
+import { checkSidecar, kzgRejection } from "../mempool/sidecar.ts";
+import type { BlobVerifier } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
@@ -26,6 +28,7 @@ export type DevChainModules = {
   readonly chain: Chain;
   readonly patches: StatePatches;
   readonly mempool: Mempool;
+  readonly blobs: Pick<BlobVerifier, "verify">;
   readonly journal: DevJournal;
   /** The solo engine. */
   readonly engine: {
@@ -244,14 +247,16 @@ export class DevChain {
     return this.#exclusive(async () => {
       const { chain, mempool, engine } = this.#modules;
       const base = this.#heightBelow(depth);
-      const given = transactions.map(({ raw, block }) => {
+      const given = [];
+      for (const { raw, block } of transactions) {
         if (block < 0 || block >= depth) {
           throw new DevControlError(`block ${block} is not one of the ${depth} new ones`, {
             block,
           });
         }
-        return { ...this.withSender(decodePooledTransaction(raw)), block };
-      });
+        const submission = await this.#verified(decodePooledTransaction(raw));
+        given.push({ ...this.withSender(submission), block });
+      }
       const returned: Submission[] = [];
       for (let number = base + 1; number <= base + depth; number++) {
         const { block, senders } = chain.blockByNumber(number)!;
@@ -404,6 +409,15 @@ export class DevChain {
     const { chain, mempool } = this.#modules;
     const { header } = this.#head();
     mempool.onHead({ header, state: chain.stateAt(header.number), changed, included: [] });
+  }
+
+  /** @throws TransactionRejectedError where the sidecar has another form or its proofs do not hold */
+  async #verified({ tx, sidecar }: Submission): Promise<Submission> {
+    if (tx.type !== 3) return { tx };
+    checkSidecar(tx, sidecar, sidecar?.wrapperVersion ?? 1);
+    const fault = await this.#modules.blobs.verify(sidecar);
+    if (fault !== undefined) throw kzgRejection(fault);
+    return { tx, sidecar, isVerified: true };
   }
 
   #replacePool(submissions: readonly Submission[]): void {

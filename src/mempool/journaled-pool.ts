@@ -1,3 +1,4 @@
+import { VerifiedBlobs } from "../crypto/kzg/verified-blobs.ts";
 import { NodeError } from "../errors.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -11,6 +12,7 @@ import { JournalWriteError, PoolJournal } from "./journal.ts";
 import type { JournalRecord } from "./journal-record.ts";
 import type { Mempool } from "./mempool.ts";
 import type { RemovalReason, Submission } from "./pool.ts";
+import { kzgRejection } from "./sidecar.ts";
 
 /** What became of the journal's transactions at the start. */
 export type RestoreResult = {
@@ -144,11 +146,20 @@ function submissionsOf(records: readonly JournalRecord[]) {
   return { submissions: [...submissions.values()], undecodable };
 }
 
-/** A record with a sender has a checksum: its transaction is as it was when the pool accepted it. */
+/**
+ * A record with a sender has a checksum: its transaction is as it was when the pool accepted it. Proofs in other records, of older
+ * versions, are verified here.
+ * @throws TransactionRejectedError where they do not hold
+ */
 function submissionOf(
   { tx, sidecar }: DecodedPooledTransaction,
   sender: Address | undefined,
 ): Submission {
-  if (sender === undefined) return sidecar ? { tx, sidecar } : { tx };
+  if (sender === undefined) {
+    if (!sidecar) return { tx };
+    const fault = new VerifiedBlobs().faultOf(sidecar);
+    if (fault !== undefined) throw kzgRejection(fault);
+    return { tx, sidecar, isVerified: true };
+  }
   return sidecar ? { tx, sender, sidecar, isVerified: true } : { tx, sender, isVerified: true };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
+import { InvariantError } from "../errors.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
@@ -137,12 +138,6 @@ describe("admission", () => {
       }),
       "TX_TYPE_4_EMPTY_AUTHORIZATION_LIST",
       "set code tx must have at least one authorization tuple",
-    ],
-    [
-      "blobs that nobody can verify",
-      () => blobSubmission(0, { sidecar: false }),
-      "TX_TYPE_NOT_SUPPORTED",
-      "transaction type not supported: received type 3",
     ],
   ];
   for (const [name, submission, code, message] of cases) {
@@ -696,12 +691,12 @@ function blobSubmission(
     commitments: [commitment],
     proofs: Array.from({ length: proofs }, () => new Uint8Array(48)),
   };
-  return { tx, ...(sidecar && { sidecar: blobs }) };
+  return { tx, ...(sidecar && { sidecar: blobs }), isVerified: true };
 }
 
 describe("blob transactions", () => {
   const blobPool = (options: Parameters<typeof createTestPool>[0] = {}) =>
-    poolWithAccounts({ verifySidecar: () => undefined, ...options });
+    poolWithAccounts(options);
 
   test("a blob transaction is pending with its sidecar and out of the pool's content, as in geth", () => {
     const { pool, announced } = blobPool();
@@ -766,12 +761,11 @@ describe("blob transactions", () => {
     });
   }
 
-  test("add rejects blobs whose proofs do not hold", () => {
-    const { pool } = blobPool({ verifySidecar: () => "invalid proof" });
-    assert.throws(
-      () => pool.add(blobSubmission(0)),
-      rejection("POOL_KZG_VERIFICATION_FAILED", "KZG verification error: invalid proof"),
-    );
+  test("add takes no blobs whose proofs nobody has verified", () => {
+    const { pool } = blobPool();
+    const { tx, sidecar } = blobSubmission(0);
+    assert.throws(() => pool.add({ tx, ...(sidecar && { sidecar }) }), InvariantError);
+    assert.equal(pool.get(tx.hash), undefined);
   });
 
   test("a replacement must double all three fees", () => {
@@ -868,7 +862,7 @@ describe("blob transactions", () => {
   });
 
   test("checkBlob makes every check but that of the proofs, and lets version 0 pass for conversion", () => {
-    const { pool } = blobPool({ verifySidecar: () => assert.fail("nothing is verified") });
+    const { pool } = blobPool();
     const check = (options: Parameters<typeof blobSubmission>[1]) =>
       pool.checkBlob(blobSubmission(0, options) as never);
     assert.equal(check({}), 1);
@@ -879,7 +873,7 @@ describe("blob transactions", () => {
       code: "TX_NONCE_MISMATCH_TOO_HIGH",
     });
     assert.deepEqual(pool.counts(), { pending: 0, queued: 0 });
-    pool.add({ ...blobSubmission(0), isVerified: true });
+    pool.add(blobSubmission(0));
     assert.deepEqual(pool.counts(), { pending: 1, queued: 0 });
   });
 });
@@ -932,7 +926,7 @@ describe("pendingForBlock", () => {
   });
 
   test("mixes in blob transactions whose blob fee covers the block's, plain ones first among equals", () => {
-    const { pool } = poolWithAccounts({ verifySidecar: () => undefined });
+    const { pool } = poolWithAccounts();
     pool.add(blobSubmission(0));
     pool.add(transfer(bob, 0, { maxPriorityFeePerGas: GWEI }));
     const first = (blobBaseFee?: bigint) => {

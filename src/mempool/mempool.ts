@@ -1,4 +1,4 @@
-import type { NodeError } from "../errors.ts";
+import { invariant, type NodeError } from "../errors.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
@@ -23,7 +23,7 @@ import type {
 } from "./pool.ts";
 import { reject, TransactionRejectedError } from "./rejection.ts";
 import { type PoolRules, rulesAt } from "./rules.ts";
-import { checkSidecar, kzgRejection, type VerifySidecar, wrapperVersionAt } from "./sidecar.ts";
+import { checkSidecar, wrapperVersionAt } from "./sidecar.ts";
 
 /** Called with transactions that entered a list of the pool. */
 export type PoolListener = (transactions: readonly PooledTransaction[]) => void;
@@ -36,11 +36,6 @@ export type MempoolModules = {
   readonly head: PoolHead;
   /** Milliseconds of any clock. */
   readonly now: () => number;
-  /**
-   * For sidecars that come unverified, which takes 0.1 s of the thread: `submission.ts` verifies elsewhere. Without it they are
-   * rejected, since nothing unverified is pooled.
-   */
-  readonly verifySidecar?: VerifySidecar;
 };
 
 /** Stores transactions once they are accepted and before they are in the pool. */
@@ -57,7 +52,6 @@ const NO_STORE: PoolStore = { append() {} };
  */
 export class Mempool implements PoolReader {
   readonly #config: ChainConfig;
-  readonly #verifySidecar: VerifySidecar | undefined;
   readonly #legacy: LegacyPool;
   readonly #blobs: BlobPool;
   readonly #pendingListeners = new Set<PoolListener>();
@@ -79,7 +73,6 @@ export class Mempool implements PoolReader {
       for (const listener of this.#removalListeners) listener(transaction, reason);
     };
     this.#config = modules.config;
-    this.#verifySidecar = modules.verifySidecar;
     this.#minimumTip = settings.minimumTip;
     this.#rules = rulesAt(modules.config, modules.head);
     this.#legacy = new LegacyPool(settings, this.#rules, {
@@ -281,19 +274,8 @@ export class Mempool implements PoolReader {
   }
 
   #insertBlob(submission: BlobSubmission): void {
-    const { tx, sidecar, isVerified } = submission;
-    if (!isVerified && !this.#verifySidecar) {
-      throw reject(
-        "TX_TYPE_NOT_SUPPORTED",
-        `transaction type not supported: received type ${tx.type}`,
-      );
-    }
     const entry = this.#blobEntry(submission, wrapperVersionAt(this.#rules.hardfork));
-    if (!isVerified) {
-      this.#blobs.check(entry);
-      const fault = this.#verifySidecar?.(sidecar!);
-      if (fault !== undefined) throw kzgRejection(fault);
-    }
+    invariant(submission.isVerified, "blob proofs are verified before a transaction is added");
     this.#blobs.insert(entry, this.#append);
     this.#added.push(entry);
   }

@@ -8,12 +8,6 @@ import { reject, type TransactionRejectedError } from "./rejection.ts";
 /** Cell proofs of one blob (EIP-7594). */
 const CELL_PROOFS_PER_BLOB = 128;
 
-/**
- * Verifies blobs, commitments and proofs of a sidecar against each other.
- * @returns undefined when they agree, else what is wrong
- */
-export type VerifySidecar = (sidecar: BlobSidecar) => string | undefined;
-
 /** The version of sidecars that the rules of `hardfork` require: 1 (cell proofs) since Osaka. */
 export function wrapperVersionAt(hardfork: Hardfork): 0 | 1 {
   return isAtLeast(hardfork, "osaka") ? 1 : 0;

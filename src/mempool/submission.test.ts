@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
@@ -125,13 +126,25 @@ test("the same transaction sent again is not verified again", async () => {
   const { submit, verifications } = submission();
   const { raw } = blobTransaction();
   const first = submit(raw);
-  await assert.rejects(async () => submit(raw), { code: "POOL_ALREADY_KNOWN" });
+  const second = submit(raw);
+  verifications[0]!(undefined);
+  await first;
+  await assert.rejects(async () => second, { code: "POOL_ALREADY_KNOWN" });
   assert.equal(verifications.length, 1);
+});
+
+test("a copy with wrong proofs does not shut out the transaction", async () => {
+  const { pool, submit, verifications } = submission();
+  const { raw, hash } = blobTransaction();
+  const copy = submit(raw);
+  const right = submit(raw);
   verifications[0]!("proof");
-  await assert.rejects(async () => first);
-  const again = submit(raw);
+  await assert.rejects(async () => copy, { code: "POOL_KZG_VERIFICATION_FAILED" });
+  // The other one has its turn once the rejection is known.
+  await setImmediate();
   verifications[1]!(undefined);
-  await again;
+  assert.equal(await right, hash);
+  assert.ok(pool.get(hash));
 });
 
 test("what became impossible during verification is rejected", async () => {

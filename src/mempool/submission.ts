@@ -10,7 +10,6 @@ import type {
   Transaction,
 } from "../types/transaction/transaction.ts";
 import type { PooledTransaction, Submission } from "./pool.ts";
-import { reject } from "./rejection.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 export type SubmissionRules = {
@@ -73,13 +72,17 @@ export type Submit = (transaction: Uint8Array | PooledTransaction) => Hash | Pro
  * transaction is pooled and stored. It is a promise only for blob transactions, whose proofs are verified by another thread.
  */
 export function createSubmit(rules: SubmissionRules, { pool, blobs }: SubmissionModules): Submit {
-  /** Being verified: the same transaction sent again must not be verified again. */
-  const inFlight = new Set<Hash>();
+  /**
+   * Being verified: the same transaction sent again must not be verified again. It waits for the result, because a copy with wrong proofs,
+   * which the signature does not cover, must not shut out the right one.
+   */
+  const inFlight = new Map<Hash, Promise<void>>();
 
   async function submitBlob(submission: Submission & { readonly tx: BlobTransaction }) {
     const { hash } = submission.tx;
-    if (inFlight.has(hash)) throw reject("POOL_ALREADY_KNOWN", "already known");
-    inFlight.add(hash);
+    for (let other = inFlight.get(hash); other; other = inFlight.get(hash)) await other;
+    let done = () => {};
+    inFlight.set(hash, new Promise((resolve) => (done = resolve)));
     try {
       const wanted = pool.checkBlob(submission);
       // `checkBlob` rejects a transaction without sidecar.
@@ -89,6 +92,7 @@ export function createSubmit(rules: SubmissionRules, { pool, blobs }: Submission
       return hash;
     } finally {
       inFlight.delete(hash);
+      done();
     }
   }
 

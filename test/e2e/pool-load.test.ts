@@ -6,6 +6,7 @@ import { devPrivateKeys } from "../../src/keystore/dev-accounts.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { bytesToHex, hexToBytes } from "../../src/primitives/hex.ts";
+import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { encodePooledTransaction } from "../../src/types/transaction/encode.ts";
 import { signTransaction } from "../../src/types/transaction/sign.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
@@ -103,4 +104,35 @@ test("blobs with proofs of before Osaka are converted by a thread, and other cal
   // What was converted has proofs that hold: sent by another transaction it is verified.
   node.produceBlock();
   assert.ok(node.node.core.chain.transaction(tx.hash));
+});
+
+test("given proofs are verified by a thread, of six blobs at most, and other callers are answered meanwhile", async (t) => {
+  const node = await startTestNode({ dev: true, settings: MANUAL });
+  t.after(() => node.stop());
+  const blob = new Uint8Array(131_072).fill(3);
+  const commitment = bytesToHex(blobCommitment(blob));
+  // A point, so that all of the arithmetic is done, and wrong, because the blob is not constant zero.
+  const request = (count: number) => ({
+    from: DEV_ADDRESSES[0],
+    to: DEV_ADDRESSES[1],
+    blobs: Array(count).fill(bytesToHex(blob)),
+    commitments: Array(count).fill(commitment),
+    proofs: Array(count * 128).fill(commitment),
+  });
+  const order: string[] = [];
+  const filled = callHttp(node.url, "eth_fillTransaction", [request(6)]).then((answer) => {
+    order.push("filled");
+    return answer;
+  });
+  for (let i = 0; i < 5; i++) {
+    await callHttp(node.url, "eth_blockNumber", []);
+    order.push("asked");
+  }
+  assert.equal((await filled).error?.code, -32000);
+  assert.deepEqual(order, ["asked", "asked", "asked", "asked", "asked", "filled"]);
+  for (const count of [7, 12, 17]) {
+    const { error } = await callHttp(node.url, "eth_fillTransaction", [request(count)]);
+    assert.equal(error?.code, -32000);
+    assert.equal(error?.message, `too many blobs in transaction (have=${count}, max=6)`);
+  }
 });

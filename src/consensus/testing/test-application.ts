@@ -1,10 +1,11 @@
 import { createChain } from "../../chain/chain.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
 import { openLogBlockStore } from "../../chain/store/log-block-store.ts";
+import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
 import { Mempool } from "../../mempool/mempool.ts";
-import type { Submission } from "../../mempool/pool.ts";
+import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import { allForksAtGenesis } from "../../params/dev-chain.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { parseGenesis } from "../../params/genesis.ts";
@@ -115,7 +116,11 @@ export function openTestApplication(
     {
       chain,
       mempool,
-      submit: (submission: Submission) => mempool.add(submission),
+      submissions: new PeerSubmissions({
+        pool: mempool,
+        blobs: { verifyForPeer: async (sidecar) => new VerifiedBlobs().faultOf(sidecar) },
+        log: SILENT_LOGGER,
+      }),
       proposals,
       startingSet: () => startingSet,
       beginBlock: createBlockFactory(chain, execution, {

@@ -1,4 +1,4 @@
-import { bigintToFixedBytes, bytesToBigint, concatBytes } from "../../primitives/bytes.ts";
+import { bigintToFixedBytes, bytesToBigint } from "../../primitives/bytes.ts";
 import { blsWorkspace } from "../bls12-381/bls12-381.ts";
 import { sha256 } from "../hashes.ts";
 import { G1_SIZE } from "../mcl.ts";
@@ -125,7 +125,7 @@ function cellChallenge(commitments: readonly Uint8Array[], claims: readonly Cell
     ...values.map((value) => bigintToFixedBytes(value, SCALAR_LENGTH)),
     proof,
   ]);
-  const hash = sha256(concatBytes(CHALLENGE_DOMAIN, ...header, ...commitments, ...body));
+  const hash = sha256(Buffer.concat([CHALLENGE_DOMAIN, ...header, ...commitments, ...body]));
   return reduce(bytesToBigint(hash));
 }
 

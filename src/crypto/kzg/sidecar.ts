@@ -69,10 +69,3 @@ function cellsFault({ blobs, commitments, proofs }: Sidecar): KzgFault | undefin
   }
   return cellProofsFault(claims);
 }
-
-/** What is wrong with the parts of `sidecar` among themselves, as a text; undefined when nothing is. */
-export function sidecarFaultText(sidecar: Sidecar): string | undefined {
-  const fault = sidecarFault(sidecar.commitments.map(blobVersionedHash), sidecar);
-  if (fault === undefined) return undefined;
-  return fault.kind === "kzg" ? fault.fault : `wrong ${fault.kind}`;
-}

@@ -11,7 +11,7 @@ import type { Header } from "../../types/header.ts";
 import type { TransactionFields } from "../../types/transaction/codec.ts";
 import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { FeeMarketTransaction } from "../../types/transaction/transaction.ts";
-import { Mempool, type MempoolModules } from "../mempool.ts";
+import { Mempool } from "../mempool.ts";
 import type { MempoolOptions } from "../options.ts";
 import type { Submission } from "../pool.ts";
 
@@ -76,23 +76,16 @@ export function testHeader(fields: Partial<Header> = {}): Header {
 type TestPoolOptions = Partial<MempoolOptions> & {
   readonly header?: Partial<Header>;
   readonly config?: ChainConfig;
-  readonly verifySidecar?: MempoolModules["verifySidecar"];
 };
 
 /** A pool on a fake state, with a clock that tests set. */
-export function createTestPool({
-  header,
-  config,
-  verifySidecar,
-  ...options
-}: TestPoolOptions = {}) {
+export function createTestPool({ header, config, ...options }: TestPoolOptions = {}) {
   const state = new FakeState();
   const clock = { now: 1_000_000 };
   const pool = new Mempool(options, {
     config: config ?? allForksAtGenesis(CHAIN_ID),
     head: { header: testHeader(header), state },
     now: () => clock.now,
-    ...(verifySidecar && { verifySidecar }),
   });
   return { pool, state, clock };
 }

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/rejection.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
@@ -27,6 +28,10 @@ export type BlobWorkerOptions = {
 /** KZG work in two threads of its own: verification, and proofs, which take a hundred times as long. */
 export type BlobWorkers = BlobVerifier & {
   readonly prover: BlobProver;
+  /** As `verify`, for one peer's transaction at a time: it waits behind callers, and they behind that one alone. */
+  verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
+  /** Sidecars found wrong so far. */
+  wrongProofs(): number;
   /** Work that runs or waits. */
   waiting(): { readonly verifications: number; readonly proofs: number };
   close(): void;
@@ -36,9 +41,12 @@ export type BlobWorkers = BlobVerifier & {
 const PROOF_LIMITS = { timeoutMs: 60_000, heapMegabytesMax: 512 };
 /** Six blobs take half a second. */
 const VERIFICATION_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 256 };
+/** Callers learn late that a proof is wrong, so that one that sends them in order costs half a processor at most. */
+const WRONG_PROOF_PAUSE_MS = 500;
 
 export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
   const { blobVerificationsMax, blobProofsMax } = options;
+  let wrongProofs = 0;
   const verification = new TaskThread<BlobSidecar, string | undefined>("verify-sidecar", {
     ...VERIFICATION_LIMITS,
     waitingMax: blobVerificationsMax,
@@ -52,7 +60,6 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
     thread: TaskThread<Input, Result>,
     input: Input,
   ): Promise<Result> {
-    if (thread.isFull()) throw new BlobQueueFullError();
     try {
       return await thread.run(input);
     } catch (error) {
@@ -63,8 +70,22 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
     }
   }
 
+  async function verifyAtOnce(sidecar: BlobSidecar): Promise<string | undefined> {
+    const fault = await run(verification, sidecar);
+    if (fault !== undefined) wrongProofs++;
+    return fault;
+  }
+
+  async function verify(sidecar: BlobSidecar): Promise<string | undefined> {
+    if (verification.isFull()) throw new BlobQueueFullError();
+    const fault = await verifyAtOnce(sidecar);
+    if (fault !== undefined) await setTimeout(WRONG_PROOF_PAUSE_MS);
+    return fault;
+  }
+
   /** @param rejectionOf the error for bytes that are not a blob */
   async function prove(input: ProveInput, rejectionOf: (error: WorkerTaskError) => NodeError) {
+    if (proving.isFull()) throw new BlobQueueFullError();
     try {
       return await run(proving, input);
     } catch (error) {
@@ -74,7 +95,9 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   }
 
   return {
-    verify: (sidecar) => run(verification, sidecar),
+    verify,
+    verifyForPeer: verifyAtOnce,
+    wrongProofs: () => wrongProofs,
     prove: (blobs, wrapperVersion) =>
       prove({ blobs, wrapperVersion }, (cause) =>
         reject("POOL_KZG_VERIFICATION_FAILED", `blob sidecar conversion failed: ${cause.message}`, {
@@ -87,6 +110,7 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
           { blobs, wrapperVersion },
           (cause) => new TransactionFieldsError(cause.message, {}, { cause }),
         ),
+      verifyBlobs: verify,
     },
     waiting: () => ({ verifications: verification.waiting, proofs: proving.waiting }),
     close() {

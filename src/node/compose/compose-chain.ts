@@ -30,12 +30,12 @@ import { nextBlockTime, timestampStepOf } from "../../consensus/solo/block-time.
 import { createSoloEngine, OwnProposalRejectedError } from "../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots } from "../../consensus/state-sync/snapshots.ts";
-import { sidecarFaultText } from "../../crypto/kzg/sidecar.ts";
 import { DevChain } from "../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
+import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import type { Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
 import type { Address } from "../../primitives/address.ts";
@@ -210,7 +210,7 @@ export function composeChain(
       proposals: voting.proposals,
       startingSet: voting.startingSet,
       snapshots: snapshotFiles,
-      submit: pool.add,
+      submissions: new PeerSubmissions({ pool, blobs: blobWorkers, log: poolLog }),
       onFailure: failures.report,
       now: () => performance.now(),
     },
@@ -289,7 +289,7 @@ export function composeChain(
   }
   if (opened.patches !== undefined && solo !== undefined) {
     devChain = new DevChain({
-      ...{ chain, patches: opened.patches, mempool, rewind },
+      ...{ chain, patches: opened.patches, mempool, rewind, blobs: blobWorkers },
       base: opened.store.base() ?? 0,
       engine: {
         ...solo,
@@ -440,7 +440,6 @@ function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): 
       head: { header, state: chain.stateAt(header.number) },
       // For time spans only; a clock that is set must not end them early.
       now: () => performance.now(),
-      verifySidecar: sidecarFaultText,
     },
   );
   pool.onRemoved(({ tx: { hash } }, reason) => {

@@ -122,6 +122,11 @@ function declarePoolMetrics(
     () => blobWorkers.waiting().verifications,
   );
   gauge(
+    "mempool_wrong_blob_proofs",
+    "Sidecars of callers and peers whose proofs did not hold, since the start.",
+    () => blobWorkers.wrongProofs(),
+  );
+  gauge(
     "mempool_blob_proofs",
     "Requests for proofs of blobs, running or waiting.",
     () => blobWorkers.waiting().proofs,

@@ -1,3 +1,5 @@
+import type { BlobSidecar } from "../../types/transaction/transaction.ts";
+
 /** Programs beside the chain that take seconds and run in threads of their own. Plain data only. */
 export interface ToolsPort extends Compiler, BlobProver {}
 
@@ -18,7 +20,7 @@ export interface Compiler {
   compile(input: object): Promise<CompilerOutput>;
 }
 
-/** Computes commitments and proofs of blobs (EIP-4844, EIP-7594). */
+/** Computes and verifies commitments and proofs of blobs (EIP-4844, EIP-7594). */
 export interface BlobProver {
   /** @throws TransactionFieldsError for bytes that are not a blob */
   proveBlobs(
@@ -28,4 +30,9 @@ export interface BlobProver {
     readonly commitments: readonly Uint8Array[];
     readonly proofs: readonly Uint8Array[];
   }>;
+  /**
+   * What is wrong with the parts of `sidecar` among themselves; undefined when nothing is.
+   * @throws NodeError when too many wait already
+   */
+  verifyBlobs(sidecar: BlobSidecar): Promise<string | undefined>;
 }

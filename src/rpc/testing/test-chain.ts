@@ -4,6 +4,7 @@ import { LogIndex } from "../../chain/logs/log-index.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { includedTransaction } from "../../chain/store/included-transaction.ts";
 import { PayloadAttributesError } from "../../consensus/block-tester.ts";
+import { VerifiedBlobs } from "../../crypto/kzg/verified-blobs.ts";
 import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { calldataOf } from "../../execution/call/call-arguments.ts";
 import { UnknownAccountError } from "../../keystore/errors.ts";
@@ -254,6 +255,7 @@ const TEST_TOOLS: ToolsPort = {
     commitments: blobs.map(() => new Uint8Array(48)),
     proofs: blobs.map(() => new Uint8Array(48)),
   }),
+  verifyBlobs: async (sidecar) => new VerifiedBlobs().faultOf(sidecar),
 };
 
 const TEST_INSPECTION: InspectionPort = {

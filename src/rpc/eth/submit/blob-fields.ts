@@ -1,7 +1,8 @@
 import { BLOB_LENGTH, blobVersionedHash } from "../../../crypto/kzg/blob.ts";
 import { CELLS_PER_BLOB } from "../../../crypto/kzg/cells.ts";
-import { sidecarFault } from "../../../crypto/kzg/sidecar.ts";
+import { COMPRESSED_LENGTH } from "../../../crypto/kzg/g1.ts";
 import type { CallArguments } from "../../../execution/call/call-arguments.ts";
+import { BLOBS_PER_TX_MAX } from "../../../params/gas.ts";
 import { hardforkAt } from "../../../params/hardfork-at.ts";
 import { isAtLeast } from "../../../params/hardforks.ts";
 import type { BlobSidecar } from "../../../types/transaction/transaction.ts";
@@ -26,6 +27,10 @@ export async function withBlobFields(
 ): Promise<{ readonly request: CallArguments; readonly sidecar?: BlobSidecar }> {
   const { blobs, commitments, proofs, blobVersionedHashes } = request;
   if (blobs === undefined) return { request };
+  // First: what follows takes time and memory for each of them.
+  if (blobs.length > BLOBS_PER_TX_MAX) {
+    reject(`too many blobs in transaction (have=${blobs.length}, max=${BLOBS_PER_TX_MAX})`);
+  }
   if (blobs.some(({ length }) => length !== BLOB_LENGTH)) {
     throw new InvalidParamsError(`a blob has ${BLOB_LENGTH} bytes`, "request");
   }
@@ -41,6 +46,9 @@ export async function withBlobFields(
   if (proofs && !isOutdated && proofs.length !== proofCount) {
     reject(`number of blobs and proofs mismatch (have=${proofs.length}, want=${proofCount})`);
   }
+  if ([...(commitments ?? []), ...(proofs ?? [])].some(isNoPoint)) {
+    reject("failed to verify blob proof: length");
+  }
   const isGiven = commitments && proofs && !isOutdated;
   const proven = isGiven ? { commitments, proofs } : await tools.proveBlobs(blobs, wrapperVersion);
   const sidecar: BlobSidecar = { wrapperVersion, blobs, ...proven };
@@ -50,11 +58,14 @@ export async function withBlobFields(
       reject(`blob hash verification failed (have=${hash}, want=${hashes[i]})`);
     }
   });
-  const fault = isGiven && sidecarFault(hashes, sidecar);
-  if (fault) {
-    reject(`failed to verify blob proof: ${fault.kind === "kzg" ? fault.fault : fault.kind}`);
-  }
+  const fault = isGiven && (await tools.verifyBlobs(sidecar));
+  if (fault) reject(`failed to verify blob proof: ${fault}`);
   return { request: { ...request, blobVersionedHashes: hashes }, sidecar };
+}
+
+/** Commitments and proofs are compressed points of G1. */
+function isNoPoint({ length }: Uint8Array): boolean {
+  return length !== COMPRESSED_LENGTH;
 }
 
 function assertCount(what: string, given: readonly unknown[] | undefined, want: number): void {

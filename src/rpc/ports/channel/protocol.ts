@@ -224,7 +224,7 @@ export const REMOTE_METHODS = {
     setBlockProfileRate: CALL,
     writeBlockProfile: CALL,
   },
-  tools: { compilerVersion: CALL, compile: CALL, proveBlobs: CALL },
+  tools: { compilerVersion: CALL, compile: CALL, proveBlobs: CALL, verifyBlobs: CALL },
 } as const satisfies {
   readonly [P in RemotePortName]: Readonly<
     Record<Exclude<FunctionName<RemotePorts[P]>, "subscribe">, Remote>

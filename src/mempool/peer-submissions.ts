@@ -1,0 +1,133 @@
+import { setTimeout } from "node:timers/promises";
+import { NodeError } from "../errors.ts";
+import { equalBytes } from "../primitives/bytes.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
+import type { Submission } from "./pool.ts";
+import { reject } from "./rejection.ts";
+import { checkSidecar } from "./sidecar.ts";
+import type { SubmissionPool } from "./submission.ts";
+
+/** Blob transactions of peers that wait for their proofs to be verified, each of up to 1 MiB. Peers announce again what found no place. */
+const WAITING_MAX = 16;
+/**
+ * After a wrong proof the next verification for a peer waits, after each further one twice as long: peers with wrong proofs get no more than a fraction of a
+ * processor, and the first right proof ends it.
+ */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Too many blob transactions of peers are being verified. */
+export class PeerQueueFullError extends NodeError {
+  readonly code = "POOL_PEER_QUEUE_FULL";
+  constructor() {
+    super("too many blob transactions of peers are being verified");
+  }
+}
+
+export type PeerSubmissionModules = {
+  readonly pool: SubmissionPool;
+  readonly blobs: {
+    /** undefined when the proofs of `sidecar` hold, else what is wrong. */
+    verifyForPeer(sidecar: BlobSidecar): Promise<string | undefined>;
+  };
+  readonly log: Logger;
+  readonly wait?: (ms: number) => Promise<void>;
+};
+
+/** Runs what adds a transaction to the pool; the caller knows by it which transactions are a peer's. */
+export type RunAdd = (add: () => void) => void;
+
+type Waiting = { readonly submission: BlobSubmission; readonly run: RunAdd };
+type BlobSubmission = Submission & { readonly tx: BlobTransaction };
+
+/**
+ * The one way for transactions of peers into the pool. All that is cheap is checked when it is called; proofs of blobs are verified by another thread, one
+ * transaction after the other, so that neither consensus nor callers wait for a peer.
+ */
+export class PeerSubmissions {
+  readonly #modules: PeerSubmissionModules;
+  /** The first one is being verified. */
+  readonly #waiting: Waiting[] = [];
+  #wrongInARow = 0;
+
+  constructor(modules: PeerSubmissionModules) {
+    this.#modules = modules;
+  }
+
+  /** Blob transactions that are being verified or wait for it. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * @param run runs the addition, now or, for a blob transaction, when its proofs are verified
+   * @throws NodeError where the transaction is rejected now
+   */
+  submit(submission: Submission, run: RunAdd): void {
+    const { pool } = this.#modules;
+    if (!isBlobSubmission(submission)) {
+      run(() => pool.add(submission));
+      return;
+    }
+    const { tx, sidecar } = submission;
+    if (this.#waiting.some((other) => isSame(other.submission, submission))) {
+      throw reject("POOL_ALREADY_KNOWN", "already known");
+    }
+    if (this.#waiting.length >= WAITING_MAX) throw new PeerQueueFullError();
+    const wanted = pool.checkBlob(submission);
+    // Sidecars of before Osaka are converted for callers alone: that takes seconds.
+    checkSidecar(tx, sidecar, wanted);
+    this.#waiting.push({ submission, run });
+    if (this.#waiting.length === 1) void this.#verifyAll();
+  }
+
+  async #verifyAll(): Promise<void> {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      const isRight = await this.#verify(next);
+      this.#waiting.shift();
+      this.#wrongInARow = isRight ? 0 : this.#wrongInARow + 1;
+      if (isRight) continue;
+      const pauseMs = FIRST_PAUSE_MS * 2 ** (this.#wrongInARow - 1);
+      await (this.#modules.wait ?? pause)(Math.min(pauseMs, LONGEST_PAUSE_MS));
+    }
+  }
+
+  async #verify({ submission, run }: Waiting): Promise<boolean> {
+    const { pool, blobs, log } = this.#modules;
+    const { hash } = submission.tx;
+    try {
+      const fault = await blobs.verifyForPeer(submission.sidecar!);
+      if (fault !== undefined) {
+        log.debug("wrong blob proof from a peer", { hash, fault });
+        return false;
+      }
+      run(() => pool.add({ ...submission, isVerified: true }));
+    } catch (error) {
+      // The pool has changed, or the node stops. Peers that still have the transaction announce it again.
+      const isExpected = error instanceof NodeError;
+      log[isExpected ? "debug" : "error"]("blob transaction of a peer rejected", { hash, error });
+    }
+    return true;
+  }
+}
+
+function isBlobSubmission(submission: Submission): submission is BlobSubmission {
+  return submission.tx.type === 3;
+}
+
+/** The signature does not cover the sidecar: with other proofs it is another submission, or a wrong copy would shut out the right one. */
+function isSame(one: BlobSubmission, other: BlobSubmission): boolean {
+  if (one.tx.hash !== other.tx.hash) return false;
+  const [a, b] = [one.sidecar!, other.sidecar];
+  if (b === undefined || a.wrapperVersion !== b.wrapperVersion) return false;
+  return areEqual(a.blobs, b.blobs) && areEqual(a.proofs, b.proofs);
+}
+
+function areEqual(a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean {
+  return a.length === b.length && a.every((item, i) => equalBytes(item, b[i]!));
+}
+
+async function pause(ms: number): Promise<void> {
+  await setTimeout(ms, undefined, { ref: false });
+}

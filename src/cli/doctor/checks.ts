@@ -160,10 +160,7 @@ function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[
       : []),
     ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
     ...(consensus.engine === "cometbft"
-      ? ([
-          ["cometbft.p2p-address", cometbft.p2pAddress],
-          ["cometbft.rpc-address", cometbft.rpcAddress],
-        ] as const)
+      ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const)
       : []),
   ];
   return listeners.map(([key, address]) => {

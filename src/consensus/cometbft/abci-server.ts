@@ -1,6 +1,5 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { NodeError } from "../../errors.ts";
 import {
   type AbciRequest,
   decodeRequest,
@@ -9,6 +8,7 @@ import {
   replyFrame,
 } from "./frames.ts";
 import type { CallName, Reply, Request } from "./messages.ts";
+import { assertSocketPath } from "./socket-path.ts";
 
 /** Answers the calls of ABCI; `echo` and `flush` are the server's own. */
 export type AbciHandlers = {
@@ -39,20 +39,6 @@ export const CONNECTIONS_MAX = 16;
 /** Replies are written together up to so many bytes; the largest reply, a chunk of a snapshot, has four times as many. */
 const BATCH_BYTES = 1 << 20;
 
-/** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
-const SOCKET_PATH_BYTES_MAX = 107;
-
-/** The operating system takes no unix socket at this path. */
-export class SocketPathTooLongError extends NodeError {
-  readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
-  constructor(path: string) {
-    super(
-      `the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`,
-      { path },
-    );
-  }
-}
-
 /** Calls that only the consensus connection makes: connections carry no label. */
 const CONSENSUS_CALLS: ReadonlySet<CallName> = new Set([
   "initChain",
@@ -72,7 +58,7 @@ export async function listenAbci(
   handlers: AbciHandlers,
 ): Promise<AbciServer> {
   const { path } = options;
-  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) throw new SocketPathTooLongError(path);
+  assertSocketPath(path);
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

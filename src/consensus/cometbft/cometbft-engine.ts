@@ -13,11 +13,14 @@ import {
 import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
+import type { EnginePeer, EngineRound, EngineStatus } from "./engine-answers.ts";
 import { startEngineProcess } from "./engine-process.ts";
-import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
+import { createEngineRpc } from "./engine-rpc.ts";
 import { reportMisbehavior } from "./misbehavior.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
+import { QuorumWatch } from "./quorum-watch.ts";
 import type { SyncedEngine } from "./state-sync-session.ts";
+import type { StoreRollback } from "./store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
 
 export type CometBftOptions = {
@@ -25,8 +28,8 @@ export type CometBftOptions = {
   /** CometBFT's own home. */
   readonly directory: string;
   readonly abciSocket: string;
-  /** `tcp://host:port` of CometBFT's RPC, on loopback. */
-  readonly rpcAddress: string;
+  /** Path of CometBFT's RPC. */
+  readonly rpcSocket: string;
   /** `host:port` peers connect to. */
   readonly p2pAddress: string;
   readonly nodeId: string;
@@ -39,12 +42,10 @@ export type CometBftOptions = {
 
 export type CometBftModules = {
   readonly application: Application;
-  /** Validators of the next block: more than two thirds of them have to be connected. */
-  readonly validatorCount: () => number;
   /** Writes CometBFT's configuration; called before each start of it. */
   readonly configure: (peers: PeerSettings) => void;
-  /** Rolls the chain back to `height`. */
-  readonly rollbackTo: (height: number) => void;
+  /** Brings a chain that is ahead of CometBFT's store back to it. */
+  readonly storeRollback: StoreRollback;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
   /** Calls `listener` after each committed block. */
@@ -65,7 +66,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   const application = watchClock(reportMisbehavior(modules.application, { metrics, log }), {
     ...{ wallClock: Date.now, log, metrics },
   });
-  const rpc = createEngineRpc(options.rpcAddress);
+  const rpc = createEngineRpc(options.rpcSocket);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
@@ -76,8 +77,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let { synced } = modules;
   let isStopping = false;
 
-  // Which validator a peer belongs to is not known: so many nodes are needed when each validator has one.
-  const hasQuorum = () => (peers.length + 1) * 3 > modules.validatorCount() * 2;
+  const quorumWatch = new QuorumWatch(options.blockTimeMs, () => performance.now());
   const supervisor = new Supervisor(
     {
       ...SUPERVISOR_DEFAULTS,
@@ -93,27 +93,38 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         return startEngineProcess({ binary, directory, onFault }, log);
       },
       height: () => application.info().height,
-      rollbackTo: modules.rollbackTo,
-      hasQuorum,
+      storeRollback: modules.storeRollback,
+      quorum: () => quorumWatch.quorum,
       log,
     },
   );
 
+  let isRefreshing = false;
   async function refresh(): Promise<void> {
+    // A poll can take longer than the time to the next one.
+    if (isRefreshing) return;
+    isRefreshing = true;
+    let round: EngineRound | undefined;
     try {
-      [status, peers, step] = await Promise.all([rpc.status(), rpc.peers(), rpc.step()]);
+      [status, peers, round] = await Promise.all([rpc.status(), rpc.peers(), rpc.round()]);
     } catch (error) {
-      [status, peers, step] = [undefined, [], undefined];
+      [status, peers] = [undefined, []];
       if (!isStopping) log.debug("CometBFT does not answer", { error });
+    } finally {
+      isRefreshing = false;
     }
+    step = round?.step;
+    quorumWatch.observe(status?.isCatchingUp === false ? round : undefined);
   }
 
   function problem(): string | undefined {
     const { state } = supervisor;
     if (state.kind === "failed") return state.reason;
     if (state.kind !== "running" || status === undefined) return "CometBFT is not running yet";
-    if (!hasQuorum()) return "no quorum: too few validators are connected";
-    return status.isCatchingUp ? "catching up with the network" : undefined;
+    if (status.isCatchingUp) return "catching up with the network";
+    return quorumWatch.quorum === "present"
+      ? undefined
+      : "no quorum: validators with too little voting power take part";
   }
 
   return {
@@ -129,7 +140,10 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
       server =
         synced?.attach({ handlers, ...events }) ??
         (await listenAbci({ path: options.abciSocket, ...events }, handlers));
-      unsubscribe = modules.onCommitted(() => supervisor.committed());
+      unsubscribe = modules.onCommitted(() => {
+        quorumWatch.committed();
+        supervisor.committed();
+      });
       supervisor.start();
       poll = setInterval(
         failures.guard("CometBFT status", () => refresh()),

@@ -6,8 +6,6 @@ export type EngineConfig = {
   /** Path of the socket the application listens on. */
   readonly abciSocket: string;
   readonly moniker: string;
-  /** `tcp://host:port` or `unix:///path` of CometBFT's own RPC; loopback only, since it submits and dials for anybody. */
-  readonly rpcAddress: string;
   /** `host:port` to listen on for peers. */
   readonly p2pAddress: string;
   /** `host:port` announced to peers; empty: the address they see. */
@@ -32,6 +30,9 @@ export const GOSSIP_BYTES_MAX = 1 << 20;
 /** Bytes a second to and from one peer: CometBFT's 5 MB delays blocks above 1 MB. */
 const PEER_RATE_BYTES = 20 << 20;
 
+/** CometBFT's own RPC in its home, which is its working directory and no other user's. It has no authentication, so it has no port. */
+export const ENGINE_RPC_SOCKET = "rpc.sock";
+
 type Pace = {
   readonly timeout_commit: string;
   readonly timeout_propose: string;
@@ -51,7 +52,12 @@ export function engineConfigToml(config: EngineConfig): string {
     log_level: "info",
     // It asks the application about each peer, which knows those that were removed.
     filter_peers: true,
-    rpc: { laddr: config.rpcAddress, unsafe: true },
+    rpc: {
+      // Relative to its home: peers are told this address, and a path may have characters that an address has not.
+      laddr: `unix://${ENGINE_RPC_SOCKET}`,
+      // `dial_peers`, for the one user who can open the socket.
+      unsafe: true,
+    },
     p2p: {
       laddr: `tcp://${config.p2pAddress}`,
       external_address: config.externalAddress,

@@ -240,7 +240,7 @@ export function composeChain(
       },
     );
   const network = networkEngine?.createNetworkEngine(config, {
-    ...{ application, chain, voting, failures, metrics, log, synced: modules.synced },
+    ...{ application, chain, failures, metrics, log, synced: modules.synced },
     onFatal: hooks.onFatal,
   });
   const solo = network === undefined ? createSolo() : undefined;

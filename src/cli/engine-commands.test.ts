@@ -117,7 +117,12 @@ test("engine status prints what CometBFT answers, and fails where nothing answer
         network: "n",
         listen_addr: "tcp://a:1",
       },
-      sync_info: { catching_up: false, latest_block_height: "7", latest_block_hash: "AB" },
+      sync_info: {
+        catching_up: false,
+        earliest_block_height: "1",
+        latest_block_height: "7",
+        latest_block_hash: "AB",
+      },
       validator_info: { address: "AA", voting_power: "1" },
     },
     net_info: { peers: [] },

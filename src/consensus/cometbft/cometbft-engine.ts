@@ -19,6 +19,7 @@ import { createEngineRpc } from "./engine-rpc.ts";
 import { reportMisbehavior } from "./misbehavior.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
 import { QuorumWatch } from "./quorum-watch.ts";
+import { retainHeight } from "./retain-height.ts";
 import type { SyncedEngine } from "./state-sync-session.ts";
 import type { StoreRollback } from "./store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
@@ -38,6 +39,8 @@ export type CometBftOptions = {
   readonly initialHeight: number;
   readonly peers: PeerSettings;
   readonly blockTimeMs: number;
+  /** Newest blocks that the chain stores; null: all of them. */
+  readonly retainBlocks: number | null;
 };
 
 export type CometBftModules = {
@@ -74,6 +77,8 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let status: EngineStatus | undefined;
   let step: ConsensusStep | undefined;
   let peers: readonly EnginePeer[] = [];
+  /** What CometBFT is told to keep with each commit; 0 while its store is not known. */
+  let retained = 0;
   let { synced } = modules;
   let isStopping = false;
 
@@ -99,6 +104,16 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     },
   );
 
+  function retainedAt({ earliestHeight, latestHeight }: EngineStatus): number {
+    // Only then are the snapshots on disk looked at.
+    if (options.retainBlocks === null || earliestHeight === 0) return 0;
+    return retainHeight(options, {
+      height: latestHeight,
+      earliest: earliestHeight,
+      oldestSnapshot: application.listSnapshots().at(-1)?.height,
+    });
+  }
+
   let isRefreshing = false;
   async function refresh(): Promise<void> {
     // A poll can take longer than the time to the next one.
@@ -115,6 +130,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     }
     step = round?.step;
     quorumWatch.observe(status?.isCatchingUp === false ? round : undefined);
+    retained = status === undefined ? 0 : retainedAt(status);
   }
 
   function problem(): string | undefined {
@@ -129,7 +145,10 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
 
   return {
     async start() {
-      const handlers = createAbciHandlers({ ...options, peers: lists }, application);
+      const handlers = createAbciHandlers(
+        { ...options, peers: lists, retainHeight: () => retained },
+        application,
+      );
       const events = {
         onEngineLost: () => application.engineLost(),
         onFailure(error: unknown, call: string) {

@@ -25,6 +25,8 @@ export type EngineStatus = {
   readonly network: string;
   readonly listenAddress: string;
   readonly isCatchingUp: boolean;
+  /** Of the first block in its store; 0 while that is empty. */
+  readonly earliestHeight: number;
   readonly latestHeight: number;
   /** CometBFT's hash of that block, 64 upper-case hex digits. */
   readonly latestHash: string;
@@ -54,6 +56,7 @@ export function statusOf(answer: unknown): EngineStatus {
     network: textOf(node["network"]),
     listenAddress: textOf(node["listen_addr"]),
     isCatchingUp: booleanOf(sync["catching_up"]),
+    earliestHeight: countOf(sync["earliest_block_height"]),
     latestHeight: countOf(sync["latest_block_height"]),
     latestHash: textOf(sync["latest_block_hash"]),
     validatorAddress: textOf(validator["address"]),

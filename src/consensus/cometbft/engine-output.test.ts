@@ -21,7 +21,10 @@ async function run(output: { stdout?: string; stderr?: string; status?: number }
   writeFileSync(join(directory, "stdout"), stdout);
   writeFileSync(join(directory, "stderr"), stderr);
   const binary = join(directory, "engine");
-  writeFileSync(binary, `#!/bin/sh\ncd "$(dirname "$0")"; cat stdout; cat stderr >&2; exit ${status}\n`);
+  writeFileSync(
+    binary,
+    `#!/bin/sh\ncd "$(dirname "$0")"; cat stdout; cat stderr >&2; exit ${status}\n`,
+  );
   chmodSync(binary, 0o755);
   const faults: EngineFault[] = [];
   const process = startEngineProcess(

@@ -78,6 +78,7 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
     {
       ...parts,
       ...{ nodeId, initialHeight },
+      retainBlocks: config.chain.retainBlocks,
       version: clientVersion(),
     },
     {

@@ -58,11 +58,13 @@ export function createEngineRpc(socket: string): EngineRpc {
     const validators: ValidatorsAnswer["validators"][number][] = [];
     for (let page = 1; page <= VALIDATOR_PAGES_MAX; page++) {
       const position = { page: String(page), per_page: String(VALIDATORS_PER_PAGE) };
-      const answer = (await call("validators", { height, ...position })) as ValidatorsAnswer;
-      validators.push(...answer.validators);
-      if (validators.length >= Number(answer.total)) return validators;
+      const answer = objectOf(await call("validators", { height, ...position }));
+      const { validators: found, total } = answer as ValidatorsAnswer;
+      if (!Array.isArray(found) || found.length === 0) break;
+      validators.push(...found);
+      if (validators.length >= Number(total)) return validators;
     }
-    throw new EngineRpcError("CometBFT has more validators than it allows", { height });
+    throw new EngineRpcError("CometBFT does not answer with all validators", { height });
   }
 
   return {
@@ -73,7 +75,11 @@ export function createEngineRpc(socket: string): EngineRpc {
         call("commit", { height }),
         validatorsAt(height),
       ]);
-      return lightBlockOf(commit as CommitAnswer, validators);
+      try {
+        return lightBlockOf(commit as CommitAnswer, validators);
+      } catch (cause) {
+        throw new EngineRpcError("CometBFT's light block is malformed", { height }, { cause });
+      }
     },
     status: async () => statusOf(await call("status")),
     peers: async () => peersOf(await call("net_info")),

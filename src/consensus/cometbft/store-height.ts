@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { EngineRpcError } from "./engine-answers.ts";
+import { ENGINE_RPC_SOCKET } from "./engine-config.ts";
+import { engineRpcSocket } from "./engine-home.ts";
 import { createEngineRpc } from "./engine-rpc.ts";
 
 /** Opening the store after a kill replays its journal, which has a few megabytes. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const STOP_GRACE_MS = 5_000;
-const SOCKET = "inspect.sock";
 
 /**
  * Height of the newest block in CometBFT's store, 0 for an empty one, while CometBFT does not run: `cometbft inspect` opens the store, which it
@@ -22,12 +22,16 @@ export async function readStoreHeight(options: {
   readonly directory: string;
 }): Promise<number> {
   const { binary, directory } = options;
-  const path = join(directory, SOCKET);
+  const path = engineRpcSocket(directory);
   rmSync(path, { force: true });
-  const child = spawn(binary, ["inspect", "--home", directory, "--rpc.laddr", `unix://${SOCKET}`], {
-    stdio: "ignore",
-    cwd: directory,
-  });
+  const child = spawn(
+    binary,
+    ["inspect", "--home", directory, "--rpc.laddr", `unix://${ENGINE_RPC_SOCKET}`],
+    {
+      stdio: "ignore",
+      cwd: directory,
+    },
+  );
   let isRunning = true;
   const ended = new Promise<void>((resolve) => {
     const end = () => {

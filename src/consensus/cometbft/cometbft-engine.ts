@@ -4,7 +4,6 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Application } from "../application.ts";
 import {
-  type ConsensusStep,
   type Engine,
   NetworkDecidesBlocksError,
   type NetworkPeer,
@@ -13,13 +12,12 @@ import {
 import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
-import type { EnginePeer, EngineRound, EngineStatus } from "./engine-answers.ts";
+import type { EnginePeer, EngineStatus } from "./engine-answers.ts";
 import { startEngineProcess } from "./engine-process.ts";
 import { createEngineRpc } from "./engine-rpc.ts";
+import { EngineView } from "./engine-view.ts";
 import { reportMisbehavior } from "./misbehavior.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
-import { QuorumWatch } from "./quorum-watch.ts";
-import { retainHeight } from "./retain-height.ts";
 import type { SyncedEngine } from "./state-sync-session.ts";
 import type { StoreRollback } from "./store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
@@ -74,15 +72,12 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   let poll: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
   const lists = new PeerLists(options.peers);
-  let status: EngineStatus | undefined;
-  let step: ConsensusStep | undefined;
-  let peers: readonly EnginePeer[] = [];
-  /** What CometBFT is told to keep with each commit; 0 while its store is not known. */
-  let retained = 0;
   let { synced } = modules;
-  let isStopping = false;
-
-  const quorumWatch = new QuorumWatch(options.blockTimeMs, () => performance.now());
+  const view = new EngineView(options, {
+    ...{ rpc, log },
+    oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
+    now: () => performance.now(),
+  });
   const supervisor = new Supervisor(
     {
       ...SUPERVISOR_DEFAULTS,
@@ -99,46 +94,18 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
       },
       height: () => application.info().height,
       storeRollback: modules.storeRollback,
-      quorum: () => quorumWatch.quorum,
+      quorum: () => view.quorum,
       log,
     },
   );
 
-  function retainedAt({ earliestHeight, latestHeight }: EngineStatus): number {
-    // Only then are the snapshots on disk looked at.
-    if (options.retainBlocks === null || earliestHeight === 0) return 0;
-    return retainHeight(options, {
-      height: latestHeight,
-      earliest: earliestHeight,
-      oldestSnapshot: application.listSnapshots().at(-1)?.height,
-    });
-  }
-
-  let isRefreshing = false;
-  async function refresh(): Promise<void> {
-    // A poll can take longer than the time to the next one.
-    if (isRefreshing) return;
-    isRefreshing = true;
-    let round: EngineRound | undefined;
-    try {
-      [status, peers, round] = await Promise.all([rpc.status(), rpc.peers(), rpc.round()]);
-    } catch (error) {
-      [status, peers] = [undefined, []];
-      if (!isStopping) log.debug("CometBFT does not answer", { error });
-    } finally {
-      isRefreshing = false;
-    }
-    step = round?.step;
-    quorumWatch.observe(status?.isCatchingUp === false ? round : undefined);
-    retained = status === undefined ? 0 : retainedAt(status);
-  }
-
   function problem(): string | undefined {
     const { state } = supervisor;
+    const { status, quorum } = view;
     if (state.kind === "failed") return state.reason;
     if (state.kind !== "running" || status === undefined) return "CometBFT is not running yet";
     if (status.isCatchingUp) return "catching up with the network";
-    return quorumWatch.quorum === "present"
+    return quorum === "present"
       ? undefined
       : "no quorum: validators with too little voting power take part";
   }
@@ -146,7 +113,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   return {
     async start() {
       const handlers = createAbciHandlers(
-        { ...options, peers: lists, retainHeight: () => retained },
+        { ...options, peers: lists, retainHeight: () => view.retainHeight },
         application,
       );
       const events = {
@@ -160,17 +127,16 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         synced?.attach({ handlers, ...events }) ??
         (await listenAbci({ path: options.abciSocket, ...events }, handlers));
       unsubscribe = modules.onCommitted(() => {
-        quorumWatch.committed();
+        view.committed();
         supervisor.committed();
       });
       supervisor.start();
       poll = setInterval(
-        failures.guard("CometBFT status", () => refresh()),
+        failures.guard("CometBFT status", () => view.refresh()),
         POLL_MS,
       );
     },
     async stop() {
-      isStopping = true;
       clearInterval(poll);
       unsubscribe();
       await supervisor.stop();
@@ -182,16 +148,16 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     network: {
       nodeId: options.nodeId,
       status: (): NetworkStatus => ({
-        validator: validatorOf(status),
-        peerCount: peers.length,
-        isListening: status !== undefined,
+        validator: validatorOf(view.status),
+        peerCount: view.peers.length,
+        isListening: view.status !== undefined,
         listenAddress: options.p2pAddress,
-        isValidator: (status?.votingPower ?? 0) > 0,
-        isCatchingUp: status?.isCatchingUp ?? true,
-        step,
+        isValidator: (view.status?.votingPower ?? 0) > 0,
+        isCatchingUp: view.status?.isCatchingUp ?? true,
+        step: view.step,
         problem: problem(),
       }),
-      peers: () => peers.map((peer) => peerOf(peer, lists)),
+      peers: () => view.peers.map((peer) => peerOf(peer, lists)),
       lightBlock: (height) => rpc.lightBlock(height),
       peerSettings: () => lists.settings,
       async addPeer(address) {
@@ -199,7 +165,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         await rpc.dial(address, "persistent");
       },
       removePeer(id) {
-        const isConnected = peers.some((peer) => peer.id === id);
+        const isConnected = view.peers.some((peer) => peer.id === id);
         // No call of CometBFT ends a connection.
         if (lists.remove(id) && isConnected) supervisor.restart();
       },

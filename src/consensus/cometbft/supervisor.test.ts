@@ -30,13 +30,20 @@ function createTestSupervisor() {
   }[] = [];
   const timers = new Set<{ readonly ms: number; readonly task: () => void }>();
   const rollbacks: number[] = [];
-  const world: { height: number; storeHeight: number; quorum: Quorum; setAsideFault?: Error } = {
+  const world: {
+    height: number;
+    storeHeight: number;
+    quorum: Quorum;
+    setAsideFault?: Error;
+    startFault?: Error;
+  } = {
     height: 12,
     storeHeight: 9,
     quorum: "present",
   };
   const supervisor = new Supervisor(OPTIONS, {
     start(onFault) {
+      if (world.startFault) throw world.startFault;
       let resolve: (exit: EngineExit) => void;
       const exited = new Promise<EngineExit>((done) => {
         resolve = done;
@@ -106,6 +113,22 @@ function createTestSupervisor() {
 const AHEAD: EngineFault = { kind: "applicationAhead", storeHeight: 9 };
 const BEHIND: EngineFault = { kind: "applicationBehind", height: 3, storeBase: 9 };
 const FAILURE: EngineFault = { kind: "consensusFailure", text: "wrong Block.Header.AppHash" };
+
+test("an engine that cannot be configured is an error at the start, and later tried again", async () => {
+  const { supervisor, runs, world, fire } = createTestSupervisor();
+  world.startFault = new Error("no space left on device");
+  assert.throws(() => supervisor.start(), world.startFault);
+  delete world.startFault;
+  supervisor.start();
+  await runs[0]!.end();
+  world.startFault = new Error("no space left on device");
+  fire(1_000);
+  assert.equal(supervisor.state.kind, "restarting");
+  delete world.startFault;
+  fire(2_000);
+  assert.equal(supervisor.state.kind, "running");
+  assert.equal(runs.length, 2);
+});
 
 test("every exit is answered by a restart, also status 0, with pauses that double up to the longest", async () => {
   const { supervisor, runs, fire } = createTestSupervisor();

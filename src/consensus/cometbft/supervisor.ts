@@ -77,6 +77,7 @@ export class Supervisor {
     return this.#state;
   }
 
+  /** @throws what starting the first run throws; that of a later one is tried again */
   start(): void {
     this.#isStopping = false;
     this.#run();
@@ -154,7 +155,15 @@ export class Supervisor {
     this.#state = { kind: "restarting", restarts: this.#restarts };
     const data = { code, signal, pauseMs, fault, words };
     this.#modules.log.warn("the engine ended and is started again", data);
-    this.#cancelTimer = this.#after(pauseMs, () => this.#run());
+    this.#cancelTimer = this.#after(pauseMs, () => {
+      try {
+        this.#run();
+      } catch (error) {
+        // Its configuration could not be written, as on a full disk.
+        this.#modules.log.error("the engine cannot be started", { error });
+        this.#restart({ code: null, signal: null, fault: undefined });
+      }
+    });
   }
 
   /** @returns why the engine has to stay down; undefined where the chain ends with its store now */

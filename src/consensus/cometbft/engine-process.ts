@@ -3,12 +3,8 @@ import { statfsSync } from "node:fs";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type ExitFault, LastWords } from "./last-words.ts";
 import { readLines } from "./log-lines.ts";
-import {
-  faultOfRecord,
-  type LogRecord,
-  parseLogRecord,
-  type RecordedFault,
-} from "./log-records.ts";
+import { faultOfRecord, parseLogRecord, type RecordedFault } from "./log-records.ts";
+import { LogRelay } from "./log-relay.ts";
 
 /** What ended a run of the engine. */
 export type EngineExit = {
@@ -59,13 +55,14 @@ export function startEngineProcess(
   /** The first one: what follows it follows from it. */
   let fault: EngineFault | undefined;
   const words = new LastWords();
+  const relay = new LogRelay(log, () => performance.now());
   readLines(child.stdout, (line) => {
     const record = parseLogRecord(line);
     if (record === undefined) {
-      writeLine(line, log);
+      relay.line(line);
       return;
     }
-    writeRecord(record, log);
+    relay.record(record);
     const found = faultOfRecord(record);
     if (fault !== undefined || found === undefined) return;
     fault = isDiskFull(directory) ? { kind: "diskFull", text: found.text } : found;
@@ -73,7 +70,7 @@ export function startEngineProcess(
   });
   readLines(child.stderr, (line) => {
     words.add(line);
-    writeLine(line, log);
+    relay.line(line);
   });
   const exited = new Promise<EngineExit>((resolve) => {
     child.once("error", (error) => {
@@ -117,15 +114,4 @@ async function stopChild(
   const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
   await exited;
   clearTimeout(timer);
-}
-
-/** CometBFT's records go to our log, a level lower: its "info" is one record for each step of consensus. */
-function writeRecord({ level, module, message, fields }: LogRecord, log: Logger): void {
-  const text = `CometBFT: ${message}`;
-  if (level === "error") log.warn(text, { ...fields, module });
-  else log.debug(text, { ...fields, module });
-}
-
-function writeLine(line: string, log: Logger): void {
-  if (line.trim() !== "") log.debug("CometBFT output", { line: line.slice(0, 2_000) });
 }

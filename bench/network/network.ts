@@ -199,7 +199,11 @@ async function stateSync(network: Network): Promise<readonly Row[]> {
   const bytes = directoryBytes(join(folder, String(height)));
   const trusted = await first.trusted(3);
   const joined = await network.join([
-    ...["--cometbft.state-sync-servers", "127.0.0.1:26657,127.0.0.1:26667"],
+    "--cometbft.state-sync-servers",
+    network.nodes
+      .slice(0, 2)
+      .map(({ engineRpc }) => engineRpc)
+      .join(),
     ...["--cometbft.trust-height", String(trusted.height), "--cometbft.trust-hash", trusted.hash],
   ]);
   const begin = performance.now();

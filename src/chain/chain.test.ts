@@ -6,11 +6,11 @@ import { createStateTrie } from "../state/merkle-state-trie.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { createChain } from "./chain.ts";
 import { createMemoryBlockStore } from "./store/open-block-store.ts";
-import { RandomChain } from "./testing/random-chain.ts";
+import { RandomChain, type RandomChainOptions } from "./testing/random-chain.ts";
 
-function chainOf(seed: number) {
+function chainOf(seed: number, options: RandomChainOptions = {}) {
   const store = createMemoryBlockStore({ createTrie: createStateTrie });
-  const random = new RandomChain(seed);
+  const random = new RandomChain(seed, options);
   const genesis = random.next();
   store.append(genesis.record, genesis.nodes);
   const errors: unknown[] = [];
@@ -64,4 +64,23 @@ test("commit refuses a block whose parent is not the head", () => {
   const { record, nodes } = random.next();
   assert.throws(() => chain.commit(record, nodes), InvariantError);
   assert.equal(chain.head().block.header.number, 0);
+});
+
+test("rollbackTo removes many blocks in parts, so that listeners never get all of them at once", () => {
+  const { chain, random } = chainOf(3, { accounts: 2, transactionsMax: 1 });
+  for (let number = 1; number <= 2_500; number++) {
+    const { record, nodes } = random.next();
+    chain.commit(record, nodes);
+  }
+  const parts: number[][] = [];
+  chain.onRollback((removed) => parts.push(removed.map(({ block }) => block.header.number)));
+  chain.rollbackTo(10);
+  assert.equal(chain.head().block.header.number, 10);
+  assert.ok(parts.length >= 3);
+  for (const part of parts) assert.ok(part.length <= 1_024);
+  const removed = parts.flat().sort((a, b) => a - b);
+  assert.deepEqual(
+    removed,
+    Array.from({ length: 2_490 }, (_, i) => i + 11),
+  );
 });

@@ -8,8 +8,10 @@ import type { ExecutedBlock } from "../types/block.ts";
 import { createChainReader, knownBlock } from "./chain-reader.ts";
 import type { BlockCommitted, ChainReader } from "./reader.ts";
 import type { RemoteChain } from "./remote-chain.ts";
+import { nextRollback } from "./rollback-part.ts";
 import type { StatePatches } from "./state-patches.ts";
 import type { BlockRecord, BlockStore } from "./store/block-store.ts";
+import { StatePrunedError } from "./store/store-errors.ts";
 
 /** The canonical chain with its one writer. The pending block is not part of it. */
 export type Chain = Omit<ChainReader, "pending"> & {
@@ -18,11 +20,14 @@ export type Chain = Omit<ChainReader, "pending"> & {
   consensusDataOf(number: number): Uint8Array;
   /** Makes `record` the new head: on disk first, then readable, then published. */
   commit(record: BlockRecord, nodes: NodeBatch): void;
-  /** Makes block `number` the head again and removes the blocks after it. */
+  /**
+   * Makes block `number` the head again and removes the blocks after it, in parts that fit into memory.
+   * @throws StatePrunedError
+   */
   rollbackTo(number: number): void;
   /** Calls `listener` for every committed block, in order, after the block can be read. One that throws is logged. */
   subscribe(listener: (event: BlockCommitted) => void): () => void;
-  /** Calls `listener` with the blocks that a rollback removed, ascending, after their removal. */
+  /** Calls `listener` with the blocks that a rollback removed, ascending, after their removal; once for each part of a long one. */
   onRollback(listener: (removed: readonly ExecutedBlock[]) => void): () => void;
 };
 
@@ -83,14 +88,20 @@ export function createChain(modules: {
       emit(listeners, { executed: record, changes: record.changes });
     },
     rollbackTo(number) {
-      const removed: ExecutedBlock[] = [];
-      // Read only where somebody listens: there may be many.
-      const last = rollbackListeners.size > 0 ? head.block.header.number : number;
-      for (let gone = number + 1; gone <= last; gone++) removed.push(known(gone));
-      store.rollbackTo(number);
-      patches?.dropAfter(number);
-      head = known(number);
-      emit(rollbackListeners, removed);
+      const { stateRoot: root } = known(number).block.header;
+      const base = store.proofBase();
+      // Before the first part, so that a rollback that cannot be done removes nothing.
+      if (number < base) throw new StatePrunedError({ number, base, root });
+      do {
+        const last = head.block.header.number;
+        const to = nextRollback(store, last, number);
+        const removed: ExecutedBlock[] = [];
+        for (let gone = to + 1; gone <= last; gone++) removed.push(known(gone));
+        store.rollbackTo(to);
+        patches?.dropAfter(to);
+        head = known(to);
+        emit(rollbackListeners, removed);
+      } while (head.block.header.number > number);
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -118,11 +117,16 @@ test("engine status prints what CometBFT answers, and fails where nothing answer
         network: "n",
         listen_addr: "tcp://a:1",
       },
-      sync_info: { catching_up: false, latest_block_height: "7", latest_block_hash: "AB" },
+      sync_info: {
+        catching_up: false,
+        earliest_block_height: "1",
+        latest_block_height: "7",
+        latest_block_hash: "AB",
+      },
       validator_info: { address: "AA", voting_power: "1" },
     },
     net_info: { peers: [] },
-    consensus_state: { round_state: { "height/round/step": "8/1/3" } },
+    consensus_state: { round_state: { "height/round/step": "8/1/3", height_vote_set: [] } },
   };
   const server = createServer((request, response) => {
     let text = "";
@@ -133,10 +137,9 @@ test("engine status prints what CometBFT answers, and fails where nothing answer
       response.end(JSON.stringify({ result: answers[JSON.parse(text).method] }));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  const status = () =>
-    run("engine", "status", "--home", validator, "--cometbft.rpc-address", `127.0.0.1:${port}`);
+  const socket = join(validator, "cometbft", "rpc.sock");
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  const status = () => run("engine", "status", "--home", validator);
   const { code, stdout } = await status();
   assert.equal(code, 0);
   const { latestHeight, votingPower, step, peers } = JSON.parse(stdout);

@@ -27,22 +27,13 @@ export const COMETBFT_SETTINGS = {
   rejectedPeers: option("cometbft.rejected-peers", list, [], {
     description: "Ids of nodes that are not connected to: those removed with admin_removePeer.",
   }),
-  rpcAddress: option(
-    "cometbft.rpc-address",
-    hostPort,
-    { host: "127.0.0.1", port: 26657 },
-    {
-      description:
-        "CometBFT's own RPC. It submits and dials for every caller: keep it on loopback.",
-    },
-  ),
   localNet: option("cometbft.local-net", boolean, false, {
     description:
       "All nodes are on one machine or private net: repeated and private addresses are accepted.",
   }),
   stateSyncServers: option("cometbft.state-sync-servers", list, [], {
     description:
-      "host:port of CometBFT's RPC of two nodes or more: a home without data/ restores a snapshot in place of fetching all blocks.",
+      "CometBFT's RPC of two nodes or more, each host:port or unix:///path: a home without data/ restores a snapshot in place of fetching all blocks.",
   }),
   trustHeight: option("cometbft.trust-height", integer(0), 0, {
     description: "Height of a block you trust, for state sync; at most a week old.",
@@ -53,5 +44,9 @@ export const COMETBFT_SETTINGS = {
   doubleSignCheckHeight: option("cometbft.double-sign-check-height", integer(0), 0, {
     description:
       "A validator does not start while its own votes are in the last so many blocks; 10 for production.",
+  }),
+  rollbackBlocksMax: option("cometbft.rollback-blocks", integer(0), 100, {
+    description:
+      "Blocks that the node removes by itself where CometBFT's store ends before the chain, as after a power loss; they are set aside in a file. With more of them CometBFT stays down until an operator has decided.",
   }),
 } as const;

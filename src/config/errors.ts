@@ -12,9 +12,12 @@ export class UnknownConfigKeyError extends NodeError {
     readonly key: string;
     readonly source: string;
     readonly nearest: string | undefined;
+    /** Why there is no such key any more. */
+    readonly removed?: string | undefined;
   }) {
-    const { key, source, nearest } = details;
-    const hint = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+    const { key, source, nearest, removed } = details;
+    const guess = nearest === undefined ? "" : `; did you mean ${nearest}?`;
+    const hint = removed === undefined ? guess : `; it was removed: ${removed}`;
     super(`${source}: unknown setting ${key}${hint}`, details);
   }
 }

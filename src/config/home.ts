@@ -124,6 +124,11 @@ export function cometbftPath(home: string): string {
   return join(home, "cometbft");
 }
 
+/** Files of blocks that were removed because CometBFT's store ends before them; `evmintd import` reads them. */
+export function setAsidePath(home: string): string {
+  return join(home, "set-aside");
+}
+
 /** Socket on which the application waits for CometBFT. */
 export function abciSocketPath(home: string): string {
   return join(home, "abci.sock");

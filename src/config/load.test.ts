@@ -92,6 +92,15 @@ test("loadConfig names the key that took the place of one of geth's or of an ear
   }
 });
 
+test("loadConfig says why a key of an earlier version is gone", () => {
+  const toml = '[cometbft]\nrpc-address = "127.0.0.1:26657"';
+  assert.throws(
+    () => load({}, toml),
+    (error: { code?: string; details?: { removed?: string } }) =>
+      error.code === "CONFIG_UNKNOWN_KEY" && error.details?.removed !== undefined,
+  );
+});
+
 test("loadConfig refuses an unknown key in each source and names the nearest", () => {
   const cases: [Partial<ConfigSources>, string, string][] = [
     [{ flags: { "json-rpc.adress": "x" } }, "", "--json-rpc.address"],

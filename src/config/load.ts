@@ -5,7 +5,14 @@ import { type Config, describeOrigin, type LoadedConfig, type Origin } from "./c
 import { InvalidConfigError, UnknownConfigKeyError } from "./errors.ts";
 import { appTomlPath } from "./home.ts";
 import { nearest } from "./nearest.ts";
-import { environmentName, OPTIONS, type Option, REPLACED_KEYS, SCHEMA } from "./schema.ts";
+import {
+  environmentName,
+  OPTIONS,
+  type Option,
+  REMOVED_KEYS,
+  REPLACED_KEYS,
+  SCHEMA,
+} from "./schema.ts";
 import type { RawValue } from "./value-types.ts";
 
 export type ConfigSources = {
@@ -158,9 +165,11 @@ function unknown(
   spell: (key: string) => string,
 ): UnknownConfigKeyError {
   const replaced = Object.entries(REPLACED_KEYS).find(([key]) => spell(key) === name);
+  const removed = Object.entries(REMOVED_KEYS).find(([key]) => spell(key) === name)?.[1];
   const candidates = OPTIONS.map(({ key }) => spell(key));
   return new UnknownConfigKeyError({
     ...{ key: name, source },
+    ...(removed !== undefined && { removed }),
     nearest: replaced ? spell(replaced[1]) : nearest(name, candidates),
   });
 }

@@ -37,6 +37,12 @@ export const REPLACED_KEYS: Readonly<Record<string, string>> = {
   "state.cache-size": "cache.size",
 };
 
+/** Keys of earlier versions that nothing takes the place of, and why. */
+export const REMOVED_KEYS: Readonly<Record<string, string>> = {
+  "cometbft.rpc-address":
+    "CometBFT's own RPC is the socket cometbft/rpc.sock in the home; delete the line",
+};
+
 /** Every setting there is, by its place in `Config`. The order is that of `app.toml`. */
 export const SCHEMA = {
   chain: {

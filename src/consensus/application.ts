@@ -143,7 +143,7 @@ export interface Application {
    */
   finalizeBlock(input: BlockInput): BlockResult;
   /** Returns when the finalized block is durable; then it is published. */
-  commit(): { readonly retainHeight: number };
+  commit(): void;
   /** The snapshots this node can serve. */
   listSnapshots(): readonly Snapshot[];
   /** The bytes of one chunk; empty when there is none. */

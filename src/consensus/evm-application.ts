@@ -334,7 +334,6 @@ export function createEvmApplication(
       candidates.clear();
       ahead.forget();
       finalized = undefined;
-      return { retainHeight: 0 };
     },
 
     listSnapshots: () => modules.snapshots?.list() ?? [],

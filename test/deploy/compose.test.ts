@@ -126,14 +126,8 @@ test("each validator starts from its home, is asked at its own port and scraped 
     assert.ok(
       healthcheck!.test.join(" ").includes(`http://${formatHostPort(jsonRpc.address)}/readyz`),
     );
-    const { p2pAddress, rpcAddress } = cometbft;
-    for (const address of [
-      jsonRpc.address,
-      jsonRpc.wsAddress,
-      metrics.address,
-      p2pAddress,
-      rpcAddress,
-    ]) {
+    const { p2pAddress } = cometbft;
+    for (const address of [jsonRpc.address, jsonRpc.wsAddress, metrics.address, p2pAddress]) {
       assert.ok(!used.has(formatHostPort(address)), formatHostPort(address));
       used.add(formatHostPort(address));
     }

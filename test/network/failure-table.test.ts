@@ -16,6 +16,7 @@ const PROPOSALS = "src/consensus/damaged-proposals.test.ts";
 const SESSION = "src/consensus/cometbft/state-sync-session.test.ts";
 const PERTURBATIONS = "test/network/perturbations.test.ts";
 const DISASTER = "test/network/disaster.test.ts";
+const ROLLBACK = "test/network/rollback.test.ts";
 
 const ROWS: readonly (readonly [what: string, file: string, title: string])[] = [
   // Start of CometBFT: A is the height of the application, S that of its block store, T that of its state.
@@ -25,6 +26,8 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["S = T + 1, A = S: the stored result", LIFE, "handshake calls what the heights"],
   ["A = S = T, other app hash", LIFE, "does not start where the app hashes differ"],
   ["A > S: rolled back to S", LIFE, "ahead of CometBFT's store is rolled back"],
+  ["A > S: no further than allowed, and set aside", ROLLBACK, "rolled back to it only as far as"],
+  ["A > S: where the store says otherwise", SUPERVISOR, "nothing is rolled back and the engine"],
   ["A > S: once", SUPERVISOR, "ahead of the engine is rolled back, once"],
   ["A + 1 < first block of the store", LIFE, "needs blocks which CometBFT has pruned"],
   ["A + 1 < first block: stays down", SUPERVISOR, "which the engine has pruned leaves it down"],

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { createPublicClient, createWalletClient, defineChain, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { cometbftPath } from "../../src/config/home.ts";
-import { nodeIdOf } from "../../src/consensus/cometbft/engine-home.ts";
+import { engineRpcSocket, nodeIdOf } from "../../src/consensus/cometbft/engine-home.ts";
 import { DEV_ADDRESSES, DEV_KEYS } from "../support/accounts.ts";
 import { overIpc } from "../support/clients.ts";
 import { type Evmintd, runEvmintd, spawnEvmintd } from "../support/evmintd.ts";
@@ -16,8 +18,8 @@ import { Links } from "./links.ts";
 export const CHAIN_ID = 9000;
 /** Ports of the nodes begin here; CometBFT's own are its usual ones. */
 const HTTP_PORT = 19_545;
-/** CometBFT's usual RPC port. */
-const ENGINE_RPC_PORT = 26_657;
+/** CometBFT's usual port for peers. */
+const P2P_PORT = 26_656;
 const PORT_STEP = 10;
 /** Ports of the proxies between nodes that can be parted. */
 const LINK_PORT = 27_600;
@@ -63,7 +65,6 @@ export class Network {
       createNode(
         join(this.folder, "net", `${index < validators ? "validator" : "node"}-${index}`),
         HTTP_PORT + PORT_STEP * index,
-        ENGINE_RPC_PORT + PORT_STEP * index,
         [...flags],
         nodeArgs,
       ),
@@ -81,10 +82,9 @@ export class Network {
     if (code !== 0) throw new Error(stderr);
     const step = PORT_STEP * (this.nodes.length + this.#joined.length);
     const at = (port: number) => `127.0.0.1:${port + step}`;
-    const node = createNode(home, HTTP_PORT + step, ENGINE_RPC_PORT + step, [
+    const node = createNode(home, HTTP_PORT + step, [
       ...["--json-rpc.address", at(HTTP_PORT), "--json-rpc.ws-address", at(HTTP_PORT + 1)],
-      ...["--cometbft.p2p-address", at(ENGINE_RPC_PORT - 1)],
-      ...["--cometbft.rpc-address", at(ENGINE_RPC_PORT), "--cometbft.local-net", "true"],
+      ...["--cometbft.p2p-address", at(P2P_PORT), "--cometbft.local-net", "true"],
       ...flags,
     ]);
     this.#joined.push(node);
@@ -127,7 +127,7 @@ export class Network {
       for (const [to, { home }] of this.nodes.entries()) {
         if (to === from) continue;
         const port = LINK_PORT + PORT_STEP * from + to;
-        await this.#links.open(from, to, port, ENGINE_RPC_PORT - 1 + PORT_STEP * to);
+        await this.#links.open(from, to, port, P2P_PORT + PORT_STEP * to);
         peers.push(`${nodeIdOf(cometbftPath(home))}@127.0.0.1:${port}`);
       }
       node.flags.push("--cometbft.persistent-peers", peers.join());
@@ -163,28 +163,24 @@ export class Network {
   }
 }
 
+type BlockAnswer = {
+  readonly block_id: { readonly hash: string };
+  readonly block: { readonly header: { readonly time: string } };
+};
 type CommitAnswer = {
-  readonly result: {
-    readonly signed_header: {
-      readonly commit: {
-        readonly signatures: readonly {
-          readonly block_id_flag: number;
-          readonly validator_address: string;
-        }[];
-      };
+  readonly signed_header: {
+    readonly commit: {
+      readonly signatures: readonly {
+        readonly block_id_flag: number;
+        readonly validator_address: string;
+      }[];
     };
   };
 };
 /** Block id flag of a signature for the block. */
 const SIGNED = 2;
 
-function createNode(
-  home: string,
-  port: number,
-  rpcPort: number,
-  flags: string[],
-  nodeArgs: readonly string[] = [],
-) {
+function createNode(home: string, port: number, flags: string[], nodeArgs: readonly string[] = []) {
   const url = `http://127.0.0.1:${port}`;
   const client = createPublicClient({ chain, transport: http(url, { retryCount: 0 }) });
   let running: Evmintd | undefined;
@@ -195,6 +191,8 @@ function createNode(
     client,
     /** Of its next start. */
     flags,
+    /** CometBFT's own RPC, as another node on this machine names it for state sync. */
+    engineRpc: `unix://${engineRpcSocket(cometbftPath(home))}`,
     /** The result of a call over the socket of its user, which needs no token. */
     async request(method: string, ...params: readonly unknown[]): Promise<unknown> {
       const { result, error } = await overIpc(join(home, "evmint.ipc"), method, params);
@@ -203,9 +201,8 @@ function createNode(
     },
     /** Height and CometBFT's hash of a block to trust. */
     async trusted(height: number): Promise<{ readonly height: number; readonly hash: string }> {
-      const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
-      const { result } = (await response.json()) as { result: { block_id: { hash: string } } };
-      return { height, hash: result.block_id.hash };
+      const { block_id } = await engineAnswer<BlockAnswer>(home, `/block?height=${height}`);
+      return { height, hash: block_id.hash };
     },
     /** Why it is not ready; undefined where it is. */
     async problem(): Promise<string | undefined> {
@@ -216,18 +213,14 @@ function createNode(
     height: async () => Number(await client.getBlockNumber({ cacheTime: 0 })),
     /** CometBFT's time of a block, in Unix milliseconds. */
     async engineTime(height: number): Promise<number> {
-      const response = await fetch(`http://127.0.0.1:${rpcPort}/block?height=${height}`);
-      const { result } = (await response.json()) as {
-        result: { block: { header: { time: string } } };
-      };
-      return Date.parse(result.block.header.time);
+      const { block } = await engineAnswer<BlockAnswer>(home, `/block?height=${height}`);
+      return Date.parse(block.header.time);
     },
     /** The validators whose signatures are in the commit of block `height`, as CometBFT's RPC shows it. */
     async committers(height: number): Promise<ReadonlySet<string>> {
-      const response = await fetch(`http://127.0.0.1:${rpcPort}/commit?height=${height}`);
-      const { result } = (await response.json()) as CommitAnswer;
+      const answer = await engineAnswer<CommitAnswer>(home, `/commit?height=${height}`);
       return new Set(
-        result.signed_header.commit.signatures
+        answer.signed_header.commit.signatures
           .filter(({ block_id_flag }) => block_id_flag === SIGNED)
           .map(({ validator_address }) => `0x${validator_address.toLowerCase()}`),
       );
@@ -263,6 +256,15 @@ function createNode(
     ended: async () => void (await running?.exited),
     log: () => running?.output.stderr ?? "",
   };
+}
+
+/** What CometBFT's own RPC answers. */
+async function engineAnswer<T>(home: string, path: string): Promise<T> {
+  const socketPath = engineRpcSocket(cometbftPath(home));
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get({ socketPath, path }, resolve).on("error", reject);
+  });
+  return ((await json(response)) as { readonly result: T }).result;
 }
 
 /** CometBFT is the one child process of a node. */

@@ -45,7 +45,7 @@ test("a solo chain goes on under CometBFT from the block after its newest, also 
   await stop();
   const network = [
     ...["--consensus.engine", "cometbft", "--consensus.block-time", "500ms"],
-    ...["--cometbft.p2p-address", "127.0.0.1:26756", "--cometbft.rpc-address", "127.0.0.1:26757"],
+    ...["--cometbft.p2p-address", "127.0.0.1:26756"],
   ];
   start(...network);
   await eventually("it answers", async () => (await height()) >= 3);

@@ -18,12 +18,10 @@ export async function engineSettings(
 ): Promise<Readonly<Record<string, string>>> {
   const { "consensus.block-time": blockTime = "instant" } = settings;
   if (!isNetwork || blockTime !== "instant") return {};
-  const [p2p, rpc] = await Promise.all([freePort(), freePort()]);
   return {
     "consensus.engine": "cometbft",
     "consensus.block-time": BLOCK_TIME,
-    "cometbft.p2p-address": `127.0.0.1:${p2p}`,
-    "cometbft.rpc-address": `127.0.0.1:${rpc}`,
+    "cometbft.p2p-address": `127.0.0.1:${await freePort()}`,
     "cometbft.local-net": "true",
   };
 }

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { cometbftPath, genesisPath } from "../../config/home.ts";
 import { formatHostPort } from "../../config/value-types.ts";
+import { EngineRpcError } from "../../consensus/cometbft/engine-answers.ts";
 import {
+  engineRpcSocket,
   nodeIdOf,
   validatorPrivateKey,
   validatorPublicKey,
 } from "../../consensus/cometbft/engine-home.ts";
-import { createEngineRpc, EngineRpcError } from "../../consensus/cometbft/engine-rpc.ts";
+import { createEngineRpc } from "../../consensus/cometbft/engine-rpc.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import type { CliContext } from "../context.ts";
@@ -35,15 +37,15 @@ export function printValidatorKey({ home }: Config, { stdout }: CliContext): voi
 }
 
 /** Prints what CometBFT of the running node says about itself. @throws CommandError when it does not run */
-export async function engineStatus({ cometbft }: Config, context: CliContext): Promise<void> {
-  const address = formatHostPort(cometbft.rpcAddress);
-  const rpc = createEngineRpc(`tcp://${address}`);
+export async function engineStatus({ home }: Config, context: CliContext): Promise<void> {
+  const socket = engineRpcSocket(cometbftPath(home));
+  const rpc = createEngineRpc(socket);
   try {
-    const [status, peers, step] = await Promise.all([rpc.status(), rpc.peers(), rpc.step()]);
+    const [status, peers, round] = await Promise.all([rpc.status(), rpc.peers(), rpc.round()]);
     printJson(
       {
         ...status,
-        step,
+        ...round,
         peers: peers.map(({ id, moniker, remoteIp, isOutbound }) => {
           return { id, moniker, remoteIp, isOutbound };
         }),
@@ -52,7 +54,7 @@ export async function engineStatus({ cometbft }: Config, context: CliContext): P
     );
   } catch (error) {
     if (!(error instanceof EngineRpcError)) throw error;
-    throw new CommandError(`no CometBFT answers at ${address}: is the node running?`);
+    throw new CommandError(`no CometBFT answers at ${socket}: is the node running?`);
   }
 }
 

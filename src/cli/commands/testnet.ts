@@ -37,9 +37,8 @@ const VALIDATORS_MAX = 100;
 const FULL_NODES_MAX = 100;
 /** Between the ports of two nodes. */
 const PORT_STEP = 10;
-/** CometBFT's usual ports for peers and RPC, of node 0. */
+/** CometBFT's usual port for peers, of node 0. */
 const P2P_PORT = 26656;
-const ENGINE_RPC_PORT = 26657;
 const HTTP_PORT = 8545;
 const METRICS_PORT = 6060;
 /** What Prometheus and Grafana read, of `deploy/`; the folder of the network gets a copy. */
@@ -145,7 +144,6 @@ function writeSettings(
     ["cometbft.moniker", name],
     ["cometbft.local-net", true],
     ["cometbft.p2p-address", loopback(P2P_PORT)],
-    ["cometbft.rpc-address", loopback(ENGINE_RPC_PORT)],
     ["cometbft.persistent-peers", network.peers.filter((_, peer) => peer !== index)],
     ["json-rpc.address", loopback(network.httpPort)],
     ["json-rpc.ws-address", loopback(network.httpPort + 1)],

@@ -28,9 +28,10 @@ const NOW = Date.UTC(2026, 0, 1);
 
 /** On no port: a program may listen on the default ones. */
 const NO_PORTS = Object.fromEntries(
-  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address", "cometbft.rpc-address"].map(
-    (key) => [key, "127.0.0.1:0"],
-  ),
+  ["json-rpc.address", "json-rpc.ws-address", "cometbft.p2p-address"].map((key) => [
+    key,
+    "127.0.0.1:0",
+  ]),
 );
 
 function homeWith(settings: Record<string, string> = {}, dev = false) {
@@ -127,8 +128,8 @@ test("a secret that other users can read, of whatever kind", () => {
   }
 });
 
-test("the ports of CometBFT are looked at where it is the engine", () => {
-  const keys = ["cometbft.p2p-address", "cometbft.rpc-address"];
+test("the port of CometBFT is looked at where it is the engine", () => {
+  const keys = ["cometbft.p2p-address"];
   using solo = homeWith({ "json-rpc.enable": "false" });
   using network = homeWith({ "json-rpc.enable": "false", "consensus.engine": "cometbft" });
   const looked = ({ config }: Home) =>

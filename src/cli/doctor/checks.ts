@@ -18,6 +18,7 @@ import {
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
 import { PLAUSIBLE_MS_MAX } from "../../consensus/clock-watch.ts";
+import { engineRpcSocket } from "../../consensus/cometbft/engine-home.ts";
 import { findProgram } from "../../consensus/cometbft/engine-program.ts";
 import { portOwner } from "../port-owner.ts";
 import type { Finding } from "./finding.ts";
@@ -160,10 +161,7 @@ function checkPorts({ jsonRpc, metrics, consensus, cometbft }: Config): Finding[
       : []),
     ...(metrics.enable ? [["metrics.address", metrics.address] as const] : []),
     ...(consensus.engine === "cometbft"
-      ? ([
-          ["cometbft.p2p-address", cometbft.p2pAddress],
-          ["cometbft.rpc-address", cometbft.rpcAddress],
-        ] as const)
+      ? ([["cometbft.p2p-address", cometbft.p2pAddress]] as const)
       : []),
   ];
   return listeners.map(([key, address]) => {
@@ -197,10 +195,11 @@ function checkPackages({ shh }: Config, { nodeVersion, hasPackage }: System): Fi
   ];
 }
 
-function checkEngine({ consensus, cometbft }: Config): Finding[] {
+function checkEngine({ consensus, cometbft, home }: Config): Finding[] {
   if (consensus.engine !== "cometbft") return [];
   const subject = "engine";
   try {
+    engineRpcSocket(cometbftPath(home));
     return [{ level: "ok", subject, text: findProgram(cometbft.binary) }];
   } catch (error) {
     return [{ level: "fault", subject, text: (error as Error).message }];

@@ -35,6 +35,8 @@ export type HandlerOptions = {
   readonly initialHeight: number;
   /** Asked before each connection to a peer. */
   readonly peers?: PeerLists;
+  /** CometBFT removes its blocks before this height; 0, the default: it keeps them. Asked after each commit. */
+  readonly retainHeight?: () => number;
 };
 
 /** CometBFT sent what its own rules exclude, or a genesis for other keys. */
@@ -72,7 +74,7 @@ const FLAGS = new Map<number, LastCommit["votes"][number]["flag"]>([
  * of this node, of all nodes when it is deterministic.
  */
 export function createAbciHandlers(
-  { version, initialHeight, peers }: HandlerOptions,
+  { version, initialHeight, peers, retainHeight = () => 0 }: HandlerOptions,
   application: Application,
 ): AbciHandlers {
   return {
@@ -139,7 +141,8 @@ export function createAbciHandlers(
     },
 
     commit() {
-      return { retainHeight: BigInt(application.commit().retainHeight) };
+      application.commit();
+      return { retainHeight: BigInt(retainHeight()) };
     },
 
     listSnapshots: () => ({

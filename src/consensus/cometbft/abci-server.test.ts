@@ -179,6 +179,30 @@ test("the loss of the consensus connection is reported once, that of others is n
   assert.deepEqual(lost, ["lost"]);
 });
 
+test("the late end of an old consensus connection takes nothing from the new one", async () => {
+  const events: string[] = [];
+  const { path, lost } = await start({
+    finalizeBlock() {
+      events.push(`finalize after ${lost.length}`);
+      return {};
+    },
+    commit() {
+      events.push(`commit after ${lost.length}`);
+      return {};
+    },
+    info: () => ({}),
+  });
+  const old = await connect(path);
+  await old.call("finalizeBlock");
+  const next = await connect(path);
+  await next.call("finalizeBlock");
+  await old.close();
+  await old.closed;
+  await (await connect(path)).call("info");
+  await next.call("commit");
+  assert.deepEqual(events, ["finalize after 0", "finalize after 1", "commit after 1"]);
+});
+
 test("the socket is the user's own, and a stale file gives way to it", async () => {
   const first = await start({ info: () => ({}) });
   assert.equal(statSync(first.path).mode & 0o777, 0o600);

@@ -1,6 +1,5 @@
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { NodeError } from "../../errors.ts";
 import {
   type AbciRequest,
   decodeRequest,
@@ -9,6 +8,7 @@ import {
   replyFrame,
 } from "./frames.ts";
 import type { CallName, Reply, Request } from "./messages.ts";
+import { assertSocketPath } from "./socket-path.ts";
 
 /** Answers the calls of ABCI; `echo` and `flush` are the server's own. */
 export type AbciHandlers = {
@@ -20,7 +20,7 @@ export type AbciHandlers = {
 export type AbciServerOptions = {
   /** Path of the socket, at most 107 bytes. A stale file is removed. */
   readonly path: string;
-  /** Called once a connection that drove consensus is gone. */
+  /** Called once the connection that drives consensus is gone, or another one takes its place. */
   readonly onEngineLost: () => void;
   /** Called with the error of a call. CometBFT ends itself when its connection does. */
   readonly onFailure: (error: unknown, call: string) => void;
@@ -39,19 +39,10 @@ export const CONNECTIONS_MAX = 16;
 /** Replies are written together up to so many bytes; the largest reply, a chunk of a snapshot, has four times as many. */
 const BATCH_BYTES = 1 << 20;
 
-/** Longest path of a unix socket that Linux takes (sun_path less its terminator). */
-const SOCKET_PATH_BYTES_MAX = 107;
-
-/** The operating system takes no unix socket at this path. */
-export class SocketPathTooLongError extends NodeError {
-  readonly code = "ABCI_SOCKET_PATH_TOO_LONG";
-  constructor(path: string) {
-    super(
-      `the path of a unix socket has at most ${SOCKET_PATH_BYTES_MAX} bytes, choose a shorter home: ${path}`,
-      { path },
-    );
-  }
-}
+type ConnectionEvents = Pick<AbciServerOptions, "onFailure"> & {
+  /** Called before each call of consensus. */
+  readonly onConsensusCall: () => void;
+};
 
 /** Calls that only the consensus connection makes: connections carry no label. */
 const CONSENSUS_CALLS: ReadonlySet<CallName> = new Set([
@@ -72,15 +63,30 @@ export async function listenAbci(
   handlers: AbciHandlers,
 ): Promise<AbciServer> {
   const { path } = options;
-  if (Buffer.byteLength(path) > SOCKET_PATH_BYTES_MAX) throw new SocketPathTooLongError(path);
+  assertSocketPath(path);
   rmSync(path, { force: true });
   const sockets = new Set<Socket>();
+  /** The connection that the newest call of consensus came in on. */
+  let driver: AbciConnection | undefined;
   const server = createServer((socket) => {
     sockets.add(socket);
-    const connection = new AbciConnection(socket, handlers, options.onFailure);
+    const connection = new AbciConnection(socket, handlers, {
+      onFailure: options.onFailure,
+      onConsensusCall() {
+        if (driver === connection) return;
+        const replaced = driver;
+        driver = connection;
+        if (replaced === undefined) return;
+        // Its CometBFT is gone, and its end may be seen only after the new one has begun a block.
+        replaced.replace();
+        options.onEngineLost();
+      },
+    });
     socket.on("close", () => {
       sockets.delete(socket);
-      if (connection.drivesConsensus) options.onEngineLost();
+      if (driver !== connection) return;
+      driver = undefined;
+      options.onEngineLost();
     });
   });
   server.maxConnections = CONNECTIONS_MAX;
@@ -114,22 +120,27 @@ function listen(server: Server, path: string): Promise<void> {
 class AbciConnection {
   readonly #socket: Socket;
   readonly #handlers: AbciHandlers;
-  readonly #onFailure: AbciServerOptions["onFailure"];
+  readonly #events: ConnectionEvents;
   readonly #frames = new FrameReader();
   readonly #requests: AbciRequest[] = [];
   /** Requests are being answered, or the connection has failed. */
   #isBusy = false;
-  /** A call of consensus came in on this connection. */
-  drivesConsensus = false;
 
-  constructor(socket: Socket, handlers: AbciHandlers, onFailure: AbciServerOptions["onFailure"]) {
+  constructor(socket: Socket, handlers: AbciHandlers, events: ConnectionEvents) {
     this.#socket = socket;
     this.#handlers = handlers;
-    this.#onFailure = onFailure;
+    this.#events = events;
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     // The supervisor sees CometBFT end; "close" follows every error.
     socket.on("error", () => {});
+  }
+
+  /** Nothing of it is answered any more: another connection drives consensus. */
+  replace(): void {
+    this.#requests.length = 0;
+    this.#isBusy = true;
+    this.#socket.destroy();
   }
 
   #receive(chunk: Buffer): void {
@@ -191,7 +202,7 @@ class AbciConnection {
     const { call, fields } = request;
     if (call === "flush") return replyFrame("flush", {});
     if (call === "echo") return replyFrame("echo", fields);
-    if (CONSENSUS_CALLS.has(call)) this.drivesConsensus = true;
+    if (CONSENSUS_CALLS.has(call)) this.#events.onConsensusCall();
     const handle = this.#handlers[call] as (fields: unknown) => object | Promise<object>;
     const reply = handle(fields);
     return reply instanceof Promise
@@ -210,6 +221,6 @@ class AbciConnection {
     const text = error instanceof Error ? error.message : String(error);
     if (call === "commit") this.#socket.destroy();
     else this.#socket.end(exceptionFrame(text), () => this.#socket.destroy());
-    this.#onFailure(error, call);
+    this.#events.onFailure(error, call);
   }
 }

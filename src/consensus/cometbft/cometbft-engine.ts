@@ -4,7 +4,6 @@ import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Application } from "../application.ts";
 import {
-  type ConsensusStep,
   type Engine,
   NetworkDecidesBlocksError,
   type NetworkPeer,
@@ -13,11 +12,14 @@ import {
 import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
 import { ClockSkew, type ClockSkewModules } from "./clock-skew.ts";
+import type { EnginePeer, EngineStatus } from "./engine-answers.ts";
 import { startEngineProcess } from "./engine-process.ts";
-import { createEngineRpc, type EnginePeer, type EngineStatus } from "./engine-rpc.ts";
+import { createEngineRpc } from "./engine-rpc.ts";
+import { EngineView } from "./engine-view.ts";
 import { reportMisbehavior } from "./misbehavior.ts";
 import { PeerLists, type PeerSettings, peerIdOf } from "./peer-lists.ts";
 import type { SyncedEngine } from "./state-sync-session.ts";
+import type { StoreRollback } from "./store-rollback.ts";
 import { SUPERVISOR_DEFAULTS, Supervisor } from "./supervisor.ts";
 
 export type CometBftOptions = {
@@ -25,8 +27,8 @@ export type CometBftOptions = {
   /** CometBFT's own home. */
   readonly directory: string;
   readonly abciSocket: string;
-  /** `tcp://host:port` of CometBFT's RPC, on loopback. */
-  readonly rpcAddress: string;
+  /** Path of CometBFT's RPC. */
+  readonly rpcSocket: string;
   /** `host:port` peers connect to. */
   readonly p2pAddress: string;
   readonly nodeId: string;
@@ -35,16 +37,16 @@ export type CometBftOptions = {
   readonly initialHeight: number;
   readonly peers: PeerSettings;
   readonly blockTimeMs: number;
+  /** Newest blocks that the chain stores; null: all of them. */
+  readonly retainBlocks: number | null;
 };
 
 export type CometBftModules = {
   readonly application: Application;
-  /** Validators of the next block: more than two thirds of them have to be connected. */
-  readonly validatorCount: () => number;
   /** Writes CometBFT's configuration; called before each start of it. */
   readonly configure: (peers: PeerSettings) => void;
-  /** Rolls the chain back to `height`. */
-  readonly rollbackTo: (height: number) => void;
+  /** Brings a chain that is ahead of CometBFT's store back to it. */
+  readonly storeRollback: StoreRollback;
   /** CometBFT as state sync left it, if there was one. */
   readonly synced: SyncedEngine | undefined;
   /** Calls `listener` after each committed block. */
@@ -65,19 +67,17 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
   const application = watchClock(reportMisbehavior(modules.application, { metrics, log }), {
     ...{ wallClock: Date.now, log, metrics },
   });
-  const rpc = createEngineRpc(options.rpcAddress);
+  const rpc = createEngineRpc(options.rpcSocket);
   let server: AbciServer | undefined;
   let poll: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
   const lists = new PeerLists(options.peers);
-  let status: EngineStatus | undefined;
-  let step: ConsensusStep | undefined;
-  let peers: readonly EnginePeer[] = [];
   let { synced } = modules;
-  let isStopping = false;
-
-  // Which validator a peer belongs to is not known: so many nodes are needed when each validator has one.
-  const hasQuorum = () => (peers.length + 1) * 3 > modules.validatorCount() * 2;
+  const view = new EngineView(options, {
+    ...{ rpc, log },
+    oldestSnapshot: () => application.listSnapshots().at(-1)?.height,
+    now: () => performance.now(),
+  });
   const supervisor = new Supervisor(
     {
       ...SUPERVISOR_DEFAULTS,
@@ -93,32 +93,29 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         return startEngineProcess({ binary, directory, onFault }, log);
       },
       height: () => application.info().height,
-      rollbackTo: modules.rollbackTo,
-      hasQuorum,
+      storeRollback: modules.storeRollback,
+      quorum: () => view.quorum,
       log,
     },
   );
 
-  async function refresh(): Promise<void> {
-    try {
-      [status, peers, step] = await Promise.all([rpc.status(), rpc.peers(), rpc.step()]);
-    } catch (error) {
-      [status, peers, step] = [undefined, [], undefined];
-      if (!isStopping) log.debug("CometBFT does not answer", { error });
-    }
-  }
-
   function problem(): string | undefined {
     const { state } = supervisor;
+    const { status, quorum } = view;
     if (state.kind === "failed") return state.reason;
     if (state.kind !== "running" || status === undefined) return "CometBFT is not running yet";
-    if (!hasQuorum()) return "no quorum: too few validators are connected";
-    return status.isCatchingUp ? "catching up with the network" : undefined;
+    if (status.isCatchingUp) return "catching up with the network";
+    return quorum === "present"
+      ? undefined
+      : "no quorum: validators with too little voting power take part";
   }
 
   return {
     async start() {
-      const handlers = createAbciHandlers({ ...options, peers: lists }, application);
+      const handlers = createAbciHandlers(
+        { ...options, peers: lists, retainHeight: () => view.retainHeight },
+        application,
+      );
       const events = {
         onEngineLost: () => application.engineLost(),
         onFailure(error: unknown, call: string) {
@@ -129,15 +126,17 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
       server =
         synced?.attach({ handlers, ...events }) ??
         (await listenAbci({ path: options.abciSocket, ...events }, handlers));
-      unsubscribe = modules.onCommitted(() => supervisor.committed());
+      unsubscribe = modules.onCommitted(() => {
+        view.committed();
+        supervisor.committed();
+      });
       supervisor.start();
       poll = setInterval(
-        failures.guard("CometBFT status", () => refresh()),
+        failures.guard("CometBFT status", () => view.refresh()),
         POLL_MS,
       );
     },
     async stop() {
-      isStopping = true;
       clearInterval(poll);
       unsubscribe();
       await supervisor.stop();
@@ -149,16 +148,16 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
     network: {
       nodeId: options.nodeId,
       status: (): NetworkStatus => ({
-        validator: validatorOf(status),
-        peerCount: peers.length,
-        isListening: status !== undefined,
+        validator: validatorOf(view.status),
+        peerCount: view.peers.length,
+        isListening: view.status !== undefined,
         listenAddress: options.p2pAddress,
-        isValidator: (status?.votingPower ?? 0) > 0,
-        isCatchingUp: status?.isCatchingUp ?? true,
-        step,
+        isValidator: (view.status?.votingPower ?? 0) > 0,
+        isCatchingUp: view.status?.isCatchingUp ?? true,
+        step: view.step,
         problem: problem(),
       }),
-      peers: () => peers.map((peer) => peerOf(peer, lists)),
+      peers: () => view.peers.map((peer) => peerOf(peer, lists)),
       lightBlock: (height) => rpc.lightBlock(height),
       peerSettings: () => lists.settings,
       async addPeer(address) {
@@ -166,7 +165,7 @@ export function createCometBftEngine(options: CometBftOptions, modules: CometBft
         await rpc.dial(address, "persistent");
       },
       removePeer(id) {
-        const isConnected = peers.some((peer) => peer.id === id);
+        const isConnected = view.peers.some((peer) => peer.id === id);
         // No call of CometBFT ends a connection.
         if (lists.remove(id) && isConnected) supervisor.restart();
       },

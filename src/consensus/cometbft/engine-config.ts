@@ -6,8 +6,6 @@ export type EngineConfig = {
   /** Path of the socket the application listens on. */
   readonly abciSocket: string;
   readonly moniker: string;
-  /** `tcp://host:port` or `unix:///path` of CometBFT's own RPC; loopback only, since it submits and dials for anybody. */
-  readonly rpcAddress: string;
   /** `host:port` to listen on for peers. */
   readonly p2pAddress: string;
   /** `host:port` announced to peers; empty: the address they see. */
@@ -26,11 +24,17 @@ export type EngineConfig = {
   };
 };
 
+/** A light client that begins state sync believes a block that is no older: validators of longer ago have nothing left to lose. */
+export const TRUST_HOURS = 168;
+
 /** Most bytes of one gossiped transaction and of one batch; equal on all nodes, or a larger message costs its sender the connection. */
 export const GOSSIP_BYTES_MAX = 1 << 20;
 
 /** Bytes a second to and from one peer: CometBFT's 5 MB delays blocks above 1 MB. */
 const PEER_RATE_BYTES = 20 << 20;
+
+/** CometBFT's own RPC in its home, which is its working directory and no other user's. It has no authentication, so it has no port. */
+export const ENGINE_RPC_SOCKET = "rpc.sock";
 
 type Pace = {
   readonly timeout_commit: string;
@@ -51,7 +55,12 @@ export function engineConfigToml(config: EngineConfig): string {
     log_level: "info",
     // It asks the application about each peer, which knows those that were removed.
     filter_peers: true,
-    rpc: { laddr: config.rpcAddress, unsafe: true },
+    rpc: {
+      // Relative to its home: peers are told this address, and a path may have characters that an address has not.
+      laddr: `unix://${ENGINE_RPC_SOCKET}`,
+      // `dial_peers`, for the one user who can open the socket.
+      unsafe: true,
+    },
     p2p: {
       laddr: `tcp://${config.p2pAddress}`,
       external_address: config.externalAddress,
@@ -80,7 +89,7 @@ export function engineConfigToml(config: EngineConfig): string {
           rpc_servers: config.stateSync.rpcServers.join(","),
           trust_height: config.stateSync.trustHeight,
           trust_hash: config.stateSync.trustHash,
-          trust_period: "168h0m0s",
+          trust_period: `${TRUST_HOURS}h0m0s`,
         }
       : { enable: false },
     blocksync: { adaptive_sync: false },
@@ -96,17 +105,27 @@ export function engineConfigToml(config: EngineConfig): string {
 
 /** Consensus pace for a block time; it is each node's own setting, so all nodes of a chain should have the same. */
 export function paceOf(blockTimeMs: number): Pace {
-  const isFast = blockTimeMs < 300;
-  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
-  const commitMs = isFast
-    ? Math.max(10, blockTimeMs - 50)
-    : blockTimeMs - Math.min(300, blockTimeMs / 10);
+  const isFast = isFastPace(blockTimeMs);
   return {
-    timeout_commit: `${Math.round(commitMs)}ms`,
+    timeout_commit: `${commitTimeoutMs(blockTimeMs)}ms`,
     timeout_propose: blockTimeMs < 1000 ? "1s" : "3s",
     timeout_propose_delta: blockTimeMs < 1000 ? "200ms" : "500ms",
     timeout_prevote: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     timeout_precommit: isFast ? "300ms" : blockTimeMs < 1000 ? "500ms" : "1s",
     peer_gossip_sleep_duration: isFast ? "10ms" : "100ms",
   };
+}
+
+/** CometBFT waits so long after each block: no two are closer. */
+export function commitTimeoutMs(blockTimeMs: number): number {
+  // Rounds of votes take some 100 to 300 ms of each block; the commit timeout is what is left of it.
+  return Math.round(
+    isFastPace(blockTimeMs)
+      ? Math.max(10, blockTimeMs - 50)
+      : blockTimeMs - Math.min(300, blockTimeMs / 10),
+  );
+}
+
+function isFastPace(blockTimeMs: number): boolean {
+  return blockTimeMs < 300;
 }

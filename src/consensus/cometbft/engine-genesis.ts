@@ -24,7 +24,7 @@ const BLOCK_BYTES_MAX = 8 << 20;
 const NO_GAS_LIMIT = -1;
 /** Two days: as long as the slowest operator needs to act on it. */
 const EVIDENCE_AGE_NANOS = 172_800n * 1_000_000_000n;
-const EVIDENCE_AGE_BLOCKS = 100_000;
+export const EVIDENCE_AGE_BLOCKS = 100_000;
 const EVIDENCE_BYTES_MAX = 65_536;
 
 /**

@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { isPrivateKey } from "../../crypto/secp256k1.ts";
@@ -10,7 +18,9 @@ import { replaceFile } from "../../storage/replace-file.ts";
 import { engineChainId } from "../chain-start.ts";
 import type { Signer } from "../clique/snapshot.ts";
 import type { StartingSet } from "../clique/starting-set.ts";
+import { ENGINE_RPC_SOCKET } from "./engine-config.ts";
 import { nodeId, nodeKeyFile, validatorKeyFile } from "./engine-keys.ts";
+import { assertSocketPath } from "./socket-path.ts";
 
 /** A file of the engine's home holds something else than the node needs. */
 export class EngineHomeError extends NodeError {
@@ -64,8 +74,17 @@ export function assertEngineGenesis(
   }
 }
 
-/** Replaces CometBFT's configuration. */
+/** Path of CometBFT's own RPC, a unix socket. @throws SocketPathTooLongError */
+export function engineRpcSocket(directory: string): string {
+  const path = join(directory, ENGINE_RPC_SOCKET);
+  assertSocketPath(path);
+  return path;
+}
+
+/** Replaces CometBFT's configuration, before each start of it: its socket of a run that was killed would keep the next one from listening. */
 export function writeEngineConfig(directory: string, configToml: string): void {
+  chmodSync(directory, 0o700);
+  rmSync(join(directory, ENGINE_RPC_SOCKET), { force: true });
   replaceFile(join(directory, "config", "config.toml"), configToml, 0o644);
 }
 

@@ -20,7 +20,7 @@ import {
 } from "../testing/test-application.ts";
 import { createAbciHandlers } from "./abci-handlers.ts";
 import { type AbciServer, listenAbci } from "./abci-server.ts";
-import { faultOf } from "./engine-process.ts";
+import { LastWords } from "./last-words.ts";
 import { EngineDisk, FakeCometBft, STEPS, type Step } from "./testing/fake-cometbft.ts";
 
 /** Blocks before a crash, and after it. */
@@ -113,6 +113,13 @@ class TestNode {
     await this.killNode();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+/** Of CometBFT that ends with `error` over its handshake. */
+function faultOfEnd(error: string) {
+  const words = new LastWords();
+  words.add(`ERROR: failed to create node: error during handshake: error on replay: ${error}`);
+  return words.faultOf(1);
 }
 
 const nodes: TestNode[] = [];
@@ -215,9 +222,9 @@ test("a chain that is ahead of CometBFT's store is rolled back to it", async () 
   await node.startNode();
   const failure = await node.startEngine().then(
     () => undefined,
-    (error: Error) => faultOf(error.message),
+    (error: Error) => faultOfEnd(error.message),
   );
-  assert.deepEqual(failure, { kind: "applicationAhead", engineHeight: BEFORE });
+  assert.deepEqual(failure, { kind: "applicationAhead", storeHeight: BEFORE });
   node.application.chain.rollbackTo(BEFORE);
   await node.startEngine();
   await node.decideUntil(BLOCKS);
@@ -230,15 +237,15 @@ test("a chain that needs blocks which CometBFT has pruned is named as that; one 
   const failureOfStart = () =>
     node.startEngine().then(
       () => undefined,
-      (error: Error) => faultOf(error.message),
+      (error: Error) => faultOfEnd(error.message),
     );
   await node.killNode();
   node.engineDisk.base = BEFORE + 2;
   await node.startNode();
   for (const [height, fault] of [
     [BEFORE + 1, undefined],
-    [BEFORE, { kind: "applicationBehind", height: BEFORE, engineBase: BEFORE + 2 }],
-    [0, { kind: "applicationBehind", height: 0, engineBase: BEFORE + 2 }],
+    [BEFORE, { kind: "applicationBehind", height: BEFORE, storeBase: BEFORE + 2 }],
+    [0, { kind: "applicationBehind", height: 0, storeBase: BEFORE + 2 }],
   ] as const) {
     node.application.chain.rollbackTo(height);
     assert.deepEqual(await failureOfStart(), fault, `from block ${height}`);

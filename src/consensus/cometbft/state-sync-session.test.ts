@@ -8,12 +8,8 @@ import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import type { Restore } from "../state-sync/restore.ts";
 import { openTestApplication } from "../testing/test-application.ts";
 import { createAbciHandlers } from "./abci-handlers.ts";
-import {
-  type EngineExit,
-  type EngineFault,
-  type EngineProcess,
-  faultOf,
-} from "./engine-process.ts";
+import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
+import { faultOfRecord, parseLogRecord } from "./log-records.ts";
 import { type SyncedEngine, syncState } from "./state-sync-session.ts";
 import { AbciClient } from "./testing/abci-client.ts";
 
@@ -25,7 +21,8 @@ const SNAPSHOT = {
   hash: new Uint8Array(32),
   metadata: new Uint8Array(64),
 };
-const FAILED = '{"level":"error","_msg":"State sync failed","err":"no snapshots"}';
+const FAILED =
+  '{"level":"error","module":"statesync","_msg":"State sync failed","err":"no snapshots"}';
 
 const folders: string[] = [];
 const open: { close(): unknown }[] = [];
@@ -64,13 +61,12 @@ function fakeProcess(onFault: (fault: EngineFault) => void) {
   const run: EngineProcess = {
     pid: 1,
     exited,
-    fault: () => undefined,
     async stop(graceMs) {
       stops.push(graceMs);
       end({ code: 0, signal: null, fault: undefined });
     },
   };
-  return { run, stops, log: (line: string) => onFault(faultOf(line)!) };
+  return { run, stops, log: (line: string) => onFault(faultOfRecord(parseLogRecord(line)!)!) };
 }
 
 function setup(attemptsMax = 3) {
@@ -163,7 +159,7 @@ test("faults of the adopted process go to its new owner", async () => {
   await client.call("info");
   const faults: EngineFault[] = [];
   const adopted = (await synced).adopt((fault) => faults.push(fault));
-  process.log('{"_msg":"CONSENSUS FAILURE!!!","err":"x"}');
+  process.log('{"level":"error","module":"consensus","_msg":"CONSENSUS FAILURE!!!","err":"x"}');
   assert.deepEqual(
     faults.map(({ kind }) => kind),
     ["consensusFailure"],

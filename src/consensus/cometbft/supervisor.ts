@@ -1,9 +1,13 @@
 import type { Logger } from "../../telemetry/logger.ts";
 import type { EngineExit, EngineFault, EngineProcess } from "./engine-process.ts";
+import type { Quorum } from "./quorum-watch.ts";
+import type { StoreRollback } from "./store-rollback.ts";
 
 export type SupervisorOptions = {
-  /** No block for so long, with peers that hold a quorum: the engine is restarted. */
+  /** No block for so long, though a quorum of validators votes: the engine is restarted. */
   readonly stallMs: number;
+  /** After so many times `stallMs` it is restarted also where nothing is known of a quorum. */
+  readonly unknownStallsMax: number;
   /** Pauses between restarts: the first, doubled each time up to the longest. */
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
@@ -14,6 +18,7 @@ export type SupervisorOptions = {
 
 export const SUPERVISOR_DEFAULTS: SupervisorOptions = {
   stallMs: 30_000,
+  unknownStallsMax: 10,
   firstPauseMs: 1_000,
   longestPauseMs: 60_000,
   equalFaultsMax: 3,
@@ -25,10 +30,9 @@ export type SupervisorModules = {
   readonly start: (onFault: (fault: EngineFault) => void) => EngineProcess;
   /** Height of the last committed block. */
   readonly height: () => number;
-  /** Rolls the chain back to `height`, because the engine's store ends there. */
-  readonly rollbackTo: (height: number) => void;
-  /** True when peers with more than two thirds of the votes are connected, this node included. */
-  readonly hasQuorum: () => boolean;
+  /** Brings a chain that is ahead of the engine's store back to it. */
+  readonly storeRollback: StoreRollback;
+  readonly quorum: () => Quorum;
   readonly log: Logger;
   readonly timers?: { after(ms: number, task: () => void): () => void };
 };
@@ -55,9 +59,11 @@ export class Supervisor {
   #restarts = 0;
   #hasRolledBack = false;
   #lastFault:
-    | { readonly text: string; readonly height: number; readonly count: number }
+    | { readonly kind: string; readonly height: number; readonly count: number }
     | undefined;
   #isStopping = false;
+  /** What follows the end of a run; settled while there is nothing to do. */
+  #ending: Promise<void> = Promise.resolve();
   /** Restarts since the start of the node. */
   restartsTotal = 0;
 
@@ -71,6 +77,7 @@ export class Supervisor {
     return this.#state;
   }
 
+  /** @throws what starting the first run throws; that of a later one is tried again */
   start(): void {
     this.#isStopping = false;
     this.#run();
@@ -81,6 +88,8 @@ export class Supervisor {
     this.#cancelTimer();
     this.#cancelWatch();
     await this.#process?.stop(this.#options.stopGraceMs);
+    // A rollback reads and changes the chain.
+    await this.#ending;
     this.#process = undefined;
     this.#state = { kind: "stopped" };
   }
@@ -102,87 +111,106 @@ export class Supervisor {
     this.#process = run;
     this.#state = { kind: "running", pid: run.pid };
     this.#watch();
-    void run.exited.then((exit) => this.#onExit(exit));
+    this.#ending = run.exited.then((exit) => this.#onExit(exit));
   }
 
+  /** A fault that the log shows while the process lives: it does nothing any more. */
   #onFault(run: EngineProcess, fault: EngineFault): void {
-    const { log } = this.#modules;
-    if (fault.kind === "clock") {
-      log.error("the engine rejects blocks because this machine's clock is behind", { ...fault });
-      return;
-    }
-    if (fault.kind === "consensusFailure" || fault.kind === "diskFull") {
-      log.error("consensus failed, the engine is restarted", { ...fault });
-      void run.stop(this.#options.stopGraceMs);
-    }
+    this.#modules.log.error("the engine failed and is restarted", { ...fault });
+    void run.stop(this.#options.stopGraceMs);
   }
 
-  #onExit({ code, signal, fault }: EngineExit): void {
+  async #onExit(exit: EngineExit): Promise<void> {
     this.#cancelWatch();
     this.#process = undefined;
     if (this.#isStopping) return;
-    const { log, height } = this.#modules;
-    if (fault?.kind === "applicationAhead" && !this.#hasRolledBack) {
-      this.#hasRolledBack = true;
-      log.warn("the engine's store ends before the chain: rolling back to it", {
-        from: height(),
-        to: fault.engineHeight,
-      });
-      try {
-        this.#modules.rollbackTo(fault.engineHeight);
-      } catch (error) {
-        this.#fail(`cannot roll back to block ${fault.engineHeight}`, error);
+    const { fault } = exit;
+    if (fault?.kind === "applicationAhead") {
+      this.#state = { kind: "restarting", restarts: this.#restarts };
+      const reason = await this.#rollBack(fault.storeHeight);
+      if (this.#isStopping) return;
+      if (reason !== undefined) {
+        this.#fail(reason);
         return;
       }
     }
     if (fault?.kind === "applicationBehind") {
       this.#fail(
-        `the chain ends at block ${fault.height}, and the first block of CometBFT is ${fault.engineBase}: restore data/log from a copy, or remove data/ and cometbft/data/ except priv_validator_state.json`,
+        `the chain ends at block ${fault.height}, and the first block of CometBFT is ${fault.storeBase}: restore data/log from a copy, or remove data/ and cometbft/data/ except priv_validator_state.json`,
       );
       return;
     }
-    const text = fault === undefined ? `exit ${signal ?? code}` : JSON.stringify(fault);
-    if (fault !== undefined && fault.kind !== "diskFull" && this.#isRepeated(text)) {
-      this.#fail(`the engine failed repeatedly: ${text}`);
+    if (fault !== undefined && this.#isRepeated(fault)) {
+      this.#fail(`the engine failed repeatedly: ${JSON.stringify(fault)}`);
       return;
     }
+    this.#restart(exit);
+  }
+
+  #restart({ code, signal, fault, words }: EngineExit): void {
     const { firstPauseMs, longestPauseMs } = this.#options;
     const pauseMs = Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
     this.#restarts++;
     this.restartsTotal++;
     this.#state = { kind: "restarting", restarts: this.#restarts };
-    log.warn("the engine ended and is started again", { code, signal, pauseMs, cause: text });
-    this.#cancelTimer = this.#after(pauseMs, () => this.#run());
+    const data = { code, signal, pauseMs, fault, words };
+    this.#modules.log.warn("the engine ended and is started again", data);
+    this.#cancelTimer = this.#after(pauseMs, () => {
+      try {
+        this.#run();
+      } catch (error) {
+        // Its configuration could not be written, as on a full disk.
+        this.#modules.log.error("the engine cannot be started", { error });
+        this.#restart({ code: null, signal: null, fault: undefined });
+      }
+    });
   }
 
-  #fail(reason: string, error?: unknown): void {
+  /** @returns why the engine has to stay down; undefined where the chain ends with its store now */
+  async #rollBack(storeHeight: number): Promise<string | undefined> {
+    if (this.#hasRolledBack)
+      return "the chain is ahead of the engine's store again after a rollback";
+    this.#hasRolledBack = true;
+    try {
+      await this.#modules.storeRollback.run(storeHeight);
+      return undefined;
+    } catch (error) {
+      this.#modules.log.error("the chain was not rolled back", { error });
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #fail(reason: string): void {
     this.#state = { kind: "failed", reason };
-    const height = this.#modules.height();
-    this.#modules.log.error("the engine stays down", { reason, height, error });
+    this.#modules.log.error("the engine stays down", { reason, height: this.#modules.height() });
   }
 
-  /** True for a fault of the log that came so many times at one height. A plain exit and a full disk are tried for ever. */
-  #isRepeated(text: string): boolean {
+  /** True for a kind of fault that came so many times at one height. A plain exit and a full disk are tried for ever. */
+  #isRepeated({ kind }: EngineFault): boolean {
+    if (kind === "diskFull") return false;
     const height = this.#modules.height();
     const last = this.#lastFault;
-    const count = last?.text === text && last.height === height ? last.count + 1 : 1;
-    this.#lastFault = { text, height, count };
+    const count = last?.kind === kind && last.height === height ? last.count + 1 : 1;
+    this.#lastFault = { kind, height, count };
     return count >= this.#options.equalFaultsMax;
   }
 
-  /** Restarts the engine when no block comes although the others could make them. */
-  #watch(): void {
+  /** Restarts the engine when no block comes although the validators vote. @param unknown times in a row that nothing was known of a quorum */
+  #watch(unknown = 0): void {
     this.#cancelWatch();
-    this.#cancelWatch = this.#after(this.#options.stallMs, () => {
+    const { stallMs, unknownStallsMax, stopGraceMs } = this.#options;
+    this.#cancelWatch = this.#after(stallMs, () => {
       const run = this.#process;
       if (run === undefined || this.#isStopping) return;
-      if (this.#modules.hasQuorum()) {
-        this.#modules.log.error("no block for too long, the engine is restarted", {
-          height: this.#modules.height(),
-          stallMs: this.#options.stallMs,
-        });
-        void run.stop(this.#options.stopGraceMs);
-      } else this.#watch();
+      const quorum = this.#modules.quorum();
+      const unknownNow = quorum === "unknown" ? unknown + 1 : 0;
+      if (quorum !== "present" && unknownNow < unknownStallsMax) {
+        this.#watch(unknownNow);
+        return;
+      }
+      const height = this.#modules.height();
+      this.#modules.log.error("no block for too long, the engine is restarted", { height, quorum });
+      void run.stop(stopGraceMs);
     });
   }
 }

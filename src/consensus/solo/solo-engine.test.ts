@@ -50,7 +50,7 @@ function engineOf(blockTime: BlockTime, packsAhead = false) {
       waiting = 0;
       return { appHash: hashFromBigint(BigInt(times.length)), results: [], validatorUpdates: [] };
     },
-    commit: () => ({ retainHeight: 0 }),
+    commit() {},
     engineLost() {},
   };
   const engine = createSoloEngine(

@@ -30,12 +30,12 @@ export function chainFileSize(path: string): number {
   return statSync(path).size;
 }
 
-/** Writes encoded blocks to the file at `path`, which must not exist; it is removed when writing fails. */
+/** Writes encoded blocks to the file at `path`, which must not exist, and syncs it; it is removed when writing fails. */
 export async function writeChainFile(
   path: string,
   blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
-  const file = (await open(path, "wx", 0o644)).createWriteStream();
+  const file = (await open(path, "wx", 0o644)).createWriteStream({ flush: true });
   try {
     if (path.endsWith(".gz")) await pipeline(blocks, createGzip(), file);
     else await pipeline(blocks, file);

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
+import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
 import {
@@ -56,9 +57,6 @@ import { submissionRulesOf } from "./submission-rules.ts";
 
 /** How often the pool looks for transactions that waited too long. */
 const STALE_SWEEP_MS = 60_000;
-/** Removed at a time: listeners get blocks whole, and each removal syncs the block log. */
-const REWIND_BLOCKS = 1_024;
-const REWIND_TRANSACTIONS = 4_096;
 /** How often the clocks are compared while no block is made. */
 const CLOCK_CHECK_MS = 10_000;
 /** The EVM of the newest rules is compiled this long after the start: after the first answer, before the first call. */
@@ -124,17 +122,6 @@ export type ChainCoreHooks = OpenChainOptions & {
   /** Called inside the executor with each transaction of a block, for tests that make it fail. */
   readonly beforeTransaction?: (tx: Transaction) => void;
 };
-
-/** The block to remove the newest ones back to, on the way to block `number`. */
-function nextRewind(chain: OpenChain["chain"], number: number): number {
-  const head = chain.head().block.header.number;
-  let last = head;
-  for (let transactions = 0; last > number && head - last < REWIND_BLOCKS; last--) {
-    transactions += chain.blockByNumber(last)!.block.transactions.length;
-    if (transactions > REWIND_TRANSACTIONS && last < head) break;
-  }
-  return last;
-}
 
 /** Builds the chain role of a node from the bottom up; nothing runs before `start`. */
 export function composeChain(
@@ -240,7 +227,7 @@ export function composeChain(
       },
     );
   const network = networkEngine?.createNetworkEngine(config, {
-    ...{ application, chain, voting, failures, metrics, log, synced: modules.synced },
+    ...{ application, chain, failures, metrics, log, synced: modules.synced },
     onFatal: hooks.onFatal,
   });
   const solo = network === undefined ? createSolo() : undefined;
@@ -281,7 +268,7 @@ export function composeChain(
       for (;;) {
         const head = chain.head().block.header.number;
         if (head <= number) return;
-        chain.rollbackTo(nextRewind(chain, number));
+        chain.rollbackTo(nextRollback(opened.store, head, number));
         // Other calls have their turn between two parts.
         await setImmediate();
       }

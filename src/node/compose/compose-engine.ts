@@ -2,20 +2,25 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
 import type { Config } from "../../config/config.ts";
-import { isLoopback } from "../../config/dangers.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
-import { abciSocketPath, cometbftPath, dataPath, genesisPath } from "../../config/home.ts";
+import {
+  abciSocketPath,
+  cometbftPath,
+  dataPath,
+  genesisPath,
+  setAsidePath,
+} from "../../config/home.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import { clientVersion } from "../../config/version.ts";
 import type { Application } from "../../consensus/application.ts";
 import type { StartingSet } from "../../consensus/clique/starting-set.ts";
-import type { Voting } from "../../consensus/clique/voting.ts";
 import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
 import { engineConfigToml } from "../../consensus/cometbft/engine-config.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
 import {
   assertEngineGenesis,
   createEngineKeys,
+  engineRpcSocket,
   isEngineStoreEmpty,
   prepareEngineHome,
   readStartingSet,
@@ -25,6 +30,8 @@ import {
 import { startEngineProcess } from "../../consensus/cometbft/engine-process.ts";
 import { findProgram } from "../../consensus/cometbft/engine-program.ts";
 import { type SyncedEngine, syncState } from "../../consensus/cometbft/state-sync-session.ts";
+import { readStoreHeight } from "../../consensus/cometbft/store-height.ts";
+import { StoreRollback } from "../../consensus/cometbft/store-rollback.ts";
 import type { Engine } from "../../consensus/engine.ts";
 import { createRestore } from "../../consensus/state-sync/restore.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
@@ -33,11 +40,11 @@ import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { setAsideBlocks } from "../chain-files/set-aside-blocks.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;
   readonly chain: Chain;
-  readonly voting: Voting;
   readonly failures: Failures;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -53,7 +60,8 @@ export type NetworkEngineModules = {
  */
 export function createNetworkEngine(config: Config, modules: NetworkEngineModules): Engine {
   const { cometbft } = config;
-  const { chain, voting } = modules;
+  const { chain } = modules;
+  const log = modules.log.child("cometbft");
   const parts = enginePartsOf(config);
   const { directory } = parts;
   const { header } = chain.head().block;
@@ -70,20 +78,30 @@ export function createNetworkEngine(config: Config, modules: NetworkEngineModule
     {
       ...parts,
       ...{ nodeId, initialHeight },
+      retainBlocks: config.chain.retainBlocks,
       version: clientVersion(),
     },
     {
       ...modules,
-      validatorCount: () => voting.snapshotAt(chain.head().block.header.number).signers.length,
       configure: (peers) => writeEngineConfig(directory, engineConfigToml({ ...parts, peers })),
-      rollbackTo: (height) => chain.rollbackTo(height),
+      storeRollback: new StoreRollback(
+        { initialHeight, blocksMax: cometbft.rollbackBlocksMax },
+        {
+          height: () => chain.head().block.header.number,
+          storeHeight: () => readStoreHeight(parts),
+          setAside: (first, last) =>
+            setAsideBlocks(setAsidePath(config.home), chain, { first, last }),
+          rollbackTo: (height) => chain.rollbackTo(height),
+          log,
+        },
+      ),
       onCommitted: (listener) => chain.subscribe(listener),
-      log: modules.log.child("cometbft"),
+      log,
     },
   );
 }
 
-/** What CometBFT is started with. @throws CometBftMissingError, InvalidConfigError */
+/** What CometBFT is started with. @throws CometBftMissingError, InvalidConfigError, SocketPathTooLongError */
 function enginePartsOf({ consensus, cometbft, home }: Config) {
   if (typeof consensus.blockTime !== "object") {
     throw new InvalidConfigError(
@@ -91,17 +109,12 @@ function enginePartsOf({ consensus, cometbft, home }: Config) {
       { key: "consensus.block-time" },
     );
   }
-  if (!isLoopback(cometbft.rpcAddress.host)) {
-    throw new InvalidConfigError(
-      "cometbft.rpc-address: has to be on loopback, since it submits and dials for every caller",
-      { key: "cometbft.rpc-address" },
-    );
-  }
+  const directory = cometbftPath(home);
   return {
     binary: findProgram(cometbft.binary),
-    directory: cometbftPath(home),
+    directory,
     abciSocket: abciSocketPath(home),
-    rpcAddress: `tcp://${formatHostPort(cometbft.rpcAddress)}`,
+    rpcSocket: engineRpcSocket(directory),
     p2pAddress: formatHostPort(cometbft.p2pAddress),
     blockTimeMs: consensus.blockTime.intervalMs,
     moniker: cometbft.moniker,

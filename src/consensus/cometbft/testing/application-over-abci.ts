@@ -42,7 +42,9 @@ export function applicationOverAbci(application: Application): Application {
     prepareProposal: (proposal) => [...call("prepareProposal", proposalOf(proposal)).txs],
     processProposal: (input) => call("processProposal", blockOf(input)).status === 1,
     finalizeBlock: (input) => resultOf(call("finalizeBlock", blockOf(input))),
-    commit: () => ({ retainHeight: Number(call("commit", {}).retainHeight) }),
+    commit() {
+      call("commit", {});
+    },
     listSnapshots: () =>
       call("listSnapshots", {}).snapshots.map((snapshot) => ({
         ...snapshot,

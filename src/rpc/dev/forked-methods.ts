@@ -21,6 +21,7 @@ import {
   PREFETCHED,
   UNSUPPORTED,
 } from "./forked-tables.ts";
+import { assertRemoteResult, assertSameTransaction } from "./remote-result.ts";
 
 /** What the remote chain answers: everything about blocks up to the fork, and states before it. */
 export type ForkedBlocks = {
@@ -76,7 +77,14 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   const oldFilters = new Map<string, Params>();
 
   async function remote(method: string, params: Params): Promise<unknown> {
-    const [result] = await fork.call([{ method, params }]);
+    const [result] = await fork.call([{ method, params }], { check });
+    return result;
+  }
+
+  /** Before anything of it is stored. */
+  function check({ method, params }: RemoteCall, result: unknown): unknown {
+    assertRemoteResult(method, methods.get(method)?.resultSchema ?? {}, result);
+    if (OF_TRANSACTION.has(method)) assertSameTransaction(params, result);
     return result;
   }
 
@@ -245,6 +253,14 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
+  /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
+  async function runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
+    const block = await oldBlock(params[2], fork.number - 1, ports);
+    if (block !== undefined)
+      return JSON.stringify(await remote(method.name, withItem(params, 2, block)));
+    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: fork.number });
+  }
+
   function runHere({ run }: Method<RpcPorts>, args: RunArguments) {
     return run(...args);
   }
@@ -272,6 +288,7 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   const OTHERS: Readonly<Record<string, Runner>> = {
     eth_feeHistory: runFeeHistory,
+    eth_getProof: runProof,
     eth_newFilter: runNewFilter,
     eth_getFilterLogs: runFilterLogs,
     trace_filter: runTraceFilter,

@@ -45,7 +45,6 @@ export const OF_STATE: Readonly<Record<string, number>> = {
   eth_getCode: 1,
   eth_getStorageAt: 2,
   eth_getStorageValues: 1,
-  eth_getProof: 2,
   eth_call: 1,
   eth_estimateGas: 1,
   eth_createAccessList: 1,

@@ -27,7 +27,7 @@ export const REMOTE_CHAIN_ID = 4242;
 export type RemoteChainModel = {
   readonly header: Header;
   readonly hash: Hash;
-  /** A correct result, without a server. */
+  /** A correct result; undefined: it has no such method. */
   resultOf(call: RemoteCall): unknown;
 };
 
@@ -79,7 +79,7 @@ export function modelRemoteChain(
         };
       }
       default:
-        throw new Error(`no result for ${method}`);
+        return undefined;
     }
   }
   return { header, hash, resultOf };
@@ -148,10 +148,17 @@ export async function serveBatches(respond: Respond) {
   };
 }
 
-/** The answer of an honest node. */
+/** The answer of an honest node that has the methods of the model alone. */
 export function answersOf(
   { resultOf }: Pick<RemoteChainModel, "resultOf">,
   calls: readonly NumberedCall[],
 ) {
-  return calls.map((call) => ({ jsonrpc: "2.0", id: call.id, result: resultOf(call) }));
+  return calls.map((call) => {
+    const result = resultOf(call);
+    const missing = { code: -32601, message: "the method does not exist" };
+    return {
+      ...{ jsonrpc: "2.0", id: call.id },
+      ...(result === undefined ? { error: missing } : { result }),
+    };
+  });
 }

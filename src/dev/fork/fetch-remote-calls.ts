@@ -75,8 +75,8 @@ export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
   async function ask(endpoint: RemoteEndpoint, batch: Batch): Promise<readonly unknown[]> {
     const { reads, check, deadline } = batch;
     const plan = planReads(reads);
-    const timeoutMs = Math.max(1, Math.min(TIMEOUT_MS, deadline - performance.now()));
-    const answer = await post(endpoint, plan.calls, timeoutMs);
+    const msLeft = Math.max(1, Math.ceil(deadline - performance.now()));
+    const answer = await post(endpoint, plan.calls, Math.min(TIMEOUT_MS, msLeft));
     try {
       const results = plan.resultsOf(resultsOfBatch(answer, plan.calls));
       return check === undefined ? results : results.map((each, i) => check(reads[i]!, each));
@@ -111,18 +111,19 @@ async function post(
   timeoutMs: number,
 ): Promise<unknown> {
   const body = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  const request: RequestInit = {
+    method: "POST",
+    headers: {
+      ...{ "content-type": "application/json", "accept-encoding": "identity" },
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    // Elsewhere may be a program that only this machine can reach.
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  };
   try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: {
-        ...{ "content-type": "application/json", "accept-encoding": "identity" },
-        ...headers,
-      },
-      body: JSON.stringify(body),
-      // Elsewhere may be a program that only this machine can reach.
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
-    });
+    const response = await fetch(url, request);
     const { status } = response;
     if (status === 429 || status >= 500) {
       await response.body?.cancel();

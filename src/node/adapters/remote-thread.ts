@@ -17,8 +17,8 @@ const CALLS_MS_MAX = 30_000;
 const GRACE_MS = 5_000;
 /** How often it is looked whether the thread is alive. */
 const LOOK_MS = 250;
-/** A thread without a beat for so long has ended: it decodes the largest answer in a tenth of that. While this thread waits, it gets no event of it. */
-const SILENCE_MS_MAX = 5_000;
+/** A thread without a beat for so long has ended: it decodes the largest answer in a fifth of that. While this thread waits, it gets no event of it. */
+const SILENCE_MS_MAX = 2_000;
 /** Starting it loads the program. */
 const START_MS_MAX = 30_000;
 /** Its heap: an answer of the largest size that is read fits several times. */

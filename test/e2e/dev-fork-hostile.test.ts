@@ -180,6 +180,30 @@ for (const verify of ["on", "off"]) {
   });
 }
 
+test("while the remote node takes its time, other calls are answered", async () => {
+  const node = await start("slow", "--fork-url", remote.url);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  behave = async (...request) => {
+    asked++;
+    await held;
+    return honest(HONEST)(...request);
+  };
+  const reads = [
+    call(node.url, "eth_getBalance", accountAt(7), "latest"),
+    call(node.url, "eth_getStorageAt", CONTRACT, "0x0", "latest"),
+    call(node.url, "eth_call", { to: CONTRACT, data: word(1) }, "latest"),
+  ];
+  while (asked < 3) await call(node.url, "web3_clientVersion");
+  assert.equal(Number(await call(node.url, "eth_blockNumber")), HONEST.header.number);
+  release();
+  assert.deepEqual(await Promise.all(reads), ["0x8", word(40), "0x"]);
+  await kill(node);
+});
+
 test("a wrong proof is an error that names the remote node, and never a value", async () => {
   const node = await start("proof", "--fork-url", `${remote.url}/v3/KEY`, "--fork-verify", "on");
   const other = modelRemoteChain(allocOf(1_000));

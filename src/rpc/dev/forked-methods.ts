@@ -1,4 +1,4 @@
-import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { ForkUnsupportedError, stateReadFailure } from "../../dev/fork/errors.ts";
 import { createPrefetch, type PrefetchedCall } from "../../dev/fork/prefetch.ts";
 import type { RemoteCall, RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -19,6 +19,7 @@ import {
   OF_STATE,
   OF_TRANSACTION,
   PREFETCHED,
+  READING,
   UNSUPPORTED,
 } from "./forked-tables.ts";
 import { assertRemoteResult, assertSameTransaction } from "./remote-result.ts";
@@ -62,10 +63,13 @@ function callOfRaw(raw: unknown): PrefetchedCall | undefined {
   }
 }
 
+function ignoreFailure(outcome: unknown): void {
+  if (outcome instanceof Promise) outcome.catch(() => {});
+}
+
 /** Executes `request` on the newest state, for what it reads alone. */
 function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): void {
-  const outcome = execution.call(callArguments.decode(request), blockSelector.decode("latest"), {});
-  if (outcome instanceof Promise) outcome.catch(() => {});
+  ignoreFailure(execution.call(callArguments.decode(request), blockSelector.decode("latest"), {}));
 }
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
@@ -296,6 +300,17 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   const prefetch = createPrefetch(fork.call, toQuantity(fork.number));
 
+  /** A call that the remote chain does not answer fails here: run without the results, it would stop all others as well. */
+  async function runReading(method: Method<RpcPorts>, args: RunArguments) {
+    const missed = fork.missedBy(() => ignoreFailure(method.run(...args)));
+    try {
+      if (missed.length > 0) await fork.call(missed);
+    } catch (error) {
+      throw stateReadFailure(error);
+    }
+    return runnerOf(method.name)!(method, args);
+  }
+
   async function runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
     const request = prefetchedCall(method.name, args[1] ?? []);
     if (request !== undefined) {
@@ -307,7 +322,11 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   return new Map(
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const runner = PREFETCHED.has(name) ? runPrefetched : runnerOf(name);
+      const runner = PREFETCHED.has(name)
+        ? runPrefetched
+        : READING.has(name)
+          ? runReading
+          : runnerOf(name);
       if (runner === undefined) return [name, method];
       // What the remote chain answers may hold any letters.
       return [name, { ...method, isAscii: false, run: (...args) => runner(method, args) }];

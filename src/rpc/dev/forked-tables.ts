@@ -93,6 +93,18 @@ export const PREFETCHED: ReadonlySet<string> = new Set([
   "eth_sendTransaction",
 ]);
 
+/** Methods that read the newest state alone: what they need of the remote chain is fetched while the chain's thread serves others. */
+export const READING: ReadonlySet<string> = new Set([
+  "eth_getAccount",
+  "eth_getAccountInfo",
+  "eth_getBalance",
+  "eth_getCode",
+  "eth_getStorageAt",
+  "eth_getStorageValues",
+  "eth_getTransactionCount",
+  "ots_hasCode",
+]);
+
 /** Methods that need every account, every transaction of an address or every block: JSON-RPC does not give those of another chain. */
 export const UNSUPPORTED: ReadonlySet<string> = new Set([
   "debug_accountRange",

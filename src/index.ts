@@ -30,7 +30,12 @@ export type CreateNodeOptions = {
    * Continues a block of another chain, the newest unless a number is given. Its node must not run in this process, which waits for its
    * answers.
    */
-  readonly fork?: { readonly url: string | readonly string[]; readonly blockNumber?: number };
+  readonly fork?: {
+    readonly url: string | readonly string[];
+    readonly blockNumber?: number;
+    /** Proofs of its state: where the node serves them (`auto`, the default), demanded, or not asked for. */
+    readonly verify?: "auto" | "on" | "off";
+  };
   /** Settings by their key in `app.toml`, as flags would give them: `{ "consensus.block-time": "1s" }`. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly log?: Logger;
@@ -102,10 +107,11 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
 
 function forkFlags(fork: CreateNodeOptions["fork"]): Readonly<Record<string, string>> {
   if (fork === undefined) return {};
-  const { url, blockNumber } = fork;
+  const { url, blockNumber, verify } = fork;
   return {
     "dev.fork-url": typeof url === "string" ? url : url.join(),
     ...(blockNumber !== undefined && { "dev.fork-block": String(blockNumber) }),
+    ...(verify !== undefined && { "dev.fork-verify": verify }),
   };
 }
 

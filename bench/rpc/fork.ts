@@ -38,7 +38,9 @@ export async function run([roundsText = "5"]: readonly string[]): Promise<void> 
       ["on this machine", url],
       [`${ROUND_TRIP_MS} ms away`, far.url],
     ] as const) {
-      rows.push({ remote: distance, ...(await measureOurs(at, token, rounds)) });
+      for (const verify of ["on", "off"]) {
+        rows.push({ remote: distance, ...(await measureOurs({ url: at, verify, token, rounds })) });
+      }
       const anvils: number[][] = [];
       for (let round = 0; round < rounds; round++) {
         const anvil = await startAnvil({
@@ -79,14 +81,23 @@ async function delayed(url: string, roundTripMs: number) {
   };
 }
 
-async function measureOurs(url: string, token: string, rounds: number) {
+type OwnRun = {
+  readonly url: string;
+  /** of `dev.fork-verify` */
+  readonly verify: string;
+  readonly token: string;
+  readonly rounds: number;
+};
+
+async function measureOurs({ url, verify, token, rounds }: OwnRun) {
   const cold: number[][] = [];
   const restarted: number[][] = [];
   for (let round = 0; round < rounds; round++) {
     const home = mkdtempSync(join(tmpdir(), "evmint-bench-"));
     try {
       for (const times of [cold, restarted]) {
-        const extraArguments = times === cold ? ["--fork-url", url] : [];
+        const fork = ["--fork-url", url, "--fork-verify", verify];
+        const extraArguments = times === cold ? fork : [];
         const node = await startEvmint({ home, extraArguments });
         const ms = await transfers(node, token);
         // A new contract is an account that the cache of a fork does not know.
@@ -97,7 +108,7 @@ async function measureOurs(url: string, token: string, rounds: number) {
       rmSync(home, { recursive: true, force: true });
     }
   }
-  return rowOf("evmint", cold, restarted);
+  return rowOf(`evmint, fork-verify ${verify}`, cold, restarted);
 }
 
 /** Asks the token for the balances of as many accounts as one slot each. */

@@ -367,6 +367,7 @@ const DEV_ALIASES = [
   ["dev.genesis", "--genesis <file>", "geth genesis file of a new dev chain"],
   ["dev.fork-url", "--fork-url <list>", "continue the chain of these nodes"],
   ["dev.fork-block", "--fork-block <number>", "block that is continued (default the newest)"],
+  ["dev.fork-verify", "--fork-verify <mode>", "prove the continued state: auto, on or off"],
   ["dev.predeploys", "--predeploys <list>", "contracts at block 0 (default all; none)"],
 ] as const;
 

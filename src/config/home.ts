@@ -89,9 +89,9 @@ export function pendingResetPath(home: string): string {
   return join(home, "config", "reset.json");
 }
 
-/** What a forked chain had at block `number` and before it. */
-export function forkCachePath(home: string, chainId: bigint, number: number): string {
-  return join(home, "cache", "fork", `${chainId}-${number}.jsonl`);
+/** What was read of forked chains: a file for each block and manner of reading. */
+export function forkCacheDirectory(home: string): string {
+  return join(home, "cache", "fork");
 }
 
 /** Journal of the transaction pool. */

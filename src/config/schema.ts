@@ -1,4 +1,5 @@
 import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
+import { FORK_VERIFY_MODES } from "../dev/fork/choose-fork-point.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
 import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
 import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
@@ -551,6 +552,10 @@ export const SCHEMA = {
     }),
     forkBlock: option("dev.fork-block", unset(integer(0)), null, {
       description: "Block that is continued: the newest unless set.",
+    }),
+    forkVerify: option("dev.fork-verify", oneOf(FORK_VERIFY_MODES), "auto", {
+      description:
+        "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs; on: else the start fails; off: the nodes are believed.",
     }),
     forkCacheBytes: option("dev.fork-cache-size", byteSize, DEFAULTS.forkCacheBytes, {
       description:

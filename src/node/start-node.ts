@@ -6,7 +6,6 @@ import { isInMemory } from "../config/home.ts";
 import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
-import type { ForkChoice } from "../dev/fork/fork-file.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -55,18 +54,17 @@ export async function startNode(
       ? await import("./compose/compose-engine.ts")
       : undefined;
   const synced = await networkEngine?.syncFromPeers(config, log.child("state-sync"));
-  const openCore = async (choice?: ForkChoice) => {
-    const fork = await openFork(config, choice);
-    return composeOrClose(fork, synced, () =>
+  const forkLog = log.child("fork");
+  const openCore = (fork: Fork | undefined) =>
+    composeOrClose(fork, synced, () =>
       composeChain(
         config,
         { log, metrics, failures, networkEngine, synced },
         { ...hooks, onFatal, fork },
       ),
     );
-  };
   if (config.dev && !isInMemory(config)) finishReset(config.home);
-  let core = await openCore();
+  let core = await openCore(await openFork(config, forkLog));
   let stopping: Promise<void> | undefined;
   try {
     observeChain(core, metrics, log);
@@ -107,11 +105,11 @@ export async function startNode(
       createReset(config, {
         core: () => core,
         whileIdle: (work) => opened.whileIdle(work),
-        async replace(choice) {
+        async replace(fork) {
           const newExecution = await opened.replaceChain(async () => {
             await closeCore(core);
             finishReset(config.home);
-            core = await openCore(choice);
+            core = await openCore(fork);
             observeChain(core, metrics, log);
             await core.start();
             return core;
@@ -119,6 +117,7 @@ export async function startNode(
           logChain(newExecution);
         },
         onFatal,
+        log: forkLog,
       }),
     ).catch((error) => {
       measured?.close();

@@ -1,11 +1,14 @@
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, RemoteCalls, SyncRemoteCalls } from "./remote-calls.ts";
 
-/** Calls what `cache` does not know. A null may be a block that a load balancer's other node has: it is asked for again. */
+/**
+ * Calls what `cache` does not know. `call` has checked what it answers, so nothing else is ever stored. A null may be a block that a load balancer's other
+ * node has: it is asked for again.
+ */
 export function cachedCalls(call: RemoteCalls, cache: ForkCache): RemoteCalls {
-  return async (calls) => {
+  return async (calls, options) => {
     const unknown = unknownOf(calls, cache);
-    return merge(calls, unknown, unknown.length > 0 ? await call(unknown) : [], cache);
+    return merge(calls, unknown, unknown.length > 0 ? await call(unknown, options) : [], cache);
   };
 }
 

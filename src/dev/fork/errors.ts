@@ -24,6 +24,21 @@ export class ForkArchiveError extends NodeError {
   }
 }
 
+/** The block of the remote chain has a header that no chain can continue, or one that has not the hash it is answered with. */
+export class ForkHeaderError extends NodeError {
+  readonly code = "FORK_REMOTE_HEADER";
+}
+
+/** What the remote node answered of its state contradicts the state root of the forked block. */
+export class ForkProofError extends NodeError {
+  readonly code = "FORK_REMOTE_PROOF";
+}
+
+/** The remote node serves no proofs of its state, which `dev.fork-verify` demands. */
+export class ForkUnverifiableError extends NodeError {
+  readonly code = "FORK_REMOTE_UNVERIFIABLE";
+}
+
 /** The remote chain rejected a call about a block before the fork. */
 export class ForkAnswerError extends NodeError {
   readonly code = "FORK_ANSWER";
@@ -37,4 +52,16 @@ export class ForkRevertError extends NodeError {
 /** Needs something of the remote chain that JSON-RPC does not give. */
 export class ForkUnsupportedError extends NodeError {
   readonly code = "FORK_UNSUPPORTED";
+}
+
+/** `fork.json` of the home is not what this program writes. */
+export class ForkFileError extends NodeError {
+  readonly code = "FORK_FILE_INVALID";
+}
+
+/** `error` as the failure of a read of state: no transaction is to blame for it, whatever the remote node said. Bugs stay what they are. */
+export function stateReadFailure(error: unknown): unknown {
+  if (!(error instanceof NodeError) || error.code.startsWith("FORK_REMOTE_")) return error;
+  const text = `the remote chain rejected a read of its state: ${error.message}`;
+  return new ForkRemoteError(text, {}, { cause: error });
 }

@@ -1,122 +1,172 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { NodeError } from "../../errors.ts";
+import { resultsOfBatch, TemporaryError } from "./batch-answer.ts";
 import {
-  ForkAnswerError,
   ForkArchiveError,
   ForkOfflineError,
+  ForkProofError,
   ForkRemoteError,
   ForkRevertError,
 } from "./errors.ts";
-import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
+import { readJson } from "./read-json.ts";
+import { type PlanReads, planPlainReads } from "./read-plan.ts";
+import type { RemoteCall, RemoteCalls, ResultCheck } from "./remote-calls.ts";
+import { type RemoteEndpoint, remoteEndpoint } from "./remote-endpoint.ts";
 
 /** Calls in one request: providers allow 100 and more. */
 const BATCH_MAX = 100;
 /** A provider that has not answered by then is asked again, or another one. */
 const TIMEOUT_MS = 15_000;
+/** All rounds of all batches together: longer than a provider that limits its callers makes them wait. */
+const CALLS_MS_MAX = 60_000;
 /** Rounds over all addresses, with a pause of twice the last one between them: some eight seconds in all. */
 const ROUNDS_MAX = 6;
 /** The first pause. */
 export const FORK_PAUSE_MS = 250;
-/** JSON-RPC codes that ask to try later: geth's, and the HTTP status that some providers put there. */
-const BUSY_CODES: readonly unknown[] = [-32005, 429];
-const PRUNED_CODE = 4444;
-const PRUNED_TEXT =
-  /missing trie node|header not found|pruned|archive|historical state|state .*(?:not available|unavailable)|old data not available/i;
-const REVERTED_CODE = 3;
 
 export type FetchOptions = {
   /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
+  /** How state is read; as it is asked for, unless given. */
+  readonly planReads?: PlanReads;
   readonly pause?: (ms: number) => Promise<unknown>;
 };
 
-type RpcError = { readonly code: unknown; readonly message: string; readonly data?: unknown };
-type RpcAnswer = { readonly id: number; readonly result?: unknown; readonly error?: RpcError };
+type Batch = {
+  readonly reads: readonly RemoteCall[];
+  readonly check: ResultCheck | undefined;
+  /** of `performance.now()` */
+  readonly deadline: number;
+};
 
-/** This attempt failed, and the next one may not. */
-class TemporaryError extends Error {}
-
-/** Calls the nodes at `urls` over HTTP, in batches, again after a pause while they are busy or away. */
+/**
+ * Calls the nodes at `urls` over HTTP, in batches, again after a pause while they are busy or away. What a node answers counts only when all of the batch is as
+ * it must be; else the next node is asked.
+ */
 export function fetchRemoteCalls(options: FetchOptions): RemoteCalls {
-  const { pause = sleep } = options;
-  async function callBatch(calls: readonly RemoteCall[]): Promise<readonly unknown[]> {
+  const { pause = sleep, planReads = planPlainReads } = options;
+
+  async function callBatch(batch: Batch): Promise<readonly unknown[]> {
     const { urls } = options;
     if (urls.length === 0) throw new ForkOfflineError();
     let last: unknown;
-    let pruned: ForkArchiveError | undefined;
     for (let round = 0; round < ROUNDS_MAX; round++) {
       if (round > 0) await pause(FORK_PAUSE_MS * 2 ** (round - 1));
-      let prunedNodes = 0;
+      const failures: NodeError[] = [];
       for (const url of urls) {
+        if (performance.now() >= batch.deadline) throw noAnswer(batch, last);
         try {
-          return resultsOf(await post(url, calls), calls);
+          return await ask(remoteEndpoint(url), batch);
         } catch (error) {
-          if (error instanceof ForkArchiveError) {
-            pruned = error;
-            prunedNodes++;
-          } else if (!(error instanceof TemporaryError)) throw error;
+          if (error instanceof NodeError) failures.push(error);
+          else if (!(error instanceof TemporaryError)) throw error;
+          // Every node of the chain would say the same.
+          if (error instanceof ForkRevertError) throw error;
           last = error;
         }
       }
-      if (pruned && prunedNodes === urls.length) throw pruned;
+      // A node that is away may have the state that the others lack; what they answered otherwise they will answer again.
+      const isFinal = failures.some((error) => !(error instanceof ForkArchiveError));
+      if (isFinal || failures.length === urls.length) throw worstOf(failures);
     }
-    throw new ForkRemoteError(
-      `the remote chain does not answer: ${(last as Error).message}`,
-      { method: calls[0]?.method },
-      { cause: last },
-    );
+    throw noAnswer(batch, last);
   }
 
-  return async (calls) => {
+  async function ask(endpoint: RemoteEndpoint, batch: Batch): Promise<readonly unknown[]> {
+    const { reads, check, deadline } = batch;
+    const plan = planReads(reads);
+    const msLeft = Math.max(1, Math.ceil(deadline - performance.now()));
+    const answer = await post(endpoint, plan.calls, Math.min(TIMEOUT_MS, msLeft));
+    try {
+      const results = plan.resultsOf(resultsOfBatch(answer, plan.calls));
+      return check === undefined ? results : results.map((each, i) => check(reads[i]!, each));
+    } catch (error) {
+      throw named(error, endpoint);
+    }
+  }
+
+  /** As many of `reads` as are one request. */
+  function firstBatch(reads: readonly RemoteCall[]): readonly RemoteCall[] {
+    let batch = reads.slice(0, BATCH_MAX);
+    // A plan may need more calls than there are reads, but never more than two for one.
+    if (planReads(batch).calls.length > BATCH_MAX) batch = batch.slice(0, BATCH_MAX / 2);
+    return batch;
+  }
+
+  return async (calls, { check, msMax = CALLS_MS_MAX } = {}) => {
+    const deadline = performance.now() + msMax;
     const results: unknown[] = [];
-    for (let first = 0; first < calls.length; first += BATCH_MAX) {
-      results.push(...(await callBatch(calls.slice(first, first + BATCH_MAX))));
+    while (results.length < calls.length) {
+      const reads = firstBatch(calls.slice(results.length));
+      results.push(...(await callBatch({ reads, check, deadline })));
     }
     return results;
   };
 }
 
 /** @throws TemporaryError, ForkRemoteError */
-async function post(url: string, calls: readonly RemoteCall[]): Promise<readonly RpcAnswer[]> {
+async function post(
+  { url, headers, name }: RemoteEndpoint,
+  calls: readonly RemoteCall[],
+  timeoutMs: number,
+): Promise<unknown> {
   const body = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  let response: Response;
-  let text: string;
+  const request: RequestInit = {
+    method: "POST",
+    headers: {
+      ...{ "content-type": "application/json", "accept-encoding": "identity" },
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    // Elsewhere may be a program that only this machine can reach.
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+  };
   try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    text = await response.text();
-  } catch (cause) {
-    throw new TemporaryError(`no connection (${(cause as Error).message})`, { cause });
+    const response = await fetch(url, request);
+    const { status } = response;
+    if (status === 429 || status >= 500) {
+      await response.body?.cancel();
+      throw new TemporaryError(`${name}: HTTP ${status}`);
+    }
+    return await readJson(response);
+  } catch (error) {
+    if (error instanceof TemporaryError) throw error;
+    if (error instanceof NodeError) throw named(error, { name });
+    throw new TemporaryError(`${name}: no connection (${reasonOf(error)})`, { cause: error });
   }
-  if (response.status === 429 || response.status >= 500) {
-    throw new TemporaryError(`HTTP ${response.status}`);
-  }
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text);
-  } catch (cause) {
-    throw new ForkRemoteError(`HTTP ${response.status} without JSON`, {}, { cause });
-  }
-  if (Array.isArray(answer)) return answer as RpcAnswer[];
-  const { error } = answer as Partial<RpcAnswer>;
-  if (BUSY_CODES.includes(error?.code)) throw new TemporaryError(error!.message);
-  throw new ForkRemoteError(`no answer to a batch: ${error?.message ?? text.slice(0, 200)}`);
 }
 
-function resultsOf(answers: readonly RpcAnswer[], calls: readonly RemoteCall[]): unknown[] {
-  const byId = new Map(answers.map((answer) => [answer.id, answer]));
-  return calls.map(({ method }, id) => {
-    const answer = byId.get(id);
-    if (answer === undefined) throw new ForkRemoteError(`no answer to ${method}`, { method });
-    const { error } = answer;
-    if (error === undefined || error === null) return answer.result;
-    const { code, message, data } = error;
-    if (BUSY_CODES.includes(code)) throw new TemporaryError(message);
-    if (code === PRUNED_CODE || PRUNED_TEXT.test(message)) throw new ForkArchiveError(message);
-    if (code === REVERTED_CODE) throw new ForkRevertError(message, { data });
-    throw new ForkAnswerError(message, { method, remoteCode: code });
-  });
+/** Of a failed `fetch`: the code that the operating system gave, else its kind. */
+function reasonOf(error: unknown): string {
+  const { name, cause } = error as Error;
+  return (cause as NodeJS.ErrnoException | undefined)?.code ?? name;
+}
+
+/** `error` with the node that it came from; what a caller's mistake is says nothing about the node. */
+function named(error: unknown, { name }: Pick<RemoteEndpoint, "name">): unknown {
+  if (error instanceof TemporaryError) return new TemporaryError(`${name}: ${error.message}`);
+  const details = error instanceof NodeError ? { ...error.details, remote: name } : {};
+  const text = `${name}: ${(error as Error).message}`;
+  if (error instanceof ForkProofError) return new ForkProofError(text, details, { cause: error });
+  if (error instanceof ForkRemoteError) return new ForkRemoteError(text, details, { cause: error });
+  return error;
+}
+
+/** A lie counts more than a lack, and the lack of a state more than another. */
+function worstOf(failures: readonly NodeError[]): NodeError {
+  return (
+    failures.find((error) => error instanceof ForkProofError) ??
+    failures.find((error) => error instanceof ForkArchiveError) ??
+    failures.at(-1)!
+  );
+}
+
+function noAnswer({ reads }: Batch, last: unknown): ForkRemoteError {
+  const reason = last === undefined ? "no time is left" : (last as Error).message;
+  return new ForkRemoteError(
+    `the remote chain does not answer: ${reason}`,
+    { method: reads[0]?.method },
+    { cause: last },
+  );
 }

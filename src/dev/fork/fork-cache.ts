@@ -1,7 +1,29 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Hash } from "../../primitives/hash.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { RemoteCall } from "./remote-calls.ts";
+
+/** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
+export type CachedBlock = {
+  readonly chainId: bigint;
+  readonly number: number;
+  readonly hash: Hash;
+  readonly isVerified: boolean;
+};
+
+/** Name of the file for `block`: whoever has another hash has another file. */
+export function forkCacheName({ chainId, number, hash, isVerified }: CachedBlock): string {
+  return `${chainId}-${number}-${hash.slice(2)}${isVerified ? "" : "-unverified"}.jsonl`;
+}
+
+/** Removes caches of `directory` whose names do not say of which block they are, as earlier versions wrote them. Returns how many. */
+export function removeUnboundCaches(directory: string): number {
+  if (!existsSync(directory)) return 0;
+  const unbound = readdirSync(directory).filter((name) => /^\d+-\d+\.jsonl$/.test(name));
+  for (const name of unbound) rmSync(join(directory, name), { force: true });
+  return unbound.length;
+}
 
 /**
  * Results of the remote chain that never change: its state at the fork and what came before. One file, a line for each: the call and

@@ -28,7 +28,10 @@ test("dev.fork-cache-size bounds results, their file and decoded accounts togeth
       asked += calls.length;
       return calls.map(resultOf);
     };
-    const state = new RemoteState(cachedSyncCalls(call, cache), 7, ACCOUNT_BYTES, cache);
+    const state = new RemoteState(
+      { block: 7, bytesMax: ACCOUNT_BYTES },
+      { call: cachedSyncCalls(call, cache), cache },
+    );
     return { cache, state };
   };
   const { cache, state } = open();

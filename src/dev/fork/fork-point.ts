@@ -1,11 +1,11 @@
 import type { GenesisAccount } from "../../params/genesis.ts";
-import { type Address, parseAddress } from "../../primitives/address.ts";
-import { parseHash } from "../../primitives/hash.ts";
+import type { Address } from "../../primitives/address.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Header } from "../../types/header.ts";
-import { ForkRemoteError } from "./errors.ts";
+import { ForkHeaderError, ForkRemoteError } from "./errors.ts";
 import type { RemoteCall, RemoteCalls } from "./remote-calls.ts";
-import { bigintOf, bytesOf } from "./remote-state.ts";
+import { assertContinuable, remoteHeaderOf } from "./remote-header.ts";
+import { bigintOf, bytesOf } from "./remote-values.ts";
 
 /** The block of a remote chain that a dev chain continues, and the accounts that it has from there on. */
 export type ForkPoint = {
@@ -22,23 +22,47 @@ export type ForkAccounts = {
   readonly contracts: ReadonlyMap<Address, Uint8Array>;
 };
 
+/** The block to continue, before anything of its state is read. */
+export type ForkBlock = { readonly chainId: bigint; readonly header: Header };
+
 /**
- * Reads the point from the remote chain.
+ * Reads the block to continue from the remote chain.
  * @param blockNumber undefined: the newest block
- * @throws ForkRemoteError
+ * @param isHashChecked false for chains whose headers have other fields than Ethereum's: their blocks then have another hash here
+ * @throws ForkRemoteError, ForkHeaderError: nothing may be stored of such a block
  */
-export async function readForkPoint(
+export async function readForkBlock(
   call: RemoteCalls,
   blockNumber: number | undefined,
-  { funded, contracts }: ForkAccounts,
-): Promise<ForkPoint> {
+  { isHashChecked }: { readonly isHashChecked: boolean },
+): Promise<ForkBlock> {
   const block = blockNumber === undefined ? "latest" : toQuantity(blockNumber);
   const [chainId, json] = await call([
     { method: "eth_chainId", params: [] },
     { method: "eth_getBlockByNumber", params: [block, false] },
   ]);
-  if (json === null) throw new ForkRemoteError(`the remote chain has no block ${blockNumber}`);
-  const header = headerOf(json as BlockJson);
+  if (json === null) throw new ForkRemoteError(`the remote chain has no block ${block}`);
+  const { header, hash, claimedHash } = remoteHeaderOf(json);
+  assertContinuable(header);
+  if (isHashChecked && hash !== claimedHash) {
+    throw new ForkHeaderError(
+      "the block has not the hash of its fields: its chain has other headers than Ethereum's, which --fork-verify off accepts, or the remote node is wrong",
+      { number: header.number, hash, claimedHash },
+    );
+  }
+  return { chainId: bigintOf(chainId), header };
+}
+
+/**
+ * Reads the accounts that the dev chain changes from the remote chain.
+ * @param call reads the state after `header`
+ * @throws ForkRemoteError, ForkProofError
+ */
+export async function readForkPoint(
+  call: RemoteCalls,
+  { chainId, header }: ForkBlock,
+  { funded, contracts }: ForkAccounts,
+): Promise<ForkPoint> {
   const at = toQuantity(header.number);
   const calls = [...funded.keys()].map(
     (address): RemoteCall => ({ method: "eth_getTransactionCount", params: [address, at] }),
@@ -60,39 +84,5 @@ export async function readForkPoint(
   for (const [address, code] of contracts) {
     if (codeOf.get(address)!.length === 0) alloc.set(address, { balance: 0n, nonce: 1n, code });
   }
-  return { chainId: bigintOf(chainId), header, alloc };
-}
-
-type BlockJson = Readonly<Record<string, unknown>>;
-
-/** @throws ForkRemoteError */
-function headerOf(json: BlockJson): Header {
-  const quantity = (name: string) => bigintOf(json[name]);
-  const bytes = (name: string) => bytesOf(json[name] ?? "0x");
-  const hash = (name: string) => parseHash(String(json[name]).toLowerCase());
-  const optional = <T>(name: string, read: (name: string) => T) =>
-    json[name] === undefined || json[name] === null ? {} : { [name]: read(name) };
-  return {
-    parentHash: hash("parentHash"),
-    sha3Uncles: hash("sha3Uncles"),
-    coinbase: parseAddress(String(json["miner"]).toLowerCase()),
-    stateRoot: hash("stateRoot"),
-    transactionsRoot: hash("transactionsRoot"),
-    receiptsRoot: hash("receiptsRoot"),
-    logsBloom: bytes("logsBloom"),
-    difficulty: quantity("difficulty"),
-    number: Number(quantity("number")),
-    gasLimit: quantity("gasLimit"),
-    gasUsed: quantity("gasUsed"),
-    timestamp: Number(quantity("timestamp")),
-    extraData: bytes("extraData"),
-    mixHash: hash("mixHash"),
-    nonce: bytes("nonce"),
-    ...optional("baseFeePerGas", quantity),
-    ...optional("withdrawalsRoot", hash),
-    ...optional("blobGasUsed", quantity),
-    ...optional("excessBlobGas", quantity),
-    ...optional("parentBeaconBlockRoot", hash),
-    ...optional("requestsHash", hash),
-  };
+  return { chainId, header, alloc };
 }

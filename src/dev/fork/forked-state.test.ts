@@ -35,6 +35,12 @@ function remoteResult({ method, params }: RemoteCall): string {
   return hashFromBigint(remoteSlot(address, slot));
 }
 
+const remoteStateOf = (resultOf: (call: RemoteCall) => unknown) =>
+  new RemoteState(
+    { block: 7, bytesMax: BYTES_MAX },
+    { call: (calls) => calls.map(resultOf), cache: NO_CACHE },
+  );
+
 type Rows = { readonly balances: Map<Address, bigint>; readonly slots: Map<string, bigint> };
 const keyOf = (address: Address, slot: Hash) => `${address}${slot}`;
 const copyOf = ({ balances, slots }: Rows): Rows => ({
@@ -88,7 +94,7 @@ describe("ForkedState", () => {
     );
     fc.assert(
       fc.property(steps, (script) => {
-        const remote = new RemoteState((calls) => calls.map(remoteResult), 7, BYTES_MAX, NO_CACHE);
+        const remote = remoteStateOf(remoteResult);
         const forked = new ForkedState(remote);
         const whole: Rows = { balances: new Map(), slots: new Map() };
         for (const address of ADDRESSES) {
@@ -137,7 +143,7 @@ describe("ForkedState", () => {
 
   test("what is no number or no bytes is an error, not a zero", () => {
     for (const bad of [null, "0x", "", "12", 12, "0xzz"]) {
-      const remote = new RemoteState((calls) => calls.map(() => bad), 7, BYTES_MAX, NO_CACHE);
+      const remote = remoteStateOf(() => bad);
       const code = "FORK_REMOTE_FAILED";
       assert.throws(() => remote.account(ADDRESSES[0]!), { code });
       assert.throws(() => remote.storage(ADDRESSES[0]!, SLOTS[0]!), { code });

@@ -18,6 +18,21 @@ const READS_MAX = 1_000;
 /** Executions ahead of a call: each one gets as far as the reads of those before it allow. */
 const EXECUTIONS_MAX = 16;
 
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const SLOT = /^0x[0-9a-fA-F]{64}$/;
+
+/** The access list of a request, as far as it is one. */
+function givenList(list: unknown): AccessList {
+  if (!Array.isArray(list)) return [];
+  return (list as (Partial<AccessList[number]> | null)[]).flatMap((entry) => {
+    const { address, storageKeys } = entry ?? {};
+    if (typeof address !== "string" || !ADDRESS.test(address)) return [];
+    const slots = Array.isArray(storageKeys) ? (storageKeys as unknown[]) : [];
+    const isSlot = (slot: unknown): slot is string => typeof slot === "string" && SLOT.test(slot);
+    return { address, storageKeys: slots.filter(isSlot) };
+  });
+}
+
 /**
  * Reads what a call touches of the remote chain before it runs, in few requests, while the chain's thread is free: first the accounts that
  * it names and the access list that the remote node computes, then what is in that list; then what an execution here misses,
@@ -40,7 +55,7 @@ export function createPrefetch(
       ...readsOfAccount(address),
       ...storageKeys.map((slot) => ({
         method: "eth_getStorageAt",
-        params: [address.toLowerCase(), slot, block],
+        params: [address.toLowerCase(), slot.toLowerCase(), block],
       })),
     ]);
     return reads.slice(0, READS_MAX);
@@ -61,8 +76,11 @@ export function createPrefetch(
     if (remembered.has(key)) return;
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.add(key);
-    const named = [from, to].filter((address) => typeof address === "string");
-    const given = Array.isArray(accessList) ? (accessList as AccessList) : [];
+    // What is no address is an error of the call.
+    const named = [from, to].filter(
+      (address): address is string => typeof address === "string" && ADDRESS.test(address),
+    );
+    const given = givenList(accessList);
     const request = { ...{ from, to, data: input, value } };
     // A transfer of ether touches what it names.
     const isTransfer = input === undefined || input === "0x";

@@ -16,13 +16,16 @@ import { ForkAnswerError } from "./errors.ts";
 import { ForkCache } from "./fork-cache.ts";
 import { createPrefetch } from "./prefetch.ts";
 import { firstReads, readAhead } from "./read-ahead.ts";
-import type { RemoteCall } from "./remote-calls.ts";
+import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 import { RemoteState } from "./remote-state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "evmint-read-ahead-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const openCache = () => new ForkCache(join(folder, `${files++}.jsonl`), 1 << 20);
+
+const stateOf = (call: SyncRemoteCalls, cache: ForkCache, block = 7) =>
+  new RemoteState({ block, bytesMax: 1 << 20 }, { call, cache });
 
 const [ALICE, TOKEN, ORACLE] = [1n, 2n, 3n].map((word) => addressFromWord(word)) as [
   ...ReturnType<typeof addressFromWord>[],
@@ -45,7 +48,7 @@ test("readAhead: slots of system contracts cost one request in many blocks, thos
     requests.push(calls.length);
     return calls.map(resultOf);
   };
-  const state = new RemoteState(cachedSyncCalls(readAhead(call, cache), cache), 7, 1 << 20, cache);
+  const state = stateOf(cachedSyncCalls(readAhead(call, cache), cache), cache);
   for (let block = 0n; block < 32n; block++) {
     for (const [address, slot] of [
       [HISTORY_STORAGE_ADDRESS, 100n + block],
@@ -68,7 +71,7 @@ test("firstReads has what the system calls of the first blocks read", async () =
     cache,
   )(firstReads({ number: 8190 }, 9000));
   const offline = cachedSyncCalls(() => assert.fail("it is in the cache"), cache);
-  const state = new RemoteState(offline, 8190, 1 << 20, cache);
+  const state = stateOf(offline, cache, 8190);
   for (const [address, slot] of [
     [HISTORY_STORAGE_ADDRESS, 8190n],
     [BEACON_ROOTS_ADDRESS, 809n],
@@ -93,10 +96,8 @@ test("createPrefetch reads the accounts of a call, its access list, and that of 
   const request = { from: ALICE, to: TOKEN, data: "0xa9059cbb00", accessList };
   await prefetch(request, () => []);
   assert.equal(requests.length, 3);
-  const later = new RemoteState(
+  const later = stateOf(
     cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),
-    7,
-    1 << 20,
     cache,
   );
   for (const address of [ALICE!, TOKEN!, ORACLE!])
@@ -123,10 +124,8 @@ test("what contracts of this chain read of the remote one is found by executing 
       each.method === "eth_createAccessList" ? { accessList: [] } : resultOf(each),
     );
   }, cache);
-  const state = new RemoteState(
+  const state = stateOf(
     cachedSyncCalls(() => assert.fail("everything is in the cache"), cache),
-    7,
-    1 << 20,
     cache,
   );
   /** Reads ten slots, then one whose number is in the tenth, and fails where the account is not there. */

@@ -1,40 +1,51 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { hexToBytes } from "../../primitives/hex.ts";
 import { keccak256Hash } from "../../primitives/keccak.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { type Account, isEmptyAccount } from "../../state/account.ts";
-import { ForkRemoteError } from "./errors.ts";
+import { ForkProofError, stateReadFailure } from "./errors.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
+import { remoteHeaderOf } from "./remote-header.ts";
+import { bigintOf, bytesOf } from "./remote-values.ts";
 
 export type RemoteAccount = Account & { readonly code: Uint8Array };
 
 /** Of a decoded account, without its code. */
 const ACCOUNT_BYTES = 256;
 
-/** The state of the remote chain after the forked block. Accounts stay decoded within `bytesMax`: beyond it they are read from `call` again. */
+export type RemoteStateOptions = {
+  /** The forked block. */
+  readonly block: number;
+  /** Its parent's hash, where hashes of older blocks must follow from it; undefined: the remote node is believed. */
+  readonly parentHash?: Hash | undefined;
+  /** Accounts stay decoded within so many bytes: beyond it they are read again. */
+  readonly bytesMax: number;
+};
+
+/** The state of the remote chain after the forked block. */
 export class RemoteState {
-  readonly #call: SyncRemoteCalls;
-  readonly #bytesMax: number;
+  readonly #calls: SyncRemoteCalls;
+  readonly #options: RemoteStateOptions;
   #bytes = 0;
   readonly #block: string;
   readonly #accounts = new Map<Address, RemoteAccount | undefined>();
   readonly #cache: Pick<ForkCache, "get">;
   /** Reads that `missedBy` collects. */
   #missed: RemoteCall[] | undefined;
+  /** Hashes of the blocks before the forked one, newest first, as far as they were read. */
+  readonly #ancestors: Hash[];
 
-  /** @param cache where `call` stores its results */
+  /** @param modules `cache` is where `call` stores its results */
   constructor(
-    call: SyncRemoteCalls,
-    blockNumber: number,
-    bytesMax: number,
-    cache: Pick<ForkCache, "get">,
+    options: RemoteStateOptions,
+    { call, cache }: { readonly call: SyncRemoteCalls; readonly cache: Pick<ForkCache, "get"> },
   ) {
-    this.#call = call;
-    this.#bytesMax = bytesMax;
+    this.#calls = call;
+    this.#options = options;
     this.#cache = cache;
-    this.#block = toQuantity(blockNumber);
+    this.#block = toQuantity(options.block);
+    this.#ancestors = options.parentHash === undefined ? [] : [options.parentHash];
   }
 
   /** Memory of decoded accounts. */
@@ -83,7 +94,7 @@ export class RemoteState {
     if (unknown.length === 0) return;
     const calls = unknown.flatMap((address) => accountReads(address, this.#block));
     const results = this.#call(calls);
-    if (this.#bytes > this.#bytesMax) {
+    if (this.#bytes > this.#options.bytesMax) {
       this.#accounts.clear();
       this.#bytes = 0;
     }
@@ -105,12 +116,42 @@ export class RemoteState {
     return bigintOf(value);
   }
 
-  /** Hash of an older block. */
+  /** Hash of an older block; undefined: there is none. @throws ForkRemoteError, ForkProofError */
   hashAt(number: number): Hash | undefined {
-    const params = [toQuantity(number), false];
-    const [block] = this.#call([{ method: "eth_getBlockByNumber", params }]);
-    return (block as { readonly hash?: Hash } | null)?.hash;
+    if (number < 0 || number >= this.#options.block) return undefined;
+    if (this.#options.parentHash !== undefined) return this.#ancestorAt(number);
+    const [block] = this.#call([blockRead(number)]);
+    return block === null ? undefined : remoteHeaderOf(block).claimedHash;
   }
+
+  /** Each header names the hash of the one before it, so all between are read, once. */
+  #ancestorAt(number: number): Hash {
+    const newest = this.#options.block - 1;
+    const known = newest - this.#ancestors.length + 1;
+    const numbers = Array.from({ length: Math.max(0, known - number) }, (_, i) => known - i);
+    const blocks = numbers.length > 0 ? this.#call(numbers.map(blockRead)) : [];
+    for (const [i, block] of blocks.entries()) {
+      const { header, hash } = remoteHeaderOf(block);
+      if (hash !== this.#ancestors.at(-1)) {
+        const text = "a block of the remote chain is not the parent of the next one";
+        throw new ForkProofError(text, { number: numbers[i] });
+      }
+      this.#ancestors.push(header.parentHash);
+    }
+    return this.#ancestors[newest - number]!;
+  }
+
+  #call(calls: readonly RemoteCall[]): readonly unknown[] {
+    try {
+      return this.#calls(calls);
+    } catch (error) {
+      throw stateReadFailure(error);
+    }
+  }
+}
+
+function blockRead(number: number): RemoteCall {
+  return { method: "eth_getBlockByNumber", params: [toQuantity(number), false] };
 }
 
 /** Balance, nonce and code of an account, in this order. */
@@ -130,16 +171,4 @@ function accountOf(balance: unknown, nonce: unknown, code: unknown): RemoteAccou
     code: bytes,
   };
   return isEmptyAccount(account) ? undefined : account;
-}
-
-/** @throws ForkRemoteError */
-export function bigintOf(value: unknown): bigint {
-  if (typeof value === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value);
-  throw new ForkRemoteError("the remote chain answered no number", { value });
-}
-
-/** @throws ForkRemoteError */
-export function bytesOf(value: unknown): Uint8Array {
-  if (typeof value === "string" && /^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return hexToBytes(value);
-  throw new ForkRemoteError("the remote chain answered no bytes", { value });
 }

@@ -24,5 +24,5 @@ test("a block to fork without the nodes of its chain is an error", async (t) => 
   const home = mkdtempSync(join(tmpdir(), "evmint-open-"));
   t.after(() => rmSync(home, { recursive: true }));
   const config = configOf(home, { dev: true, flags: { "dev.fork-block": "5" } });
-  await assert.rejects(openFork(config), { code: "CONFIG_INVALID" });
+  await assert.rejects(openFork(config, SILENT_LOGGER), { code: "CONFIG_INVALID" });
 });

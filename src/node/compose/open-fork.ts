@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { RemoteChain } from "../../chain/remote-chain.ts";
 import type { BlockRecord } from "../../chain/store/block-store.ts";
 import type { Config } from "../../config/config.ts";
@@ -6,14 +7,20 @@ import { DEFAULTS } from "../../config/defaults.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { renderGenesis } from "../../config/genesis/genesis.ts";
 import { SYSTEM_CONTRACTS } from "../../config/genesis/system-contracts.ts";
-import { devGenesisPath, forkCachePath, forkPointPath, isInMemory } from "../../config/home.ts";
+import {
+  devGenesisPath,
+  forkCacheDirectory,
+  forkPointPath,
+  isInMemory,
+} from "../../config/home.ts";
 import { DevControlError } from "../../dev/errors.ts";
 import { aliasRoot } from "../../dev/fork/alias-root.ts";
 import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
+import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
-import { ForkCache } from "../../dev/fork/fork-cache.ts";
+import { ForkCache, forkCacheName, removeUnboundCaches } from "../../dev/fork/fork-cache.ts";
 import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
-import { type ForkPoint, readForkPoint } from "../../dev/fork/fork-point.ts";
+import type { ForkAccounts, ForkPoint } from "../../dev/fork/fork-point.ts";
 import { ForkedState } from "../../dev/fork/forked-state.ts";
 import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
@@ -27,6 +34,7 @@ import type { Forking } from "../../rpc/ports/dev.ts";
 import { changesOfAlloc } from "../../state/genesis-alloc.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { startRemoteThread } from "../adapters/remote-thread.ts";
@@ -47,6 +55,8 @@ export type Fork = {
   readonly call: RemoteCalls;
   readonly point: ForkPoint;
   readonly choice: ForkChoice;
+  /** Every read of its state is proven. */
+  readonly isVerified: boolean;
   /** Nodes of the remote chain; none: what is in the cache alone is known. */
   readonly urls: readonly string[];
   setUrls(urls: readonly string[]): void;
@@ -61,32 +71,51 @@ export type Fork = {
  * Opens what the chain of a home continues.
  * @param choice undefined: what the home was made with, else what `dev.fork-url` names
  * @returns undefined where the chain forks nothing
- * @throws InvalidConfigError, ForkRemoteError
+ * @throws InvalidConfigError, ForkFileError, and what `chooseForkPoint` throws
  */
-export async function openFork(config: Config, choice?: ForkChoice): Promise<Fork | undefined> {
+export async function openFork(
+  config: Config,
+  log: Logger,
+  choice?: ForkChoice,
+): Promise<Fork | undefined> {
   const stored = choice === undefined ? storedChoice(config) : undefined;
   const isNew = stored === undefined;
-  const chosen = isNew ? (choice === undefined ? await newChoice(config) : choice) : stored;
+  const chosen = isNew ? (choice === undefined ? await newChoice(config, log) : choice) : stored;
   if (chosen === null) return undefined;
   assertForkable(config);
-  const { point } = chosen;
-  const nodes = { urls: chosen.urls ?? config.devChain.forkUrls };
+  const { point, isVerified } = chosen;
   const { chainId, header, alloc } = point;
-  const fetchCalls = fetchRemoteCalls(nodes);
+  const hash = headerHash(header);
+  const nodes = {
+    urls: chosen.urls ?? config.devChain.forkUrls,
+    planReads: planReadsOf(point, isVerified),
+  };
   const accountBytes = config.devChain.forkCacheBytes / DECODED_SHARE;
+  const directory = forkCacheDirectory(config.home);
+  const removed = removeUnboundCaches(directory);
+  if (removed > 0) log.info("caches that do not name their block removed", { removed });
   const cache = new ForkCache(
-    forkCachePath(config.home, chainId, header.number),
+    join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
     config.devChain.forkCacheBytes - accountBytes,
   );
-  const call = cachedCalls(fetchCalls, cache);
+  const call = cachedCalls(fetchRemoteCalls(nodes), cache);
+  const thread = startRemoteThread({ urls: nodes.urls, block: point, isVerified }, log);
   // The remote node has just answered; without it a restart works with what is known.
   const reads = isNew ? firstReads(header, Math.floor(Date.now() / 1000)) : [];
-  const [thread] = await Promise.all([startRemoteThread(nodes.urls), call(reads).catch(() => {})]);
+  await call(reads).catch(() => {});
   const remote = new RemoteState(
-    cachedSyncCalls(readAhead(thread.call, cache), cache),
-    header.number,
-    accountBytes,
-    cache,
+    {
+      block: header.number,
+      parentHash: isVerified ? header.parentHash : undefined,
+      bytesMax: accountBytes,
+    },
+    {
+      call: cachedSyncCalls(
+        readAhead((calls) => thread.call(calls), cache),
+        cache,
+      ),
+      cache,
+    },
   );
   const state = new ForkedState(remote);
   const changes = changesOfAlloc(alloc);
@@ -95,7 +124,7 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     genesis: genesisOf(point),
     base: {
       block: {
-        hash: headerHash(header),
+        hash,
         header,
         transactions: [],
         uncles: [],
@@ -111,6 +140,7 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     call,
     point,
     choice: chosen,
+    isVerified,
     get urls() {
       return nodes.urls;
     },
@@ -120,7 +150,7 @@ export async function openFork(config: Config, choice?: ForkChoice): Promise<For
     },
     cacheBytes: () => cache.bytes + remote.bytes,
     uncached: () => cache.rejected,
-    close: thread.close,
+    close: () => thread.close(),
   };
 }
 
@@ -133,6 +163,7 @@ export async function chooseFork(
   config: Config,
   current: Fork | undefined,
   forking: Forking | undefined,
+  log: Logger,
 ): Promise<ForkChoice> {
   if (forking === undefined) return null;
   const { url, blockNumber } = forking;
@@ -143,7 +174,7 @@ export async function chooseFork(
     throw new DevControlError("Forking not enabled and RPC URL not provided to start forking");
   }
   assertForkable(config);
-  return { point: await readPoint(config, fetchRemoteCalls({ urls }), blockNumber), urls };
+  return { ...(await choosePoint(config, { urls, blockNumber }, log)), urls };
 }
 
 /**
@@ -152,14 +183,34 @@ export async function chooseFork(
  */
 function storedChoice(config: Config): ForkChoice | undefined {
   if (!config.dev || isInMemory(config)) return undefined;
-  const stored = loadForkChoice(forkPointPath(config.home));
+  const stored = withVerification(config, loadForkChoice(forkPointPath(config.home)));
   // A reset has the last word; else the settings must not contradict what is there.
   if (stored != null && stored.urls === undefined) assertSameBlock(config, stored);
   return stored;
 }
 
+/**
+ * `stored` as `dev.fork-verify` reads it. Proofs may be given up, for good: blocks that were made without them stay.
+ * @throws InvalidConfigError
+ */
+function withVerification(
+  { home, devChain: { forkVerify } }: Config,
+  stored: ForkChoice | undefined,
+): ForkChoice | undefined {
+  if (stored == null) return stored;
+  if (forkVerify === "on" && !stored.isVerified) {
+    const key = "dev.fork-verify";
+    const text = `${key}: the chain in ${home} was made without proofs; choose another --home`;
+    throw new InvalidConfigError(text, { key });
+  }
+  if (forkVerify !== "off" || !stored.isVerified) return stored;
+  const unverified = { ...stored, isVerified: false };
+  storeForkChoice(forkPointPath(home), unverified);
+  return unverified;
+}
+
 /** What the settings ask for, stored in the home. @throws InvalidConfigError, ForkRemoteError */
-async function newChoice(config: Config): Promise<ForkChoice> {
+async function newChoice(config: Config, log: Logger): Promise<ForkChoice> {
   const { home, devChain } = config;
   const { forkUrls: urls, forkBlock } = devChain;
   if (urls.length === 0 && forkBlock !== null) {
@@ -174,9 +225,7 @@ async function newChoice(config: Config): Promise<ForkChoice> {
     const text = `${key}: ${home} holds a dev chain that forks nothing; choose another --home`;
     throw new InvalidConfigError(text, { key });
   }
-  const choice = {
-    point: await readPoint(config, fetchRemoteCalls({ urls }), forkBlock ?? undefined),
-  };
+  const choice = await choosePoint(config, { urls, blockNumber: forkBlock ?? undefined }, log);
   if (hasFiles) storeForkChoice(forkPointPath(home), choice);
   return choice;
 }
@@ -199,18 +248,23 @@ function assertSameBlock({ home, devChain: { forkBlock } }: Config, stored: Fork
   throw new InvalidConfigError(text, { key });
 }
 
-function readPoint(
-  { devChain }: Config,
-  call: RemoteCalls,
-  blockNumber: number | undefined,
-): Promise<ForkPoint> {
+function choosePoint(
+  config: Config,
+  wanted: { readonly urls: readonly string[]; readonly blockNumber: number | undefined },
+  log: Logger,
+) {
+  const verify = config.devChain.forkVerify;
+  return chooseForkPoint({ ...wanted, verify, accounts: accountsOf(config) }, log);
+}
+
+function accountsOf({ devChain }: Config): ForkAccounts {
   const accounts = devAccounts(devChain.accounts ?? DEFAULTS.devAccounts);
-  return readForkPoint(call, blockNumber, {
+  return {
     funded: new Map(accounts.map(({ address }) => [address, DEV_BALANCE])),
     contracts: new Map(
       SYSTEM_CONTRACTS.map(({ address, code }) => [parseAddress(address), hexToBytes(code)]),
     ),
-  });
+  };
 }
 
 /** Every rule up to Osaka from the fork on, under the chain id of the remote chain. */

@@ -2,6 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
 import { clientVersion } from "../../config/version.ts";
+import { remoteName } from "../../dev/fork/remote-endpoint.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { NodeAdmin } from "../../rpc/admin/port.ts";
 import type { MethodInfo } from "../../rpc/dispatch/method.ts";
@@ -139,7 +140,7 @@ function createNodePort(
       fork: fork && {
         number: fork.base.block.header.number,
         hash: fork.base.block.hash,
-        url: fork.urls[0],
+        url: fork.urls[0] === undefined ? undefined : remoteName(fork.urls[0]),
       },
     }),
     ...admin,

@@ -1,9 +1,13 @@
 import type { Config } from "../../config/config.ts";
 import { forkPointPath, isInMemory } from "../../config/home.ts";
 import { DevControlError } from "../../dev/errors.ts";
+import { planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import { storeForkChoice } from "../../dev/fork/fork-file.ts";
+import { type ForkPoint, readForkBlock } from "../../dev/fork/fork-point.ts";
+import { remoteName } from "../../dev/fork/remote-endpoint.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
+import { headerHash } from "../../types/header-codec.ts";
 import type { Fork } from "../compose/open-fork.ts";
 
 /**
@@ -16,20 +20,27 @@ export async function setForkUrl(
   url: string,
 ): Promise<void> {
   if (fork === undefined) throw new DevControlError("the chain continues no other chain");
-  const { header, hash } = fork.base.block;
-  const [chainId, block] = await fetchRemoteCalls({ urls: [url] })([
-    { method: "eth_chainId", params: [] },
-    { method: "eth_getBlockByNumber", params: [toQuantity(header.number), false] },
-  ]);
-  const isSameChain =
-    chainId === toQuantity(fork.genesis.config.chainId) &&
-    (block as { readonly hash?: unknown } | null)?.hash === hash;
-  if (!isSameChain) {
-    throw new DevControlError("the node has another chain than the forked one", { url });
-  }
+  const { point, choice } = fork;
+  const { number } = point.header;
   const urls = [url];
+  const { chainId, header } = await readForkBlock(fetchRemoteCalls({ urls }), number, {
+    isHashChecked: false,
+  });
+  if (chainId !== point.chainId || headerHash(header) !== fork.base.block.hash) {
+    const remote = remoteName(url);
+    throw new DevControlError("the node has another chain than the forked one", { remote });
+  }
+  // A node that serves no proofs would fail at every read from now on.
+  if (fork.isVerified) await assertProves(point, url);
   if (!isInMemory(config)) {
-    storeForkChoice(forkPointPath(config.home), { point: fork.point, urls });
+    storeForkChoice(forkPointPath(config.home), { ...choice!, urls });
   }
   fork.setUrls(urls);
+}
+
+/** @throws ForkRemoteError, ForkAnswerError, ForkProofError */
+async function assertProves(point: ForkPoint, url: string): Promise<void> {
+  const call = fetchRemoteCalls({ urls: [url], planReads: planReadsOf(point, true) });
+  const [address] = point.alloc.keys();
+  await call([{ method: "eth_getBalance", params: [address, toQuantity(point.header.number)] }]);
 }

@@ -3,10 +3,12 @@ import { isInMemory } from "../../config/home.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
 import type { ForkChoice } from "../../dev/fork/fork-file.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
+import type { Logger } from "../../telemetry/logger.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { assertDevChain } from "../adapters/dev-port.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
-import { chooseFork, type Fork } from "../compose/open-fork.ts";
+import { openChain } from "../compose/open-chain.ts";
+import { chooseFork, type Fork, openFork } from "../compose/open-fork.ts";
 import { beginReset } from "./reset-home.ts";
 
 /**
@@ -18,12 +20,13 @@ export function createReset(
   modules: {
     readonly core: () => ChainCore;
     readonly whileIdle: (work: () => Promise<void>) => Promise<void>;
-    /** Closes the chain and opens the one that is chosen. */
-    readonly replace: (choice: ForkChoice) => Promise<void>;
+    /** Closes the chain and opens the one that is chosen; `fork` is what it continues. */
+    readonly replace: (fork: Fork | undefined) => Promise<void>;
     readonly onFatal: (error: unknown) => void;
+    readonly log: Logger;
   },
 ): (forking: Forking | undefined, instance: InstanceId) => Promise<void> {
-  const { core, whileIdle, replace, onFatal } = modules;
+  const { core, whileIdle, replace, onFatal, log } = modules;
 
   async function begin(choice: ForkChoice, instance: InstanceId): Promise<void> {
     if (isSameBeginning(core().fork, choice)) {
@@ -31,8 +34,9 @@ export function createReset(
       instance.renew();
       return;
     }
+    const fork = await rehearse(config, choice, log);
     if (!isInMemory(config)) beginReset(config.home, choice);
-    await replace(choice).catch((error) => {
+    await replace(fork).catch((error) => {
       onFatal(error);
       throw error;
     });
@@ -40,9 +44,30 @@ export function createReset(
 
   return async (forking, instance) => {
     assertDevChain(core());
-    const choice = await chooseFork(config, core().fork, forking);
+    const choice = await chooseFork(config, core().fork, forking, log);
     await whileIdle(() => begin(choice, instance));
   };
+}
+
+/**
+ * Opens the chain of `choice` in memory, so that one which cannot be opened fails while the old one is still there.
+ * @returns what it continues, open; undefined: nothing
+ */
+async function rehearse(
+  config: Config,
+  choice: ForkChoice,
+  log: Logger,
+): Promise<Fork | undefined> {
+  const fork = await openFork(config, log, choice);
+  if (fork === undefined) return undefined;
+  const inMemory = { ...config, devChain: { ...config.devChain, inMemory: true } };
+  try {
+    openChain(inMemory, log, { fork }).store.close();
+    return fork;
+  } catch (error) {
+    await fork.close();
+    throw error;
+  }
 }
 
 function isSameBeginning(fork: Fork | undefined, choice: ForkChoice): boolean {

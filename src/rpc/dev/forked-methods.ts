@@ -1,4 +1,4 @@
-import { ForkUnsupportedError } from "../../dev/fork/errors.ts";
+import { ForkUnsupportedError, stateReadFailure } from "../../dev/fork/errors.ts";
 import { createPrefetch, type PrefetchedCall } from "../../dev/fork/prefetch.ts";
 import type { RemoteCall, RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import type { Hash } from "../../primitives/hash.ts";
@@ -19,8 +19,10 @@ import {
   OF_STATE,
   OF_TRANSACTION,
   PREFETCHED,
+  READING,
   UNSUPPORTED,
 } from "./forked-tables.ts";
+import { assertRemoteResult, assertSameTransaction } from "./remote-result.ts";
 
 /** What the remote chain answers: everything about blocks up to the fork, and states before it. */
 export type ForkedBlocks = {
@@ -61,10 +63,13 @@ function callOfRaw(raw: unknown): PrefetchedCall | undefined {
   }
 }
 
+function ignoreFailure(outcome: unknown): void {
+  if (outcome instanceof Promise) outcome.catch(() => {});
+}
+
 /** Executes `request` on the newest state, for what it reads alone. */
 function execute(request: PrefetchedCall, execution: RpcPorts["execution"]): void {
-  const outcome = execution.call(callArguments.decode(request), blockSelector.decode("latest"), {});
-  if (outcome instanceof Promise) outcome.catch(() => {});
+  ignoreFailure(execution.call(callArguments.decode(request), blockSelector.decode("latest"), {}));
 }
 
 type RunArguments = Parameters<Method<RpcPorts>["run"]>;
@@ -76,7 +81,14 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
   const oldFilters = new Map<string, Params>();
 
   async function remote(method: string, params: Params): Promise<unknown> {
-    const [result] = await fork.call([{ method, params }]);
+    const [result] = await fork.call([{ method, params }], { check });
+    return result;
+  }
+
+  /** Before anything of it is stored. */
+  function check({ method, params }: RemoteCall, result: unknown): unknown {
+    assertRemoteResult(method, methods.get(method)?.resultSchema ?? {}, result);
+    if (OF_TRANSACTION.has(method)) assertSameTransaction(params, result);
     return result;
   }
 
@@ -245,6 +257,14 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
     return JSON.stringify([...before, ...(JSON.parse(after) as unknown[])]);
   }
 
+  /** The trie has what this chain changed alone: its proofs would show that accounts of the remote chain do not exist. */
+  async function runProof(method: Method<RpcPorts>, [ports, params = []]: RunArguments) {
+    const block = await oldBlock(params[2], fork.number - 1, ports);
+    if (block !== undefined)
+      return JSON.stringify(await remote(method.name, withItem(params, 2, block)));
+    throw new ForkUnsupportedError("no node can prove the state of a fork", { fork: fork.number });
+  }
+
   function runHere({ run }: Method<RpcPorts>, args: RunArguments) {
     return run(...args);
   }
@@ -272,12 +292,24 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   const OTHERS: Readonly<Record<string, Runner>> = {
     eth_feeHistory: runFeeHistory,
+    eth_getProof: runProof,
     eth_newFilter: runNewFilter,
     eth_getFilterLogs: runFilterLogs,
     trace_filter: runTraceFilter,
   };
 
   const prefetch = createPrefetch(fork.call, toQuantity(fork.number));
+
+  /** A call that the remote chain does not answer fails here: run without the results, it would stop all others as well. */
+  async function runReading(method: Method<RpcPorts>, args: RunArguments) {
+    const missed = fork.missedBy(() => ignoreFailure(method.run(...args)));
+    try {
+      if (missed.length > 0) await fork.call(missed);
+    } catch (error) {
+      throw stateReadFailure(error);
+    }
+    return runnerOf(method.name)!(method, args);
+  }
 
   async function runPrefetched(method: Method<RpcPorts>, args: RunArguments) {
     const request = prefetchedCall(method.name, args[1] ?? []);
@@ -290,7 +322,11 @@ export function forkedMethods(methods: Registry<RpcPorts>, fork: ForkedBlocks): 
 
   return new Map(
     Array.from(methods, ([name, method]): [string, Method<RpcPorts>] => {
-      const runner = PREFETCHED.has(name) ? runPrefetched : runnerOf(name);
+      const runner = PREFETCHED.has(name)
+        ? runPrefetched
+        : READING.has(name)
+          ? runReading
+          : runnerOf(name);
       if (runner === undefined) return [name, method];
       // What the remote chain answers may hold any letters.
       return [name, { ...method, isAscii: false, run: (...args) => runner(method, args) }];

@@ -45,7 +45,6 @@ export const OF_STATE: Readonly<Record<string, number>> = {
   eth_getCode: 1,
   eth_getStorageAt: 2,
   eth_getStorageValues: 1,
-  eth_getProof: 2,
   eth_call: 1,
   eth_estimateGas: 1,
   eth_createAccessList: 1,
@@ -92,6 +91,18 @@ export const PREFETCHED: ReadonlySet<string> = new Set([
   "eth_fillTransaction",
   "eth_sendRawTransaction",
   "eth_sendTransaction",
+]);
+
+/** Methods that read the newest state alone: what they need of the remote chain is fetched while the chain's thread serves others. */
+export const READING: ReadonlySet<string> = new Set([
+  "eth_getAccount",
+  "eth_getAccountInfo",
+  "eth_getBalance",
+  "eth_getCode",
+  "eth_getStorageAt",
+  "eth_getStorageValues",
+  "eth_getTransactionCount",
+  "ots_hasCode",
 ]);
 
 /** Methods that need every account, every transaction of an address or every block: JSON-RPC does not give those of another chain. */

@@ -13,6 +13,6 @@ export type DevChainInfo = {
 export type ForkInfo = {
   readonly number: number;
   readonly hash: Hash;
-  /** A node of the other chain; undefined: none is asked. */
+  /** A node of the other chain, without what may be a key in its address; undefined: none is asked. */
   readonly url: string | undefined;
 };

@@ -1,0 +1,72 @@
+import { NodeError } from "../../errors.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import type { Logger } from "../../telemetry/logger.ts";
+import { ForkProofError, ForkUnverifiableError } from "./errors.ts";
+import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
+import {
+  type ForkAccounts,
+  type ForkBlock,
+  type ForkPoint,
+  readForkBlock,
+  readForkPoint,
+} from "./fork-point.ts";
+import { planProvenReads } from "./proven-reads.ts";
+import { type PlanReads, planPlainReads } from "./read-plan.ts";
+import { remoteName } from "./remote-endpoint.ts";
+
+/** Whether the state of a remote chain must be proven: where its nodes can, always, never. */
+export const FORK_VERIFY_MODES = ["auto", "on", "off"] as const;
+export type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
+
+export type ForkPointOptions = {
+  readonly urls: readonly string[];
+  readonly verify: ForkVerifyMode;
+  /** undefined: the newest block */
+  readonly blockNumber: number | undefined;
+  readonly accounts: ForkAccounts;
+};
+
+/** How the state after the block of `point` is read. */
+export function planReadsOf({ header }: ForkBlock, isVerified: boolean): PlanReads {
+  return isVerified ? planProvenReads(header.stateRoot, toQuantity(header.number)) : planPlainReads;
+}
+
+/**
+ * Reads the point to continue from the nodes at `urls`, with proofs where they serve them.
+ * @throws ForkRemoteError, ForkHeaderError, ForkProofError; ForkUnverifiableError where proofs are demanded and not served
+ */
+export async function chooseForkPoint(
+  { urls, verify, blockNumber, accounts }: ForkPointOptions,
+  log: Logger,
+): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
+  const isHashChecked = verify !== "off";
+  const block = await readForkBlock(fetchRemoteCalls({ urls }), blockNumber, { isHashChecked });
+  const read = (isVerified: boolean) => {
+    const planReads = planReadsOf(block, isVerified);
+    return readForkPoint(fetchRemoteCalls({ urls, planReads }), block, accounts);
+  };
+  const remote = urls.map(remoteName).join(", ");
+  if (verify === "off") {
+    log.info("fork is not verified: dev.fork-verify is off", { remote });
+    return { point: await read(false), isVerified: false };
+  }
+  try {
+    return { point: await read(true), isVerified: true };
+  } catch (error) {
+    if (!(error instanceof NodeError) || error instanceof ForkProofError) throw error;
+    if (verify === "on") throw unverifiable(remote, error);
+    // Where the nodes do not answer at all, this fails too.
+    const point = await read(false);
+    const reason = error.message;
+    log.warn("fork is not verified: its remote node serves no proofs", { remote, reason });
+    return { point, isVerified: false };
+  }
+}
+
+function unverifiable(remote: string, cause: NodeError): ForkUnverifiableError {
+  return new ForkUnverifiableError(
+    `${remote} serves no proofs of its state (eth_getProof), which --fork-verify on demands: ${cause.message}`,
+    { remote },
+    { cause },
+  );
+}

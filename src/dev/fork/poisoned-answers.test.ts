@@ -1,0 +1,127 @@
+/** Two hundred wrong answers to each method that a fork reads: an error of the remote chain, or a result of the method's form; with proofs, the right one. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { createRandom, poison } from "../../../test/support/poison.ts";
+import { answersOf, modelRemoteChain, serveBatches } from "../../../test/support/remote-chain.ts";
+import { NodeError } from "../../errors.ts";
+import type { GenesisAccount } from "../../params/genesis.ts";
+import { type Address, addressFromWord } from "../../primitives/address.ts";
+import { hashFromBigint } from "../../primitives/hash.ts";
+import { toQuantity } from "../../primitives/quantity.ts";
+import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
+import { planProvenReads } from "./proven-reads.ts";
+import { type PlanReads, planPlainReads } from "./read-plan.ts";
+import type { RemoteCall } from "./remote-calls.ts";
+
+const POISONS = 200;
+const CONTRACT = addressFromWord(1n);
+const SLOTS = [0n, 1n, 2n, 999n].map(hashFromBigint);
+
+/** Enough accounts and slots for proofs of several nodes. */
+const ALLOC = new Map<Address, GenesisAccount>(
+  Array.from({ length: 200 }, (_, i) => {
+    const account = { balance: BigInt(i) * 10n ** 18n, nonce: BigInt(i) };
+    const storage = new Map(
+      Array.from({ length: 60 }, (_, slot) => [hashFromBigint(BigInt(slot)), BigInt(slot + 1)]),
+    );
+    const isContract = i === 0;
+    return [
+      addressFromWord(BigInt(i + 1)),
+      isContract ? { ...account, nonce: 1n, code: new Uint8Array(50).fill(1), storage } : account,
+    ];
+  }),
+);
+const MODEL = modelRemoteChain(ALLOC);
+const BLOCK = toQuantity(MODEL.header.number);
+
+const QUANTITY = /^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/;
+/** Form of the results of what is not proven. */
+const FORMS: Readonly<Record<string, (result: unknown) => boolean>> = {
+  eth_chainId: (result) => QUANTITY.test(String(result)),
+  eth_getBalance: (result) => QUANTITY.test(String(result)),
+  eth_getTransactionCount: (result) => /^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/.test(String(result)),
+  eth_getCode: (result) => /^0x(?:[0-9a-f]{2})*$/.test(String(result)),
+  eth_getStorageAt: (result) => /^0x[0-9a-f]{64}$/.test(String(result)),
+  eth_getBlockByNumber: (result) =>
+    result === null || (result as { number: string }).number === BLOCK,
+  eth_createAccessList: (result) =>
+    (result as { accessList: { address: string }[] }).accessList.every(({ address }) =>
+      /^0x[0-9a-fA-F]{40}$/.test(address),
+    ),
+};
+
+const STATE_READS: readonly RemoteCall[] = [
+  { method: "eth_getBalance", params: [CONTRACT, BLOCK] },
+  { method: "eth_getTransactionCount", params: [CONTRACT, BLOCK] },
+  { method: "eth_getCode", params: [CONTRACT, BLOCK] },
+  ...SLOTS.map((slot) => ({ method: "eth_getStorageAt", params: [CONTRACT, slot, BLOCK] })),
+  // Does not exist.
+  { method: "eth_getBalance", params: [addressFromWord(10n ** 9n), BLOCK] },
+];
+const OTHERS: readonly RemoteCall[] = [
+  { method: "eth_chainId", params: [] },
+  { method: "eth_getBlockByNumber", params: [BLOCK, false] },
+  { method: "eth_createAccessList", params: [{ to: CONTRACT }, BLOCK] },
+];
+
+let text: string | undefined;
+let server: Awaited<ReturnType<typeof serveBatches>>;
+let sent: object[] = [];
+before(async () => {
+  server = await serveBatches((calls, response) => {
+    sent = answersOf(MODEL, calls);
+    response.writeHead(200, { connection: "close" }).end(text ?? JSON.stringify(sent));
+  });
+});
+after(() => server.close());
+
+async function ask(reads: readonly RemoteCall[], planReads: PlanReads) {
+  const pause = async () => {};
+  return fetchRemoteCalls({ urls: [server.url], planReads, pause })(reads);
+}
+
+/** Results of `reads` with the n-th poison; the error where there are none. */
+async function askPoisoned(reads: readonly RemoteCall[], planReads: PlanReads, n: number) {
+  text = undefined;
+  const right = await ask(reads, planReads);
+  text = poison(sent, createRandom(n));
+  try {
+    return { right, results: await ask(reads, planReads) };
+  } catch (error) {
+    assert.ok(error instanceof NodeError, String((error as Error).stack));
+    assert.match(error.code, /^FORK_|^EXECUTION_REVERTED$/);
+    assert.ok(!error.message.includes("SECRET"));
+    return { right, results: undefined };
+  }
+}
+
+describe("fetchRemoteCalls, poisoned", () => {
+  for (const read of [...STATE_READS.slice(0, 4), ...OTHERS]) {
+    test(`${read.method}: an error, or a result of its form`, async () => {
+      let errors = 0;
+      for (let n = 0; n < POISONS; n++) {
+        const { results } = await askPoisoned([read], planPlainReads, n);
+        if (results === undefined) errors++;
+        else assert.ok(FORMS[read.method]!(results[0]), `poison ${n}`);
+      }
+      assert.ok(errors > POISONS / 4, `${errors} errors`);
+    });
+  }
+
+  const proven = planProvenReads(MODEL.header.stateRoot, BLOCK);
+  for (const reads of [...STATE_READS.map((read) => [read]), STATE_READS]) {
+    test(`${reads.map(({ method }) => method).join()} with proofs: an error, or the right result`, async () => {
+      let errors = 0;
+      for (let n = 0; n < POISONS; n++) {
+        const { right, results } = await askPoisoned(reads, proven, n);
+        assert.deepEqual(
+          right,
+          reads.map((read) => MODEL.resultOf(read)),
+        );
+        if (results === undefined) errors++;
+        else assert.deepEqual(results, right, `poison ${n}`);
+      }
+      assert.ok(errors > POISONS / 4, `${errors} errors`);
+    });
+  }
+});

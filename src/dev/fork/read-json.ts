@@ -1,0 +1,85 @@
+import { ForkRemoteError } from "./errors.ts";
+
+/** What one answer of a remote node may take. Its memory is some four times its bytes while it is decoded. */
+export type JsonLimits = {
+  readonly bytes: number;
+  /** Members and items in all: each takes up to a hundred bytes, whatever it took in the text. */
+  readonly values: number;
+  readonly depth: number;
+};
+
+/** A batch of a hundred calls for the largest code has 5 MB; traces nest two levels for each of 1,024 frames, and JSON.stringify overflows the stack at some 5,000. */
+export const ANSWER_LIMITS: JsonLimits = { bytes: 32 << 20, values: 1_000_000, depth: 2_200 };
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+/** Counts what a JSON text will be in memory while its bytes arrive, so that a text that is small and a value that is huge is never parsed. */
+class JsonMeter {
+  readonly #limits: JsonLimits;
+  #bytes = 0;
+  #values = 0;
+  #depth = 0;
+  #inString = false;
+  #isEscaped = false;
+
+  constructor(limits: JsonLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws ForkRemoteError */
+  add(chunk: Uint8Array): void {
+    const { bytes, values, depth } = this.#limits;
+    this.#bytes += chunk.length;
+    if (this.#bytes > bytes) throw tooLarge(`more than ${bytes} bytes`);
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]!;
+      if (this.#inString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#inString = false;
+      } else if (byte === QUOTE) this.#inString = true;
+      else if (byte === COMMA) this.#values++;
+      else if (OPENING.has(byte)) {
+        this.#values++;
+        this.#depth++;
+        if (this.#depth > depth) throw tooLarge(`more than ${depth} levels`);
+      } else if (CLOSING.has(byte)) this.#depth--;
+    }
+    if (this.#values > values) throw tooLarge(`more than ${values} values`);
+  }
+}
+
+/**
+ * The JSON value in the body of `response`, read up to `limits`. An encoded body (gzip) counts as unpacked: `fetch` unpacks it piece by piece.
+ * @throws ForkRemoteError for what is no JSON or too large; what the connection throws
+ */
+export async function readJson(
+  { body }: Pick<Response, "body">,
+  limits = ANSWER_LIMITS,
+): Promise<unknown> {
+  const meter = new JsonMeter(limits);
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const parts: string[] = [];
+  // Leaving the loop by an error ends the connection.
+  for await (const chunk of body ?? []) {
+    meter.add(chunk);
+    parts.push(decode(() => decoder.decode(chunk, { stream: true })));
+  }
+  parts.push(decode(() => decoder.decode()));
+  return decode(() => JSON.parse(parts.join("")) as unknown);
+}
+
+/** @throws ForkRemoteError without any of the text: it may come from a program that is no node and that only this one can reach */
+function decode<T>(run: () => T): T {
+  try {
+    return run();
+  } catch {
+    throw new ForkRemoteError("an answer without JSON");
+  }
+}
+
+function tooLarge(text: string): ForkRemoteError {
+  return new ForkRemoteError(`an answer of ${text}`);
+}

@@ -247,7 +247,8 @@ function addConsoleCommands(
       .option("--preload <file>", "run a JavaScript file first")
       .option("--dev", "the dev chain's home");
   command("attach [target]", ["json-rpc", "ipc"])
-    .option("--token <token>", "bearer token for private methods of another home's node")
+    .option("--token-file <file>", "file with a bearer token for private methods (or EVMINT_TOKEN)")
+    .addOption(new Option("--token <token>", "deprecated: other users see it").hideHelp())
     .description("open a console on a running node: of the home, or at a URL or IPC path")
     .addHelpText("after", ATTACH_EXAMPLES)
     .action(async (target: string | undefined, flags: Flags) => {
@@ -350,6 +351,7 @@ const ATTACH_EXAMPLES = `
 Examples:
   evmintd attach --dev --exec 'eth.getBalance((await eth.accounts())[0])'
   evmintd attach ws://127.0.0.1:8546
+  EVMINT_TOKEN=$(evmintd token) evmintd attach http://127.0.0.1:8545
 `;
 
 /** Settings that \`--help\` shows: those that newcomers ask for. */

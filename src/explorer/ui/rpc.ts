@@ -1,3 +1,5 @@
+import { BATCH_MAX, type PageMethod } from "../page-methods.ts";
+
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
 const METHOD_NOT_FOUND = -32601;
@@ -25,19 +27,20 @@ type Call = {
 };
 type Answer = { readonly id: number | null; readonly result?: never; readonly error?: RpcError };
 
-/** Below the batch limit of every client known. */
-const BATCH_MAX = 100;
 let waiting: Call[] = [];
 
 /** @throws RpcError, and TypeError when the node cannot be reached */
-export function call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+export function call<T>(method: PageMethod, ...params: readonly unknown[]): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (waiting.push({ method, params, resolve, reject }) === 1) queueMicrotask(sendWaiting);
   });
 }
 
 /** As `call`; undefined where the node answers an error: for what a page can do without. */
-export async function callIfOpen<T>(method: string, ...params: unknown[]): Promise<T | undefined> {
+export async function callIfOpen<T>(
+  method: PageMethod,
+  ...params: unknown[]
+): Promise<T | undefined> {
   try {
     return await call<T>(method, ...params);
   } catch (error) {

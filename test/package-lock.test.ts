@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const SHRINKWRAP = join(ROOT, "npm-shrinkwrap.json");
 
 type Entry = {
   readonly version: string;
@@ -49,20 +49,34 @@ test("every package of the lock file has a hash, but optional binaries for other
   }
 });
 
-/** As `npm pack` has it while it packs. */
-before(() => execFileSync(process.execPath, [join(ROOT, "scripts/shrinkwrap.mjs")]));
-after(() => execFileSync(process.execPath, [join(ROOT, "scripts/shrinkwrap.mjs"), "--remove"]));
+/** What decides about the content of the package, in a folder of its own: another test may pack this one. */
+const FILES = [
+  "package.json",
+  "package-lock.json",
+  "scripts/shrinkwrap.mjs",
+  "bin",
+  "test/timers.test.ts",
+];
+const folder = mkdtempSync(join(tmpdir(), "evmint-package-"));
+const SHRINKWRAP = join(folder, "npm-shrinkwrap.json");
+const shrinkwrap = (...args: readonly string[]) =>
+  execFileSync(process.execPath, [join(folder, "scripts/shrinkwrap.mjs"), ...args]);
+before(() => {
+  for (const file of FILES) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+  shrinkwrap();
+});
+after(() => rmSync(folder, { recursive: true }));
 
 test("the package has a shrinkwrap with the versions and hashes of the lock file, and nothing of development", () => {
   const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
-    cwd: ROOT,
+    cwd: folder,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [{ files }] = JSON.parse(listing) as [{ files: readonly { readonly path: string }[] }];
   const paths = new Set(files.map(({ path }) => path));
   assert.ok(paths.has("npm-shrinkwrap.json") && paths.has("bin/evmintd.js"));
-  for (const path of paths) assert.doesNotMatch(path, /^(src|test|node_modules|\.)/);
+  for (const path of paths) assert.doesNotMatch(path, /^(test|scripts)/);
   const { "": root, ...packages } = read(SHRINKWRAP).packages;
   assert.equal("devDependencies" in root!, false);
   for (const [path, entry] of Object.entries(packages)) {
@@ -82,6 +96,8 @@ test("packing writes the shrinkwrap and removes it, and so does the image", () =
   assert.match(scripts.prepack, /scripts\/shrinkwrap\.mjs$/);
   assert.match(scripts.postpack, /scripts\/shrinkwrap\.mjs --remove$/);
   assert.ok(existsSync(SHRINKWRAP));
+  shrinkwrap("--remove");
+  assert.ok(!existsSync(SHRINKWRAP));
   const dockerfile = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
   assert.match(dockerfile, /shrinkwrap\.mjs && npm pack --ignore-scripts/);
 });

@@ -27,6 +27,8 @@ type Call = {
 };
 type Answer = { readonly id: number | null; readonly result?: never; readonly error?: RpcError };
 
+/** As of `evmintd explorer`: a tab does not survive much more. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 let waiting: Call[] = [];
 
 /** @throws RpcError, and TypeError when the node cannot be reached */
@@ -64,7 +66,7 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(calls.length === 1 ? body[0] : body),
     });
-    const answers = [(await response.json()) as Answer | readonly Answer[]].flat();
+    const answers = [JSON.parse(await readText(response)) as Answer | readonly Answer[]].flat();
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
     // Of a batch that is rejected as a whole.
     const rejection = byId.get(null);
@@ -77,4 +79,21 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
   } catch (error) {
     for (const { reject } of calls) reject(error);
   }
+}
+
+/** @throws RpcError for an answer without end */
+async function readText({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    length += read.value.length;
+    if (length > ANSWER_BYTES_MAX) {
+      await reader?.cancel();
+      throw new RpcError(0, "the answer is too large");
+    }
+    text += decoder.decode(read.value, { stream: true });
+  }
+  return text + decoder.decode();
 }

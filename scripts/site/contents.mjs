@@ -15,6 +15,7 @@ export const MENU = [
       "docs/guides/app-chain.md",
       "docs/operations/one-machine.md",
       "docs/operations/network.md",
+      "docs/security.md",
       "docs/guides/monitoring.md",
       "docs/guides/upgrade.md",
       "docs/operations/retention.md",

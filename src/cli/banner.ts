@@ -5,6 +5,7 @@ import { duration } from "../config/value-types.ts";
 import { DEV_DERIVATION_PATH, DEV_PHRASE } from "../keystore/dev-accounts.ts";
 import type { ChainStatus, Listener } from "../node/types.ts";
 import { checksumAddress } from "../primitives/address.ts";
+import { escapeControls } from "../telemetry/escape-controls.ts";
 
 export type BannerOptions = {
   /** `v0.1.0` */
@@ -112,9 +113,11 @@ function walletLines(
 
 function dangerLines(config: Config, loud: (text: string) => string): string[][] {
   const dangers = dangersOf(config);
-  return dangers.length === 0 ? [] : [dangers.map((danger) => loud(`DANGER: ${danger}`))];
+  return dangers.length === 0
+    ? []
+    : [dangers.map((danger) => loud(`DANGER: ${escapeControls(danger)}`))];
 }
 
 function row(name: string, value: string): string {
-  return `  ${name.padEnd(10)}${value}`;
+  return `  ${name.padEnd(10)}${escapeControls(value)}`;
 }

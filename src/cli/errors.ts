@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import { escapeControls, escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import { portOwner } from "./port-owner.ts";
 
 /** The command was called in a way it cannot be: exit code 2. */
@@ -40,10 +41,16 @@ const HINTS: Readonly<
     "a node runs on this home: stop it, or choose another --home; private methods of a running node are on its IPC socket",
 };
 
-/** One line for the user. */
+/** One line for the user, without control characters: a node, a file or another program may have written part of it. */
 export function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return escapeControls(String(error));
   const hint = HINTS[(error as NodeJS.ErrnoException).code ?? ""]?.(error);
   const message = error.message.split("\n")[0]!;
-  return hint === undefined ? message : `${message} (${hint})`;
+  return escapeControls(hint === undefined ? message : `${message} (${hint})`);
+}
+
+/** An error with its stack, for log level debug. */
+export function describeWithStack(error: unknown): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  return stack === undefined ? describeError(error) : escapeControlsInLines(stack);
 }

@@ -6,13 +6,14 @@ import { nearest } from "../config/nearest.ts";
 import { OPTIONS } from "../config/schema.ts";
 import { boolean } from "../config/value-types.ts";
 import { packageVersion } from "../config/version.ts";
+import { escapeControlsInLines } from "../telemetry/escape-controls.ts";
 import type { AttachOptions } from "./commands/console.ts";
 import type { ExplorerOptions } from "./commands/explorer.ts";
 import type { InitOptions } from "./commands/init.ts";
 import type { TestnetOptions } from "./commands/testnet.ts";
 import type { TokenOptions } from "./commands/token.ts";
 import type { CliContext } from "./context.ts";
-import { describeError, exitCodeOf, UsageError } from "./errors.ts";
+import { describeError, describeWithStack, exitCodeOf, UsageError } from "./errors.ts";
 
 /** Values of one command's flags as commander gives them. */
 type Flags = Readonly<Record<string, unknown>>;
@@ -40,7 +41,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     // Commander has printed its own errors, and help is one of them.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const verbose = logLevel === "debug" || logLevel === "trace";
-    const shown = verbose && error instanceof Error ? error.stack : describeError(error);
+    const shown = verbose ? describeWithStack(error) : describeError(error);
     context.stderr.write(`evmintd: ${shown}\n`);
     return exitCodeOf(error);
   }
@@ -246,7 +247,8 @@ function addConsoleCommands(
       .option("--preload <file>", "run a JavaScript file first")
       .option("--dev", "the dev chain's home");
   command("attach [target]", ["json-rpc", "ipc"])
-    .option("--token <token>", "bearer token for private methods of another home's node")
+    .option("--token-file <file>", "file with a bearer token for private methods (or EVMINT_TOKEN)")
+    .addOption(new Option("--token <token>", "deprecated: other users see it").hideHelp())
     .description("open a console on a running node: of the home, or at a URL or IPC path")
     .addHelpText("after", ATTACH_EXAMPLES)
     .action(async (target: string | undefined, flags: Flags) => {
@@ -349,6 +351,7 @@ const ATTACH_EXAMPLES = `
 Examples:
   evmintd attach --dev --exec 'eth.getBalance((await eth.accounts())[0])'
   evmintd attach ws://127.0.0.1:8546
+  EVMINT_TOKEN=$(evmintd token) evmintd attach http://127.0.0.1:8545
 `;
 
 /** Settings that \`--help\` shows: those that newcomers ask for. */
@@ -412,7 +415,7 @@ function withSettings(
 
 /** Commander's text for people; a flag that does not exist is followed by the nearest that does. */
 function withSuggestion(text: string, program: Command): string {
-  const shown = text.replace(/^error: /, "evmintd: ");
+  const shown = escapeControlsInLines(text.replace(/^error: /, "evmintd: "));
   const flag = /unknown option '(--[^'=]*)/.exec(text)?.[1];
   if (flag === undefined) return shown;
   const known = new Set(flagsOf(program));

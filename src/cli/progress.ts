@@ -1,4 +1,5 @@
 import type { Progress } from "../node/types.ts";
+import { escapeControls } from "../telemetry/escape-controls.ts";
 import type { CliContext } from "./context.ts";
 
 /** A bar is redrawn and a line written at most this often. */
@@ -21,11 +22,11 @@ export function createProgress(
     shownAt = now();
     pending = undefined;
     const elapsedMs = shownAt - started;
-    stderr.write(
-      watched
-        ? `\r${bar(label, progress, elapsedMs)}\x1b[K`
-        : `${JSON.stringify({ progress: label, ...progress, elapsedMs })}\n`,
-    );
+    const text = watched
+      ? bar(label, progress, elapsedMs)
+      : JSON.stringify({ progress: label, ...progress, elapsedMs });
+    const shown = escapeControls(text);
+    stderr.write(watched ? `\r${shown}\x1b[K` : `${shown}\n`);
   }
 
   return {

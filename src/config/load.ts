@@ -23,8 +23,8 @@ export type ConfigSources = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** Variables with our prefix that are not settings: the home, and the folder of test vectors. */
-const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_FIXTURES"]);
+/** Variables with our prefix that are not settings: the home, the token of a console, and the folder of test vectors. */
+const OTHER_VARIABLES = new Set(["EVMINT_HOME", "EVMINT_TOKEN", "EVMINT_FIXTURES"]);
 /** What Kubernetes puts into the environment of every container beside a service named `evmint`. */
 const SERVICE_VARIABLE = /^EVMINT_(SERVICE_(HOST|PORT)|PORT)(_|$)/;
 

@@ -132,6 +132,11 @@ export const SCHEMA = {
     vhosts: option("json-rpc.vhosts", list, DEFAULTS.rpcVhosts, {
       description: "Host names requests may be sent to besides IP addresses; * accepts every name.",
     }),
+    compileSolidity: option("json-rpc.compile-solidity", boolean, false, {
+      dev: true,
+      description:
+        "Compile sources that callers send, where the npm package solc is installed: half a minute of a thread each.",
+    }),
     fastHttp: option("json-rpc.fast-http", boolean, true, {
       description: "Answer plain calls straight from the socket; false leaves all to node:http.",
     }),

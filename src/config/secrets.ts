@@ -20,9 +20,14 @@ export function readJwtSecret(home: string): Uint8Array {
   return readSecret(jwtSecretPath(home));
 }
 
-/** The private key the node is known by, 32 bytes; made when it is first asked for. @throws as readJwtSecret */
-export function nodeKey(home: string): Uint8Array {
+/** Writes the private key the node is known by, unless there is one. */
+export function createNodeKey(home: string): void {
   createSecret(nodeKeyPath(home));
+}
+
+/** The private key the node is known by, 32 bytes. A chain in memory has it when it is first asked for. @throws as readJwtSecret */
+export function nodeKey(home: string): Uint8Array {
+  createNodeKey(home);
   return readSecret(nodeKeyPath(home));
 }
 

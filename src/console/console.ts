@@ -1,6 +1,7 @@
 import { connect } from "./connect.ts";
 import { createScriptContext, evaluate, printValue, runFile } from "./evaluate.ts";
 import { runInteractive } from "./interactive.ts";
+import { printerOf } from "./printing.ts";
 import { createScope } from "./scope.ts";
 
 export type ConsoleOptions = {
@@ -23,24 +24,25 @@ export type ConsoleOptions = {
  */
 export async function runConsole(options: ConsoleOptions): Promise<void> {
   const { target, token, exec, preload, input, output, historyPath } = options;
-  const print = (text: string) => void output.write(text);
+  const isTerminal = output.isTTY === true;
+  const print = printerOf(output, exec !== undefined && !isTerminal);
   const connection = await connect(target, token);
   try {
     const scope = await createScope(connection, print);
     if (exec !== undefined) {
-      const context = createScriptContext(scope, print);
+      const context = createScriptContext(scope);
       if (preload !== undefined) await runFile(preload, context);
       print(printValue(await evaluate(exec, context, "--exec")));
       return;
     }
     const version = await connection.request("web3_clientVersion", []);
-    print(`${version}\n${target}\nhelp() lists what there is; .exit ends.\n`);
+    print(`${version}\n${connection.target}\nhelp() lists what there is; .exit ends.\n`);
     await runInteractive({
       scope,
       input,
       output,
       historyPath,
-      isTerminal: output.isTTY === true,
+      isTerminal,
       preload: async (context) => {
         if (preload !== undefined) await runFile(preload, context);
       },

@@ -4,9 +4,8 @@ import { type Context, createContext, Script } from "node:vm";
 import type { Scope } from "./scope.ts";
 
 /** A context for scripts: `scope`, and the globals that scripts expect besides JavaScript's own. */
-export function createScriptContext(scope: Scope, print: (text: string) => void): Context {
+export function createScriptContext(scope: Scope): Context {
   const context = createContext({
-    console: { log: (...values: unknown[]) => print(`${values.map(shown).join(" ")}\n`) },
     ...{ setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask },
     ...{ Buffer, TextEncoder, TextDecoder, URL, fetch, process },
   });
@@ -61,8 +60,4 @@ function compile(code: string, filename: string): Script | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? value : inspect(value);
 }

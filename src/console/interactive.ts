@@ -1,10 +1,13 @@
 import { dirname } from "node:path";
-import { createInterface } from "node:readline";
+import { type AsyncCompleter, createInterface } from "node:readline";
 import { type REPLServer, type ReplOptions, start } from "node:repl";
 import { PassThrough } from "node:stream";
+import type { WriteStream } from "node:tty";
 import type { Context } from "node:vm";
 import { makeFolder } from "../storage/make-folder.ts";
+import { escapeControls } from "../telemetry/escape-controls.ts";
 import { addScope } from "./evaluate.ts";
+import { isShowable, shownValue } from "./printing.ts";
 import type { Scope } from "./scope.ts";
 
 export type InteractiveOptions = {
@@ -23,11 +26,17 @@ export async function runInteractive(options: InteractiveOptions): Promise<void>
   const lines = isTerminal ? undefined : createInterface({ input })[Symbol.asyncIterator]();
   const source = isTerminal ? input : new PassThrough();
   // The first prompt waits for the preloaded file.
-  const server = start({ prompt: "", input: source, output, terminal: isTerminal });
+  const server = start({
+    ...{ prompt: "", input: source, output, terminal: isTerminal },
+    // What is being typed is not evaluated, and its value not written, at each key.
+    preview: false,
+    writer: (value) => shownValue(value, isTerminal && hasColors(output)),
+  });
   addScope(server.context, scope);
   // `.clear` makes a new context.
   server.on("reset", (context) => addScope(context, scope));
   awaitResults(server);
+  completeShowableNames(server);
   const ended = new Promise<void>((resolve) => server.on("exit", resolve));
   try {
     await preload(server.context);
@@ -70,6 +79,21 @@ function awaitResults(server: REPLServer): void {
   (server as { eval: typeof run }).eval = evaluateLine;
 }
 
+function hasColors(output: NodeJS.WritableStream & Partial<Pick<WriteStream, "hasColors">>) {
+  return output.hasColors?.() === true;
+}
+
+/** Names of members may be a node's, as those of an answer. */
+function completeShowableNames(server: REPLServer): void {
+  const complete = server.completer as AsyncCompleter;
+  const filtered: AsyncCompleter = (line, callback) =>
+    complete.call(server, line, (error, found) => {
+      if (found === undefined) callback(error);
+      else callback(error, [found[0].filter(isShowable), found[1]]);
+    });
+  (server as { completer: AsyncCompleter }).completer = filtered;
+}
+
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
@@ -83,6 +107,14 @@ function openHistory(server: REPLServer, path: string): Promise<void> {
       resolve();
       return;
     }
-    server.setupHistory(path, () => resolve());
+    // Lines that were pasted may have brought anything; the newest line of the array is its first.
+    server.on("history", (lines: string[]) => {
+      for (const [index, line] of lines.entries()) lines[index] = escapeControls(line);
+    });
+    server.setupHistory(path, () => {
+      const { history } = server as unknown as { readonly history: string[] };
+      for (const [index, line] of history.entries()) history[index] = escapeControls(line);
+      resolve();
+    });
   });
 }

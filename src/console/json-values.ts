@@ -35,10 +35,13 @@ export function toJsonValue(value: unknown, schema: Schema = {}): unknown {
   );
 }
 
-/** A result as the console gives it: a QUANTITY is a bigint, everything else is the JSON. */
+/** Digits of a QUANTITY, which some servers pad. */
+const HEX = /^0x[0-9a-f]{1,64}$/i;
+
+/** A result as the console gives it: a QUANTITY is a bigint, everything else, also a text that is no QUANTITY, is the JSON. */
 export function fromJsonValue(value: unknown, schema: Schema = {}): unknown {
   const isQuantity = alternatives(schema).some(({ title }) => title === "QUANTITY");
-  return isQuantity && typeof value === "string" ? BigInt(value) : value;
+  return isQuantity && typeof value === "string" && HEX.test(value) ? BigInt(value) : value;
 }
 
 /** `address`, `QUANTITY`, `block`, `[address]`, or the kind of JSON. */

@@ -1,6 +1,9 @@
 import { inspect } from "node:util";
+import { ConnectionFailedError } from "./errors.ts";
 import { loadViem, type Viem } from "./load-viem.ts";
-import { type MethodDescription, namespacesOf } from "./namespaces.ts";
+import { namespacesOf } from "./namespaces.ts";
+import { parseMethods } from "./open-rpc.ts";
+import { createScriptConsole, type Print } from "./printing.ts";
 import type { RpcConnection } from "./rpc-connection.ts";
 
 /** viem's functions that are names of their own; all others are in `viem`. */
@@ -12,6 +15,17 @@ const VIEM_NAMES = [
   ...["getAddress", "isAddress", "zeroAddress", "getContractAddress", "getContract"],
   ...["privateKeyToAccount", "mnemonicToAccount", "generatePrivateKey"],
 ];
+
+const CLIENT_NAMES = ["publicClient", "walletClient", "testClient"];
+
+/** What a node cannot name a namespace. `rpc` is a function and a namespace. */
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  ...["help", "watch", "viem", "console"],
+  ...[...CLIENT_NAMES, ...VIEM_NAMES],
+]);
+
+/** EIP-2294 allows less than 64 bits. */
+const CHAIN_ID = /^0x[0-9a-f]{1,16}$/i;
 
 const HELP = `eth.getBalance(address)      a method of the node; a QUANTITY of the answer is a bigint
 eth.getBalance               its signature
@@ -29,18 +43,16 @@ export type Scope = Record<string, unknown>;
  * @param print takes what helpers show
  * @throws RpcResponseError, ConnectionFailedError
  */
-export async function createScope(
-  connection: RpcConnection,
-  print: (text: string) => void,
-): Promise<Scope> {
-  const document = (await connection.request("rpc_discover", [])) as {
-    readonly methods: readonly MethodDescription[];
-  };
-  const namespaces = namespacesOf(document.methods, connection);
+export async function createScope(connection: RpcConnection, print: Print): Promise<Scope> {
+  const methods = parseMethods(await connection.request("rpc_discover", []));
+  const namespaces = namespacesOf(methods, connection, OWN_NAMES);
   const rpc = (method: string, ...params: unknown[]) => connection.request(method, params);
+  // Defined, not assigned: a function has names that cannot be assigned to.
+  const named = Object.getOwnPropertyDescriptors(namespaces["rpc"] ?? {});
   const scope: Scope = {
     ...namespaces,
-    rpc: Object.assign(rpc, namespaces["rpc"]),
+    console: createScriptConsole(print),
+    rpc: Object.defineProperties(rpc, named),
     help(subject?: unknown) {
       const isNamespace = typeof subject === "object" && subject !== null;
       const lines = isNamespace ? Object.values(subject).map((each) => inspect(each)) : [];
@@ -57,13 +69,19 @@ export async function createScope(
   };
   const viem = once(loadViem);
   const options = once(() => clientOptions(viem(), chainId, connection));
-  const chainId = Number(await connection.request("eth_chainId", []));
+  const chainId = chainIdOf(await connection.request("eth_chainId", []));
   defineLazy(scope, "viem", viem);
   for (const name of VIEM_NAMES) defineLazy(scope, name, () => viem()[name as keyof Viem]);
   defineLazy(scope, "publicClient", () => viem().createPublicClient(options()));
   defineLazy(scope, "walletClient", () => viem().createWalletClient(options()));
   defineLazy(scope, "testClient", () => viem().createTestClient({ ...options(), mode: "anvil" }));
   return scope;
+}
+
+/** @throws ConnectionFailedError */
+function chainIdOf(answer: unknown): number {
+  if (typeof answer === "string" && CHAIN_ID.test(answer)) return Number(answer);
+  throw new ConnectionFailedError("eth_chainId does not answer with a chain id");
 }
 
 /** Chain and transport of viem's clients. */

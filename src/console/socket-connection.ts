@@ -1,20 +1,21 @@
 import { connect as connectSocket } from "node:net";
 import { WebSocket } from "ws";
 import { JsonStream } from "../rpc/server/json-stream.ts";
+import type { RemoteUrl } from "../telemetry/remote-url.ts";
 import { ConnectionFailedError } from "./errors.ts";
-import { type RpcConnection, type RpcResponse, resultOf } from "./rpc-connection.ts";
-
-/** Answers that a person asked for: as large as a string can be. */
-const RESPONSE_BYTES_MAX = 512 * 1024 * 1024;
+import {
+  parseMessage,
+  RESPONSE_BYTES_MAX,
+  type RpcConnection,
+  type RpcMessage,
+  resultOf,
+} from "./rpc-connection.ts";
 
 /** JSON-RPC over WebSocket. @throws ConnectionFailedError */
-export function connectWebSocket(
-  url: string,
-  headers: Record<string, string>,
-): Promise<RpcConnection> {
+export function connectWebSocket({ url, headers, origin }: RemoteUrl): Promise<RpcConnection> {
   const socket = new WebSocket(url, { headers, maxPayload: RESPONSE_BYTES_MAX });
   const messages = new MessageExchange(
-    url,
+    origin,
     (text) => socket.send(text),
     () => socket.close(),
   );
@@ -71,10 +72,6 @@ function opened(messages: MessageExchange, events: SocketEvents): Promise<RpcCon
   });
 }
 
-type Notification = {
-  readonly params: { readonly subscription: string; readonly result: unknown };
-};
-
 /** Requests and responses over a stream of messages, matched by id. */
 class MessageExchange implements RpcConnection {
   readonly target: string;
@@ -82,7 +79,7 @@ class MessageExchange implements RpcConnection {
   readonly #send: (text: string) => void;
   readonly #waiting = new Map<
     number,
-    { resolve(response: RpcResponse): void; reject(error: Error): void }
+    { resolve(response: RpcMessage): void; reject(error: Error): void }
   >();
   readonly #subscriptions = new Map<string, (event: unknown) => void>();
   #lastId = 0;
@@ -97,7 +94,7 @@ class MessageExchange implements RpcConnection {
   async request(method: string, params: readonly unknown[]): Promise<unknown> {
     if (this.#failure !== undefined) throw this.#failure;
     const id = ++this.#lastId;
-    const response = await new Promise<RpcResponse>((resolve, reject) => {
+    const response = await new Promise<RpcMessage>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     });
@@ -108,7 +105,10 @@ class MessageExchange implements RpcConnection {
     params: readonly unknown[],
     listener: (event: unknown) => void,
   ): Promise<() => Promise<unknown>> {
-    const id = (await this.request("eth_subscribe", params)) as string;
+    const id = await this.request("eth_subscribe", params);
+    if (typeof id !== "string") {
+      throw new ConnectionFailedError(`${this.target} gives no id of a subscription`);
+    }
     this.#subscriptions.set(id, listener);
     return () => {
       this.#subscriptions.delete(id);
@@ -116,15 +116,22 @@ class MessageExchange implements RpcConnection {
     };
   }
 
+  /** A server that sends anything but JSON-RPC ends the connection: what it says next cannot be matched either. */
   receive(text: string): void {
-    const message = JSON.parse(text) as RpcResponse & Partial<Notification> & { id?: number };
-    if (message.params !== undefined) {
-      this.#subscriptions.get(message.params.subscription)?.(message.params.result);
+    let message: RpcMessage;
+    try {
+      message = parseMessage(text, this.target);
+    } catch (error) {
+      this.fail(error as Error);
+      this.close();
       return;
     }
-    const id = message.id ?? 0;
-    this.#waiting.get(id)?.resolve(message);
-    this.#waiting.delete(id);
+    const { id, event } = message;
+    if (event !== undefined) this.#subscriptions.get(event.subscription)?.(event.result);
+    else if (typeof id === "number") {
+      this.#waiting.get(id)?.resolve(message);
+      this.#waiting.delete(id);
+    }
   }
 
   /** Rejects what is waiting and every later request. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { dataPath, isInMemory } from "../config/home.ts";
 import { type InstanceId, openInstanceId } from "../config/instance-id.ts";
-import { createJwtSecret, readJwtSecret } from "../config/secrets.ts";
+import { createJwtSecret, createNodeKey, readJwtSecret } from "../config/secrets.ts";
 import { invariant } from "../errors.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { hexToBytes } from "../primitives/hex.ts";
@@ -111,7 +111,7 @@ export async function startListeners(
   );
   const dappDb = openDappDb(config, metrics);
   let processes: RpcProcesses | undefined;
-  const jwtSecret = isInMemory(config) ? randomBytes(32) : jwtSecretOf(config);
+  const jwtSecret = isInMemory(config) ? randomBytes(32) : secretsOf(config);
   const authentication = createAuthenticator({
     secret: jwtSecret,
     badTokensMax: access.badTokensMax,
@@ -209,8 +209,9 @@ export async function startListeners(
   };
 }
 
-/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. */
-function jwtSecretOf({ home }: Config): Uint8Array {
+/** Created at the first start of a dev chain, and again after it was deleted to revoke all tokens. The node's key with it: no call of a stranger writes into the home. */
+function secretsOf({ home }: Config): Uint8Array {
+  createNodeKey(home);
   createJwtSecret(home);
   return readJwtSecret(home);
 }

@@ -82,11 +82,13 @@ export async function startNode(
     });
     let processes: RpcProcesses | undefined;
     const measured = config.metrics.enable
-      ? await listenMetrics(
-          config.metrics.address,
-          () => (processes ? wholeExposition(metrics, processes) : metrics.exposition()),
+      ? await listenMetrics({
+          address: config.metrics.address,
+          allowedHosts: config.jsonRpc.vhosts,
+          exposition: () =>
+            processes ? wholeExposition(metrics, processes) : metrics.exposition(),
           readiness,
-        )
+        })
       : undefined;
     const contracts = config.dev ? readContracts(config, log) : undefined;
     const logChain = (execution: ExecutionPort) => {

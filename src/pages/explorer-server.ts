@@ -1,14 +1,21 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { NodeError } from "../errors.ts";
+import { rejectionOfSource } from "../rpc/server/admission.ts";
+import { isJson } from "../rpc/server/http-request.ts";
 import { DEFAULT_RPC_LIMITS } from "../rpc/server/limits.ts";
-import { DEFAULT_ALLOWED_HOSTS, isHostAllowed, isOriginAllowed } from "../rpc/server/origin.ts";
+import { DEFAULT_ALLOWED_HOSTS } from "../rpc/server/origin.ts";
+import type { RemoteUrl } from "../telemetry/remote-url.ts";
 import { createPageServer } from "./answer-page.ts";
+import { forwardedCalls } from "./forwarded-calls.ts";
 import type { PageTable } from "./page-table.ts";
 
 export type ExplorerServerOptions = {
   /** JSON-RPC over HTTP, of the node to look at */
-  readonly rpcUrl: string;
+  readonly remote: RemoteUrl;
   readonly host: string;
   /** 0: any free one */
   readonly port: number;
@@ -22,6 +29,12 @@ export type ExplorerServer = { readonly url: string; close(): Promise<void> };
 /** A trace of a large transaction takes this long; the page shows what came of it. */
 const CALL_TIMEOUT_MS = 60_000;
 
+/** More than the traces and blocks of a page take; a tab would not survive more. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Of pages, those of this server alone. */
+const ADMITTED = { allowedHosts: DEFAULT_ALLOWED_HOSTS, allowedOrigins: [] };
+
 /**
  * Serves the explorer beside any node: the pages, and at `/` the node's JSON-RPC, so that a page calls its own origin alone.
  * Requests of other web pages are rejected, as the node's own listener does.
@@ -30,18 +43,18 @@ export async function startExplorerServer(options: ExplorerServerOptions): Promi
   const { host, port, pages, onError } = options;
   const answerPage = createPageServer(pages, onError);
   const server = createServer((request, response) => {
-    const { headers, method, url } = request;
-    if (
-      !isHostAllowed(headers.host, DEFAULT_ALLOWED_HOSTS) ||
-      !isOriginAllowed(headers.origin, headers.host, [])
-    ) {
-      end(response, 403);
-    } else if (answerPage(request, response)) {
+    const { method, url } = request;
+    const rejection = rejectionOfSource(request, ADMITTED);
+    if (rejection !== undefined) end(response, rejection.status);
+    else if (answerPage(request, response)) {
       return;
     } else if (method === "POST" && url === "/") {
-      forward(request, response, options).catch((error) => {
+      forward(request, response, options).catch((error: Error) => {
+        if (isLeft(error)) return;
         onError(error);
-        end(response, 502);
+        // Half an answer must not look like one.
+        if (response.headersSent) response.destroy();
+        else end(response, 502);
       });
     } else if (method === "GET" && url === "/") {
       response.writeHead(307, { location: "/explorer/", "content-length": 0 }).end();
@@ -62,29 +75,74 @@ export async function startExplorerServer(options: ExplorerServerOptions): Promi
   };
 }
 
-/** @throws what fetch throws where the node cannot be reached or does not answer in time */
+/** @throws UnusableAnswerError, and what fetch throws where the node cannot be reached or does not answer in time */
 async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { rpcUrl }: ExplorerServerOptions,
+  { remote }: ExplorerServerOptions,
 ): Promise<void> {
+  // A form or a script of another page cannot send this type without asking first.
+  if (!isJson(request.headers["content-type"])) {
+    end(response, 415);
+    return;
+  }
   const body = await readBody(request);
   if (body === undefined) {
     end(response, 413);
     return;
   }
-  const answer = await fetch(rpcUrl, {
+  const calls = forwardedCalls(body.toString("utf8"));
+  if (calls.kind === "rejected") {
+    response.writeHead(200, ANSWER_HEADERS).end(calls.answer);
+    return;
+  }
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  const answer = await fetch(remote.url, {
     method: "POST",
-    headers: { "content-type": "application/json" },
-    body,
-    signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    // What is packed could be a thousand times as large as what the node sends.
+    headers: {
+      "content-type": "application/json",
+      "accept-encoding": "identity",
+      ...remote.headers,
+    },
+    body: calls.body,
+    redirect: "error",
+    signal: AbortSignal.any([left.signal, AbortSignal.timeout(CALL_TIMEOUT_MS)]),
   });
-  const bytes = Buffer.from(await answer.arrayBuffer());
-  response.writeHead(answer.status, {
-    "content-type": "application/json",
-    "content-length": bytes.length,
+  if (answer.headers.get("content-encoding") !== null || answer.body === null) {
+    await answer.body?.cancel();
+    throw new UnusableAnswerError("the node's answer is packed, or empty");
+  }
+  response.writeHead(answer.status < 400 ? 200 : answer.status, ANSWER_HEADERS);
+  await pipeline(answer.body, limited(ANSWER_BYTES_MAX), response);
+}
+
+/** The page has closed the connection: while it sent, while the node was asked, or while it got the answer. */
+function isLeft({ name, code }: NodeJS.ErrnoException): boolean {
+  return name === "AbortError" || code === "ERR_STREAM_PREMATURE_CLOSE" || code === "ECONNRESET";
+}
+
+const ANSWER_HEADERS = {
+  "content-type": "application/json",
+  "x-content-type-options": "nosniff",
+};
+
+/** The node answers with what no page can use. */
+class UnusableAnswerError extends NodeError {
+  readonly code = "EXPLORER_UNUSABLE_ANSWER";
+}
+
+/** Passes bytes on as they come. Fails after `bytesMax`. */
+function limited(bytesMax: number): Transform {
+  let length = 0;
+  return new Transform({
+    transform(chunk: Uint8Array, _encoding, done) {
+      length += chunk.length;
+      if (length > bytesMax) done(new UnusableAnswerError("the node's answer is too large"));
+      else done(null, chunk);
+    },
   });
-  response.end(bytes);
 }
 
 /** undefined: longer than a node takes. */

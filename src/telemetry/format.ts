@@ -1,3 +1,4 @@
+import { escapeControls } from "./escape-controls.ts";
 import type { LogData, LogLevel } from "./logger.ts";
 
 export type LogLine = {
@@ -43,9 +44,9 @@ export function formatJson(line: LogLine): string {
     message: clip(line.message),
   };
   // Twice: the first puts the head first, the second prevents data from replacing it.
-  const text = JSON.stringify({ ...head, ...(plain(line.data, 0) as object), ...head });
+  const text = jsonOf({ ...head, ...(plain(line.data, 0) as object), ...head });
   // Half an object is no object: a line too long says so and keeps what identifies it.
-  return text.length <= LINE_LENGTH_MAX ? text : JSON.stringify({ ...head, cut: text.length });
+  return text.length <= LINE_LENGTH_MAX ? text : jsonOf({ ...head, cut: text.length });
 }
 
 /** `2026-01-01T00:00:00.000Z info  chain: block imported number=1`, for people. */
@@ -54,7 +55,7 @@ export function formatText(line: LogLine, color: boolean): string {
   const parts = [
     new Date(line.time).toISOString(),
     color ? `${COLORS[line.level]}${level}\x1b[0m` : level,
-    `${line.module ? `${line.module}: ` : ""}${escapeControls(clip(line.message))}`,
+    escapeControls(`${line.module ? `${line.module}: ` : ""}${clip(line.message)}`),
   ];
   for (const [name, value] of Object.entries(plain(line.data, 0) as object)) {
     parts.push(`${escapeControls(name)}=${textOf(value)}`);
@@ -64,10 +65,15 @@ export function formatText(line: LogLine, color: boolean): string {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value !== "string") return JSON.stringify(value) ?? "undefined";
-  return /^[^\s"=]+$/.test(value) && escapeControls(value) === value
-    ? value
-    : JSON.stringify(value);
+  if (typeof value === "string" && /^[^\s"=]+$/.test(value) && escapeControls(value) === value) {
+    return value;
+  }
+  return jsonOf(value);
+}
+
+/** JSON without raw control characters: JSON.stringify leaves DEL, C1 and formatting characters as they are. */
+function jsonOf(value: unknown): string {
+  return escapeControls(JSON.stringify(value) ?? "undefined");
 }
 
 /** A copy of `value` that JSON can hold: bounded, without secrets, each odd type as text. */
@@ -116,13 +122,4 @@ function clip(text: string): string {
   return text.length <= VALUE_LENGTH_MAX
     ? text
     : `${text.slice(0, VALUE_LENGTH_MAX)}…(${text.length})`;
-}
-
-/** Control characters as `\xNN`: a caller's text must not forge a line or drive a terminal. */
-function escapeControls(text: string): string {
-  return text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are what it looks for.
-    /[\u0000-\u001f\u007f-\u009f]/g,
-    (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
 }

@@ -85,6 +85,8 @@ for (const [name, at] of [
     );
     const [source] = datasources;
     assert.equal(source!.uid, "prometheus");
+    // Else the administrator's password is "admin".
+    assert.equal(grafana!.environment!["GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION"], "true");
     assert.match(source!.url, /^\$\{PROMETHEUS_URL\}$/);
     assert.match(grafana!.environment!["PROMETHEUS_URL"]!, /^http:\/\/[\w.]+:9090$/);
     const { providers } = read<{ providers: readonly { options: { path: string } }[] }>(

@@ -85,20 +85,25 @@ test("a script works over HTTP and WebSocket", async () => {
   }
 });
 
-test("evmintd attach sends the token of its home to the node of its home alone", async (context) => {
+test("evmintd attach sends the token that it is given, and makes none for whoever listens at the address of its home", async (context) => {
   const home = join(node.home, "with-token");
   await runEvmintd(["init", "--home", home]);
   const own = await startEvmintd(home, ["--json-rpc.api", "all", "--ipc.enable", "false"]);
   context.after(() => own.child.kill());
   const settings = ["--ipc.enable", "false", "--json-rpc.address", own.url.replace("http://", "")];
   const script = ["--home", home, ...settings, "--exec", "(await admin.nodeInfo()).name"];
-  const byHome = await runEvmintd(["attach", ...script]);
-  assert.match(byHome.stdout, /^Evmint/);
-  const byUrl = await runEvmintd(["attach", own.url, ...script]);
-  assert.deepEqual([byUrl.code, byUrl.stdout], [1, ""]);
+  for (const target of [[], [own.url]]) {
+    const without = await runEvmintd(["attach", ...target, ...script]);
+    assert.deepEqual([without.code, without.stdout], [1, ""]);
+  }
   const { stdout: token } = await runEvmintd(["token", "--home", home]);
-  const withToken = await runEvmintd(["attach", own.url, "--token", token.trim(), ...script]);
-  assert.equal(withToken.stdout, byHome.stdout);
+  const tokenFile = join(home, "token");
+  writeFileSync(tokenFile, token, { mode: 0o600 });
+  const byFile = await runEvmintd(["attach", "--token-file", tokenFile, ...script]);
+  assert.match(byFile.stdout, /^Evmint/);
+  const byArgument = await runEvmintd(["attach", own.url, "--token", token.trim(), ...script]);
+  assert.equal(byArgument.stdout, byFile.stdout);
+  assert.notEqual(byArgument.stderr, "");
 });
 
 test("events arrive over WebSocket and IPC until they are stopped, and HTTP says that it has none", async () => {

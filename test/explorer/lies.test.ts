@@ -134,7 +134,7 @@ const LIES: readonly (readonly [what: string, page: string, mark: string, lie: L
       method: "eth_getBlockByNumber",
       change: (block) => ({
         ...block,
-        transactions: (block["transactions"] as Json[]).map(flipped("hash")),
+        transactions: (block["transactions"] as string[]).map(flip),
       }),
     },
   ],

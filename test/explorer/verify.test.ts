@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { provenAccount, provenSlot } from "../../src/explorer/verify/account.ts";
+import { gasUsedByEach, provenSize, transactionRow } from "../../src/explorer/verify/block-body.ts";
 import { type ChainReads, checkChain, type TrustedBlock } from "../../src/explorer/verify/chain.ts";
 import { checkHeader, headerOf } from "../../src/explorer/verify/header.ts";
 import type { Json } from "../../src/explorer/verify/json.ts";
@@ -15,6 +16,7 @@ import { hexToBytes } from "../../src/primitives/hex.ts";
 import { keccak256OfHex } from "../../src/primitives/keccak.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
 import { InvalidProofError } from "../../src/trie/proof.ts";
+import { headerHash } from "../../src/types/header-codec.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { type SampleChain, startSampleChain } from "./sample-chain.ts";
 
@@ -56,9 +58,13 @@ function assertCatchesEveryLie(honest: unknown, check: (claimed: Json) => Verdic
   return count;
 }
 
-test("comparison ignores the order of members, their letter case, and members that only one side has", () => {
+test("comparison ignores the order of members, their letter case, members without a value, and those that only the proof has", () => {
   const proven = { from: "0xab", logs: [{ data: "0x1", topics: ["0x2"] }] };
-  const claimed = { logs: [{ topics: ["0x2"], data: "0x1", extra: 1 }], from: "0xAB", more: null };
+  const claimed = {
+    logs: [{ topics: ["0x2"], data: "0x1", extra: null }],
+    from: "0xAB",
+    more: null,
+  };
   assertVerified(compare("", claimed, proven));
   const lie = { logs: [{ topics: ["0x2"], data: "0x3" }], from: "0xab" };
   assert.deepEqual(compare("", lie, proven), {
@@ -68,6 +74,26 @@ test("comparison ignores the order of members, their letter case, and members th
   for (const logs of [[], null, undefined, [{ data: "0x1", topics: [] }], "0x"]) {
     assert.equal(compare("", { logs }, proven).kind, "false", JSON.stringify(logs));
   }
+});
+
+test("a member that only the node has is not verified, unless it is one that no page shows", () => {
+  const proven = { from: "0xab", logs: [{ data: "0x1" }] };
+  for (const claimed of [
+    { ...proven, maxFeePerGas: "0x1" },
+    { ...proven, logs: [{ data: "0x1", maxFeePerGas: "0x1" }] },
+    { ...proven, toString: "0x1" },
+  ]) {
+    assert.equal(compare("", claimed, proven).kind, "unverified");
+    assert.equal(
+      compare("", claimed, proven, new Set(["maxFeePerGas", "toString"])).kind,
+      "unverified",
+    );
+    assertVerified(compare("", claimed, proven, new Set(["from"])));
+  }
+  const lie = { from: "0xac", extra: 1, logs: proven.logs };
+  assert.equal(compare("", lie, proven).kind, "false");
+  const { reason } = compare("x", "a".repeat(1e6), "b") as { reason: string };
+  assert.ok(reason.length < 1000);
 });
 
 /** Members of a block that no header commits to. */
@@ -119,6 +145,47 @@ for (const name of ["deployment", "transfer", "payment", "reverted"] as const) {
     assert.ok(assertCatchesEveryLie(honest, check) >= 12);
   });
 }
+
+test("a transaction with a member that its kind does not have is not verified where pages show that member", async () => {
+  const { claimed, raw, position } = await blockWith(chain.payment);
+  const shown = ["maxFeePerGas", "maxPriorityFeePerGas"].filter((name) => !(name in claimed));
+  for (const name of [...shown, "someOtherMember"]) {
+    const verdict = checkTransaction({ ...claimed, [name]: "0x1bc16d674ec80000" }, raw, position);
+    assert.equal(verdict.kind, name === "someOtherMember" ? "verified" : "unverified", name);
+  }
+});
+
+test("a block is false under another number or hash than it was asked by", async () => {
+  const block = await chain.call("eth_getBlockByNumber", "0x2", false);
+  const hash = block["hash"] as Hash;
+  assertVerified(checkHeader(block, { hash }));
+  assertVerified(checkHeader(block, { number: 2 }));
+  assert.equal(checkHeader(block, { number: 3 }).kind, "false");
+  const other = parseHash(`0x${"12".repeat(32)}`);
+  assert.equal(checkHeader(block, { hash: other }).kind, "false");
+  // The hash that is shown, not only the one that was asked by.
+  assert.equal(checkHeader({ ...block, hash: other }, { hash }).kind, "false");
+});
+
+test("rows, gas and size of a block follow from its raw transactions, receipts and header alone", async () => {
+  for (const name of ["deployment", "transfer", "payment", "reverted"] as const) {
+    const { claimed, receipts, raw, position } = await blockWith(chain[name]);
+    const block = await chain.call("eth_getBlockByHash", position.hash, true);
+    const { hash, from, to, value } = transactionRow(raw);
+    assert.deepEqual(
+      [hash, from, to, toQuantity(value)],
+      [claimed["hash"], claimed["from"], claimed["to"], claimed["value"]],
+    );
+    assert.deepEqual(
+      gasUsedByEach(receipts).map(toQuantity),
+      receipts.map(({ gasUsed }) => gasUsed),
+    );
+    assert.equal(toQuantity(provenSize(block, position.header, [raw])!), block["size"]);
+    const withdrawals = [{ index: "0x0", validatorIndex: "0x0", address: OWNER, amount: "0x1" }];
+    const forged = { ...block, size: "0x1", withdrawals };
+    assert.equal(provenSize(forged, position.header, [raw]), undefined);
+  }
+});
 
 async function headWithProof(address: string, slots: readonly string[] = []) {
   const block = await chain.call("eth_getBlockByNumber", "latest", false);
@@ -238,6 +305,46 @@ test("a header that is changed on the way to the trusted block is found", async 
   const liar = chainReads((block) => ({ ...block, gasUsed: "0x1" }));
   const verdict = await checkChain(await jsonAt(12), { number: 2, hash }, liar);
   assert.equal(verdict.kind, "false");
+});
+
+test("a node that makes up headers without end is asked a bounded number of times", async () => {
+  const template = await jsonAt(2);
+  const headers = new Map<string, Json>();
+  // Each is a parent of the one before it and has the same number, so following them comes no nearer.
+  let last: Json = { ...template, number: "0x64" };
+  const made: Json[] = [];
+  for (let i = 0; i < 200; i++) {
+    const block = { ...last, extraData: `0x${i.toString(16).padStart(4, "0")}` };
+    const hash = headerHash(headerOf(block));
+    made.push({ ...block, hash });
+    headers.set(hash, { ...block, hash });
+    last = { ...block, parentHash: hash };
+  }
+  let asked = 0;
+  const feeding: ChainReads = {
+    ...chainReads(),
+    blockByHash: async (hash) => {
+      asked++;
+      return headers.get(hash) ?? null;
+    },
+  };
+  const trusted = { number: 90, hash: parseHash(`0x${"12".repeat(32)}`) };
+  const verdict = await checkChain(made.at(-1)!, trusted, feeding);
+  assert.equal(verdict.kind, "false");
+  assert.ok(asked <= 16, `${asked} blocks`);
+});
+
+test("a block that is further away than any chain is long is not followed", async () => {
+  const block = { ...(await jsonAt(2)), number: toQuantity(2 ** 52) };
+  const claimed = { ...block, hash: headerHash(headerOf(block)) };
+  const none = () => Promise.reject(new assert.AssertionError({ message: "asked" }));
+  const { hash } = await blockAt(2);
+  const verdict = await checkChain(
+    claimed,
+    { number: 2, hash },
+    { blockByHash: none, proof: none },
+  );
+  assert.equal(verdict.kind, "unverified");
 });
 
 test("a node that does not give what the link needs leaves the block unverified", async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import type { NodeOperations, WorkOptions } from "../../node/types.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, InterruptedError, UsageError } from "../errors.ts";
@@ -136,5 +137,5 @@ function parseNumber(text: string): number {
 }
 
 function printJson(result: unknown, { stdout }: CliContext): void {
-  stdout.write(`${JSON.stringify(result)}\n`);
+  stdout.write(`${escapeControls(JSON.stringify(result))}\n`);
 }

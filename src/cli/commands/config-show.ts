@@ -1,5 +1,6 @@
 import { describeOrigin, type LoadedConfig } from "../../config/config.ts";
 import { OPTIONS, SCHEMA } from "../../config/schema.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 
 /** Prints every setting in force as TOML, with `origin` each line's source behind it. */
@@ -18,7 +19,7 @@ export function showConfig(
   const lines = OPTIONS.map(({ key }) => `${key} = ${values.get(key)}`);
   const width = Math.min(60, Math.max(...lines.map((line) => line.length)));
   for (const [index, { key }] of OPTIONS.entries()) {
-    const line = lines[index]!;
+    const line = escapeControls(lines[index]!);
     const origin = options.origin ? `  # ${describeOrigin(origins.get(key)!)}` : "";
     stdout.write(`${origin ? line.padEnd(width) : line}${origin}\n`);
   }

@@ -1,35 +1,35 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { readJwtSecret } from "../../config/secrets.ts";
 import { formatHostPort } from "../../config/value-types.ts";
 import { runConsole } from "../../console/console.ts";
-import { signJwt } from "../../rpc/auth/jwt.ts";
 import type { CliContext } from "../context.ts";
-import { CommandError } from "../errors.ts";
+import { CommandError, UsageError } from "../errors.ts";
 import { start } from "./start.ts";
 
 export type AttachOptions = {
   readonly exec?: string;
   readonly preload?: string;
+  /** Deprecated: every user of the machine sees the arguments of a program. */
   readonly token?: string;
+  readonly tokenFile?: string;
 };
 
-/** Between two requests of one console the token of its start must not expire. */
-const TOKEN_LIFETIME_S = 24 * 3600;
+/** JWT in its compact form (RFC 7519). */
+const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** A console on a running node: that of the home unless `target` names another. @throws as runConsole */
+/** A console on a running node: that of the home unless `target` names another. @throws UsageError, and as runConsole */
 export async function attach(
   target: string | undefined,
   config: Config,
   options: AttachOptions,
   context: CliContext,
 ): Promise<void> {
-  const own = target ?? ownAddress(config);
+  const token = givenToken(options, context);
   await runConsole({
-    target: own,
-    // A token of this home goes to this home's node alone.
-    token: options.token ?? (target === undefined ? ownToken(config, context) : undefined),
+    target: target ?? ownAddress(config),
+    // Never one made here: whoever listens at the address of a node that is not running would get it.
+    token,
     exec: options.exec,
     preload: options.preload,
     historyPath: join(config.home, "console-history"),
@@ -56,7 +56,25 @@ function ownAddress({ home, ipc, jsonRpc }: Config): string {
   throw new CommandError(`no node runs on ${home}: start it, or name the URL of another`);
 }
 
-function ownToken({ home }: Config, { now }: CliContext): string {
-  const iat = Math.floor(now() / 1000);
-  return signJwt({ iat, exp: iat + TOKEN_LIFETIME_S }, readJwtSecret(home));
+/** Of the file, else of the arguments, else of EVMINT_TOKEN. @throws UsageError without its text */
+function givenToken(
+  { token, tokenFile }: AttachOptions,
+  { environment, stderr }: CliContext,
+): string | undefined {
+  if (token !== undefined) {
+    stderr.write("warning: --token shows the token to every user: use --token-file\n");
+  }
+  const text = (tokenFile === undefined ? undefined : readToken(tokenFile)) ?? token;
+  const given = (text ?? environment["EVMINT_TOKEN"])?.trim();
+  if (given === undefined || TOKEN.test(given)) return given;
+  throw new UsageError('the token is not one: "evmintd token" prints one');
+}
+
+/** @throws UsageError */
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new UsageError(`cannot read token file ${path}`, { path }, { cause });
+  }
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CHECKS } from "../doctor/checks.ts";
 import { type System, thisSystem } from "../doctor/system.ts";
@@ -12,7 +13,8 @@ export function doctor(
 ): void {
   const findings = CHECKS.flatMap((check) => check(config, system, now));
   for (const { level, subject, text } of findings) {
-    stdout.write(`${level.padEnd(8)} ${subject.padEnd(10)} ${text}\n`);
+    // Paths, and names of other programs.
+    stdout.write(`${level.padEnd(8)} ${subject.padEnd(10)} ${escapeControls(text)}\n`);
   }
   const faults = findings.filter(({ level }) => level === "fault").length;
   if (faults > 0) throw new CommandError(`faults found: ${faults}`);

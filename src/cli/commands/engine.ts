@@ -13,6 +13,7 @@ import {
 import { createEngineRpc } from "../../consensus/cometbft/engine-rpc.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError } from "../errors.ts";
 import { renderNetworkFile } from "../network-file.ts";
@@ -87,6 +88,7 @@ function engineHome(home: string): string {
   );
 }
 
+/** Peers choose their monikers. */
 function printJson(value: unknown, { stdout }: CliContext): void {
-  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  stdout.write(`${escapeControlsInLines(JSON.stringify(value, null, 2))}\n`);
 }

@@ -1,6 +1,9 @@
+import { isLoopback } from "../../config/dangers.ts";
 import { hostPort } from "../../config/value-types.ts";
 import { startExplorerServer } from "../../pages/explorer-server.ts";
 import { readPageTable } from "../../pages/page-table.ts";
+import { escapeControls } from "../../telemetry/escape-controls.ts";
+import { parseRemoteUrl } from "../../telemetry/remote-url.ts";
 import type { CliContext } from "../context.ts";
 import { CommandError, UsageError } from "../errors.ts";
 
@@ -11,6 +14,9 @@ export type ExplorerOptions = {
 
 const DEFAULT_ADDRESS = "127.0.0.1:8550";
 
+const PUBLIC_WARNING =
+  "warning: the explorer is open to other machines: whoever reaches it can read by your node; put a proxy with TLS and limits before it\n";
+
 /**
  * Serves the explorer beside the node at a URL until a signal asks it to stop.
  * @throws UsageError, CommandError, and what listening throws
@@ -19,18 +25,21 @@ export async function explorer(
   { rpc, address = DEFAULT_ADDRESS }: ExplorerOptions,
   context: CliContext,
 ): Promise<void> {
-  if (!URL.canParse(rpc) || !/^https?:$/.test(new URL(rpc).protocol)) {
-    throw new UsageError(`--rpc: an HTTP URL such as http://127.0.0.1:8545, not ${rpc}`);
-  }
+  const remote = parseRemoteUrl(rpc, ["http", "https"]);
+  // Not repeated: it may have a password.
+  if (remote === undefined)
+    throw new UsageError("--rpc: an HTTP URL such as http://127.0.0.1:8545");
   const listen = hostPort.parse(address);
   if (listen === undefined) throw new UsageError(`--address: ${hostPort.expects}, not ${address}`);
   const pages = readPageTable(["explorer"]);
   if (pages === undefined) throw new CommandError("the pages are not built: run npm run build");
   const onError = (error: unknown) => {
     const { message, cause } = error as Error;
-    context.stderr.write(`evmintd: ${cause instanceof Error ? cause.message : message}\n`);
+    const text = cause instanceof Error ? cause.message : message;
+    context.stderr.write(`evmintd: ${remote.origin}: ${escapeControls(text)}\n`);
   };
-  const server = await startExplorerServer({ ...listen, rpcUrl: rpc, pages, onError });
+  if (!isLoopback(listen.host)) context.stderr.write(PUBLIC_WARNING);
+  const server = await startExplorerServer({ ...listen, remote, pages, onError });
   context.stdout.write(`${server.url}\n`);
   await new Promise<void>((resolve) => {
     const stop = context.onSignal(() => {

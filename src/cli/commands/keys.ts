@@ -4,6 +4,7 @@ import { keystorePath } from "../../config/home.ts";
 import { KeyStore } from "../../keystore/keystore.ts";
 import { type Address, checksumAddress, parseAddress } from "../../primitives/address.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../../primitives/hex.ts";
+import { escapeControlsInLines } from "../../telemetry/escape-controls.ts";
 import type { CliContext } from "../context.ts";
 import { UsageError } from "../errors.ts";
 import { openLog } from "../log.ts";
@@ -126,5 +127,5 @@ function parsePrivateKey(text: string): Uint8Array {
 }
 
 function print({ stdout }: CliContext, line: string): void {
-  stdout.write(`${line}\n`);
+  stdout.write(`${escapeControlsInLines(line)}\n`);
 }

@@ -18,15 +18,23 @@ export type Frame = {
   readonly calls?: readonly Frame[];
 };
 
+/** Depth of the EVM's call stack; a node may answer deeper ones, which a browser cannot draw. */
+const DEPTH_MAX = 1025;
+
 /** The message calls of a transaction as a tree: gas, value, and where it reverted. */
-export function CallTree({ frame, total }: { readonly frame: Frame; readonly total: string }) {
-  const calls = frame.calls ?? [];
+export function CallTree(props: {
+  readonly frame: Frame;
+  readonly total: string;
+  readonly depth?: number;
+}) {
+  const { frame, total, depth = 1 } = props;
+  const calls = depth < DEPTH_MAX ? (frame.calls ?? []) : [];
   return (
     <ul class="calls">
       <li>
         <FrameLine frame={frame} total={total} />
         {calls.map((call, at) => (
-          <CallTree key={at} frame={call} total={total} />
+          <CallTree key={at} frame={call} total={total} depth={depth + 1} />
         ))}
       </li>
     </ul>
@@ -47,7 +55,7 @@ function FrameLine({ frame, total }: { frame: Frame; total: string }) {
           ? `${decoded.name}(${decoded.args.map(({ text }) => shortened(text)).join(", ")})`
           : callText(input, isCreation)}
       </b>
-      {BigInt(value) > 0n && <span>{ether(value)}</span>}
+      {/[1-9a-f]/i.test(value.slice(2)) && <span>{ether(value)}</span>}
       <span class="muted">
         {count(gasUsed)} gas ({percent(gasUsed, total).toFixed(1)} %)
       </span>

@@ -6,8 +6,14 @@ import { toQuantity } from "../../primitives/quantity.ts";
 import type { TrieAccount } from "../../state/trie-account.ts";
 import type { Header } from "../../types/header.ts";
 import { nodesOf, provenAccount, provenSlot } from "../verify/account.ts";
+import {
+  gasUsedByEach,
+  provenSize,
+  type TransactionRow,
+  transactionRow,
+} from "../verify/block-body.ts";
 import { checkChain } from "../verify/chain.ts";
-import { checkHeader, headerOf } from "../verify/header.ts";
+import { type Asked, checkHeader, headerOf } from "../verify/header.ts";
 import type { Json } from "../verify/json.ts";
 import { type ProofStep, proofSteps } from "../verify/proof-steps.ts";
 import { checkReceipt, checkReceiptsRoot } from "../verify/receipts.ts";
@@ -22,18 +28,19 @@ import {
 } from "../verify/verdict.ts";
 import { warmUp } from "../verify/warm-up.ts";
 import { call } from "./rpc.ts";
-import { CHAIN_READS, trustOf } from "./trust.ts";
+import { CHAIN_READS, TRUST } from "./trust.ts";
 import type { Block, Receipt, Transaction } from "./types.ts";
 
 /** A block and whether its header is what it claims and in the trusted chain. */
 export type CheckedBlock = { readonly block: Block; readonly verdict: Verdict };
 
-/** @param asked the hash or number that `block` was asked by */
-export async function checkBlock(block: Block, asked?: Hash): Promise<CheckedBlock> {
+/** @param asked what `block` was asked by */
+export async function checkBlock(block: Block, asked?: Asked): Promise<CheckedBlock> {
   const header = checkHeader(block, asked);
   if (header.kind !== "verified") return { block, verdict: header };
-  const seen = { number: Number(block.number), hash: block.hash };
-  return { block, verdict: await checkChain(block, await trustOf(seen), CHAIN_READS) };
+  const anchor = await TRUST.anchorFor({ number: Number(block.number), hash: block.hash });
+  if (anchor.kind === "refused") return { block, verdict: anchor.verdict };
+  return { block, verdict: await checkChain(block, anchor.trust, CHAIN_READS) };
 }
 
 /** Transactions of a block in their canonical form, as its root commits to them. */
@@ -54,6 +61,32 @@ export type CheckedBody = {
   readonly raws: readonly Uint8Array[];
   readonly header: Header;
 };
+
+/** What the page of a block shows of its body: decoded from what the roots of its header commit to. */
+export type ShownBody = {
+  readonly rows: readonly TransactionRow[];
+  /** of each transaction */
+  readonly gasUsed: readonly bigint[];
+  /** bytes; undefined where the node did not give what is needed */
+  readonly size: number | undefined;
+};
+
+/** Senders recovered between two turns of the page: some 30 ms of work. */
+const ROWS_A_TURN = 32;
+
+/** @throws NodeError where the body cannot be decoded; its verdict is false then */
+export async function shownBody(block: Block, body: CheckedBody): Promise<ShownBody> {
+  const rows: TransactionRow[] = [];
+  for (const raw of body.raws) {
+    rows.push(transactionRow(raw));
+    if (rows.length % ROWS_A_TURN === 0) await new Promise((resolve) => setTimeout(resolve));
+  }
+  return {
+    rows,
+    gasUsed: gasUsedByEach(body.receipts),
+    size: provenSize(block, body.header, body.raws),
+  };
+}
 
 /** Checks the transactions and receipts of a block whose header has `verdict`. */
 export async function checkBody({ block, verdict }: CheckedBlock): Promise<CheckedBody> {
@@ -86,7 +119,10 @@ export type CheckedTransaction = {
 /** @param tx of the chain, asked for by `asked` */
 export async function checkMined(tx: Transaction, asked: Hash): Promise<CheckedTransaction> {
   const block = await call<Block>("eth_getBlockByHash", tx.blockHash, false);
-  const checked = await checkBlock(block, tx.blockHash ?? undefined);
+  const checked = await checkBlock(
+    block,
+    tx.blockHash === null ? undefined : { hash: tx.blockHash },
+  );
   const body = await checkBody(checked);
   const index = Number(tx.transactionIndex);
   const raw = body.raws[index];

@@ -1,14 +1,37 @@
 const WEI_DIGITS = 18;
 const GWEI_DIGITS = 9;
 
+/** In place of a number or a time that a node did not give. */
+const NONE = "not a number";
+
+/** A number as nodes write it: at most 256 bits, since the digits of longer ones cost more than linear time. */
+const NUMBER = /^(?:0x[0-9a-f]{1,64}|-?\d{1,78})$/i;
+
+/** undefined for anything but a number of 256 bits. */
+function bigintOf(value: unknown): bigint | undefined {
+  if (typeof value === "bigint") return value;
+  const text = String(value);
+  return NUMBER.test(text) ? BigInt(text) : undefined;
+}
+
+/** What a transaction paid. */
+export function feeText(gasUsed: string, gasPrice: string): string {
+  const [gas, price] = [bigintOf(gasUsed), bigintOf(gasPrice)];
+  return gas === undefined || price === undefined ? NONE : ether(gas * price);
+}
+
 /** `12,345` of a QUANTITY or a number. */
 export function count(value: string | number | bigint): string {
-  return grouped(String(BigInt(value)));
+  const number = bigintOf(value);
+  return number === undefined ? NONE : grouped(String(number));
 }
 
 /** `12345` as `12,345`. By hand: the first use of a browser's number formats takes tens of milliseconds. */
 function grouped(digits: string): string {
-  return digits.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3)
+    groups.push(digits.slice(Math.max(0, end - 3), end));
+  return groups.reverse().join(",").replace("-,", "-");
 }
 
 /** A fixed-point number with `digits` decimals, without zeros at its end and with at most `shown` decimals. */
@@ -16,25 +39,34 @@ export function decimal(value: bigint, digits: number, shown = digits): string {
   const sign = value < 0n ? "−" : "";
   const text = (value < 0n ? -value : value).toString().padStart(digits + 1, "0");
   const whole = grouped(text.slice(0, text.length - digits));
-  const rest = text
-    .slice(text.length - digits)
-    .slice(0, shown)
-    .replace(/0+$/, "");
-  return `${sign}${whole}${rest === "" ? "" : `.${rest}`}`;
+  const rest = text.slice(text.length - digits).slice(0, shown);
+  let end = rest.length;
+  while (rest[end - 1] === "0") end--;
+  return `${sign}${whole}${end === 0 ? "" : `.${rest.slice(0, end)}`}`;
 }
 
 /** wei as ether, every digit of it unless `shown` says how many. */
 export function ether(wei: string | bigint, shown?: number): string {
-  return `${decimal(BigInt(wei), WEI_DIGITS, shown)} ETH`;
+  const value = bigintOf(wei);
+  return value === undefined ? NONE : `${decimal(value, WEI_DIGITS, shown)} ETH`;
 }
 
 export function gwei(wei: string | bigint): string {
-  return `${decimal(BigInt(wei), GWEI_DIGITS)} gwei`;
+  const value = bigintOf(wei);
+  return value === undefined ? NONE : `${decimal(value, GWEI_DIGITS)} gwei`;
+}
+
+/** A word without its leading zeros. */
+export function shortWord(word: string): string {
+  const value = bigintOf(word);
+  return value === undefined ? NONE : `0x${value.toString(16)}`;
 }
 
 /** `0x1234…cdef` */
 export function shortHex(hex: string, digits = 6): string {
-  return hex.length <= 2 * digits + 4 ? hex : `${hex.slice(0, 2 + digits)}…${hex.slice(-digits)}`;
+  const text = String(hex);
+  if (text.length <= 2 * digits + 4) return text;
+  return `${text.slice(0, 2 + digits)}…${text.slice(-digits)}`;
 }
 
 const UNITS = [
@@ -47,23 +79,27 @@ const UNITS = [
 /** `5 s ago` or `in 5 s` of seconds since 1970. */
 export function age(timestamp: string | number, now = Date.now() / 1000): string {
   const seconds = Math.round(now - Number(timestamp));
+  if (!Number.isSafeInteger(seconds)) return NONE;
   if (seconds === 0) return "now";
   const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length)!;
   const text = `${Math.floor(Math.abs(seconds) / length)} ${unit}`;
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 
+/** Of JavaScript (ECMA-262, 21.4.1.1). */
+const DATE_MS_MAX = 8.64e15;
+
 export function dateTime(timestamp: string | number): string {
-  return new Date(Number(timestamp) * 1000)
-    .toISOString()
-    .replace("T", " ")
-    .replace(".000Z", " UTC");
+  const milliseconds = Number(timestamp) * 1000;
+  if (!(Math.abs(milliseconds) <= DATE_MS_MAX)) return NONE;
+  return new Date(milliseconds).toISOString().replace("T", " ").replace(".000Z", " UTC");
 }
 
 export function percent(part: string | number | bigint, whole: string | number | bigint): number {
-  return Number(whole) === 0 ? 0 : (100 * Number(part)) / Number(whole);
+  const share = (100 * Number(part)) / Number(whole);
+  return Number.isFinite(share) ? share : 0;
 }
 
 export function bytesOfHex(hex: string): number {
-  return (hex.length - 2) / 2;
+  return Math.max(0, Math.floor((String(hex).length - 2) / 2));
 }

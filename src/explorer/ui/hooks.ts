@@ -57,9 +57,18 @@ export function useHead(): { readonly head: Block | undefined; readonly isLost: 
   return { head, isLost };
 }
 
+/** `/` for an address that is not well encoded: a link may come from anywhere. */
+function routeIn(hash: string): string {
+  try {
+    return decodeURIComponent(hash.slice(1)) || "/";
+  } catch {
+    return "/";
+  }
+}
+
 /** What follows `#` in the address, `/` where nothing does. */
 export function useRoute(): string {
-  const current = () => decodeURIComponent(location.hash.slice(1)) || "/";
+  const current = () => routeIn(location.hash);
   const [route, setRoute] = useState(current);
   useEffect(() => {
     const changed = () => setRoute(current());

@@ -1,5 +1,6 @@
 import { type ComponentChildren, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { escapeTexts } from "./escape-texts.ts";
 import { useLoaded, useRoute } from "./hooks.ts";
 import { HomePage } from "./pages/home.tsx";
 import { When } from "./parts.tsx";
@@ -123,4 +124,5 @@ function Search() {
   );
 }
 
+escapeTexts();
 render(<App />, document.getElementById("app")!);

@@ -1,3 +1,5 @@
+import { BATCH_MAX, type PageMethod } from "../page-methods.ts";
+
 /** JSON-RPC to the origin of the page: calls of one turn travel in one batch. */
 
 const METHOD_NOT_FOUND = -32601;
@@ -25,19 +27,22 @@ type Call = {
 };
 type Answer = { readonly id: number | null; readonly result?: never; readonly error?: RpcError };
 
-/** Below the batch limit of every client known. */
-const BATCH_MAX = 100;
+/** As of `evmintd explorer`: a tab does not survive much more. */
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 let waiting: Call[] = [];
 
 /** @throws RpcError, and TypeError when the node cannot be reached */
-export function call<T>(method: string, ...params: readonly unknown[]): Promise<T> {
+export function call<T>(method: PageMethod, ...params: readonly unknown[]): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     if (waiting.push({ method, params, resolve, reject }) === 1) queueMicrotask(sendWaiting);
   });
 }
 
 /** As `call`; undefined where the node answers an error: for what a page can do without. */
-export async function callIfOpen<T>(method: string, ...params: unknown[]): Promise<T | undefined> {
+export async function callIfOpen<T>(
+  method: PageMethod,
+  ...params: unknown[]
+): Promise<T | undefined> {
   try {
     return await call<T>(method, ...params);
   } catch (error) {
@@ -61,7 +66,7 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(calls.length === 1 ? body[0] : body),
     });
-    const answers = [(await response.json()) as Answer | readonly Answer[]].flat();
+    const answers = [JSON.parse(await readText(response)) as Answer | readonly Answer[]].flat();
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
     // Of a batch that is rejected as a whole.
     const rejection = byId.get(null);
@@ -74,4 +79,21 @@ async function sendBatch(calls: readonly Call[]): Promise<void> {
   } catch (error) {
     for (const { reject } of calls) reject(error);
   }
+}
+
+/** @throws RpcError for an answer without end */
+async function readText({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+    length += read.value.length;
+    if (length > ANSWER_BYTES_MAX) {
+      await reader?.cancel();
+      throw new RpcError(0, "the answer is too large");
+    }
+    text += decoder.decode(read.value, { stream: true });
+  }
+  return text + decoder.decode();
 }

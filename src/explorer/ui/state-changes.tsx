@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { bytesOfHex, count, ether } from "./format.ts";
+import { bytesOfHex, count, ether, shortWord } from "./format.ts";
 import { AddressText, HexText, Table } from "./parts.tsx";
 
 type AccountDiff = {
@@ -56,9 +56,4 @@ function rowsOf(address: string, pre: AccountDiff, post: AccountDiff): readonly 
     rows.push([address, <HexText key="" value={slot} />, word(pre), word(post)]);
   }
   return rows;
-}
-
-/** A word without its leading zeros. */
-function shortWord(word: string): string {
-  return `0x${BigInt(word).toString(16)}`;
 }

@@ -2,7 +2,7 @@ import type { Address } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 import type { Hex } from "../../primitives/hex.ts";
 import { decodeLog, decodeResult, ERC20, encodeCall } from "./abi.ts";
-import { decimal } from "./format.ts";
+import { count, decimal } from "./format.ts";
 import { call, callIfOpen } from "./rpc.ts";
 import type { Log } from "./types.ts";
 
@@ -29,12 +29,39 @@ export function transfersIn(logs: readonly Log[]): readonly TokenTransfer[] {
     if (tokenId !== undefined) return [{ ...base, value: undefined, item: `#${tokenId}` }];
     if (id !== undefined) return [{ ...base, value: undefined, item: `#${id} × ${value}` }];
     if (ids !== undefined) return [{ ...base, value: undefined, item: `${ids} × ${values}` }];
-    return value === undefined ? [] : [{ ...base, value: BigInt(value), item: undefined }];
+    // An uploaded ABI may have another Transfer, whose value is a text.
+    if (value === undefined || !/^\d{1,78}$/.test(value)) return [];
+    return [{ ...base, value: BigInt(value), item: undefined }];
   });
 }
 
-/** What a token says of itself; undefined members where it does not. */
-export type TokenInfo = { readonly symbol: string | undefined; readonly decimals: number };
+/** What a token says of itself; undefined members where it does not, or where what it says is none. */
+export type TokenInfo = {
+  readonly symbol: string | undefined;
+  readonly decimals: number | undefined;
+};
+
+/** Of a symbol that is shown: the longest of known tokens have 11 characters. */
+const SYMBOL_LENGTH_MAX = 24;
+/** ERC-20: `decimals` is a uint8. */
+const DECIMALS_MAX = 255;
+/** Tokens of one page, each of which is asked three times: anybody can name an address in a log. */
+const TOKENS_MAX = 100;
+/** Ids of one token that are listed. */
+const IDS_MAX = 100;
+
+/** What a contract has answered as a symbol, clipped. */
+export function symbolOf(answer: string | undefined): string | undefined {
+  if (typeof answer !== "string" || answer === "") return undefined;
+  const isLong = answer.length > SYMBOL_LENGTH_MAX;
+  return isLong ? `${answer.slice(0, SYMBOL_LENGTH_MAX)}…` : answer;
+}
+
+/** What a contract has answered as decimals: viem decodes the whole word, whatever the type says. */
+export function decimalsOf(answer: string | undefined): number | undefined {
+  if (answer === undefined || !/^\d{1,3}$/.test(answer)) return undefined;
+  return Number(answer) <= DECIMALS_MAX ? Number(answer) : undefined;
+}
 
 const infos = new Map<string, Promise<TokenInfo>>();
 
@@ -49,7 +76,7 @@ export function tokenInfo(token: Address): Promise<TokenInfo> {
 
 async function loadInfo(to: Address): Promise<TokenInfo> {
   const [symbol, decimals] = await Promise.all([view(to, "symbol"), view(to, "decimals")]);
-  return { symbol, decimals: Number(decimals ?? 0) };
+  return { symbol: symbolOf(symbol), decimals: decimalsOf(decimals) };
 }
 
 /** Result of a view function of ERC-20 as text; undefined where the contract has no such function. */
@@ -65,7 +92,10 @@ async function view(to: Address, name: string, ...args: string[]): Promise<strin
 }
 
 export function amountText(value: bigint, { symbol, decimals }: TokenInfo): string {
-  return `${decimal(value, decimals)} ${symbol ?? "units"}`;
+  // Without decimals the number is one of smallest units.
+  return decimals === undefined
+    ? `${count(value)} units of ${symbol ?? "a token"}`
+    : `${decimal(value, decimals)} ${symbol ?? "tokens"}`;
 }
 
 export type Holding = TokenInfo & {
@@ -90,17 +120,20 @@ export async function holdingsOf(owner: Address): Promise<readonly Holding[]> {
     (a, b) =>
       Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex),
   );
-  const tokens = [...new Set(logs.map(({ address }) => address))];
+  // The newest first.
+  const byToken = new Map<Address, Log[]>();
+  for (const log of logs.toReversed()) {
+    const known = byToken.get(log.address);
+    if (known === undefined) byToken.set(log.address, [log]);
+    else known.push(log);
+  }
   return Promise.all(
-    tokens.map(async (token) => {
+    [...byToken].slice(0, TOKENS_MAX).map(async ([token, ofToken]) => {
       const [info, balance] = await Promise.all([
         tokenInfo(token),
         view(token, "balanceOf", owner),
       ]);
-      const tokenIds = ownedIds(
-        logs.filter(({ address }) => address === token),
-        topic,
-      );
+      const tokenIds = ownedIds(ofToken.toReversed(), topic);
       return {
         token,
         ...info,
@@ -120,5 +153,5 @@ function ownedIds(logs: readonly Log[], owner: Hash): readonly string[] {
     owned.delete(id);
     if (topics[2] === owner) owned.add(id);
   }
-  return [...owned].map((id) => `#${BigInt(id)}`);
+  return [...owned].slice(0, IDS_MAX).map((id) => `#${BigInt(id)}`);
 }

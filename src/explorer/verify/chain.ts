@@ -5,7 +5,7 @@ import { InvalidProofError } from "../../trie/proof.ts";
 import { provenAccount, provenSlot } from "./account.ts";
 import { checkHeader, headerOf } from "./header.ts";
 import type { Json } from "./json.ts";
-import { compare, falseVerdict, unverified, type Verdict } from "./verdict.ts";
+import { compare, falseVerdict, unverified, type Verdict, worstOf } from "./verdict.ts";
 
 /** A block the user trusts: the first one this browser has seen of the chain, or one that was pinned. */
 export type TrustedBlock = { readonly number: number; readonly hash: Hash };
@@ -21,6 +21,8 @@ export type ChainReads = {
 const HISTORY_SERVED = 8191;
 /** Up to so many parents are followed one by one: as much work as one proof. */
 const PARENTS_MAX = 16;
+/** Proofs from one block to the trusted one: 33 million blocks, more than any chain of today has. */
+const HOPS_MAX = 4096;
 
 /**
  * Whether the block with `header`, which has `hash`, is in the same chain as `trusted`: by parent hashes where they are near,
@@ -38,9 +40,12 @@ export async function checkChain(
   }
   const isOlder = number < trusted.number;
   const target = isOlder ? { number, hash } : trusted;
+  if (Math.abs(number - trusted.number) > HOPS_MAX * HISTORY_SERVED) {
+    return unverified(`block ${trusted.number}, which this browser trusts, is too far away`);
+  }
   try {
     return isOlder
-      ? await linkDown(await verifiedBlock(trusted.hash, reads), target, reads)
+      ? await linkDown(await verifiedBlock(trusted, reads), target, reads)
       : await linkDown(block, target, reads);
   } catch (error) {
     if (error instanceof NodeError) return falseVerdict(error.message);
@@ -49,7 +54,10 @@ export async function checkChain(
   }
 }
 
-/** Whether `younger`, whose header is verified, descends from `target`. */
+/**
+ * Whether `younger`, whose header is verified, descends from `target`. Each round comes nearer to it: a block that is fetched has to
+ * have the number that was asked for, whatever headers a node makes up.
+ */
 async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads): Promise<Verdict> {
   let block = younger;
   while (true) {
@@ -58,13 +66,13 @@ async function linkDown(younger: Json, target: TrustedBlock, reads: ChainReads):
     if (distance === 1)
       return compare(`parent of block ${header.number}`, target.hash, header.parentHash);
     if (distance <= PARENTS_MAX) {
-      block = await verifiedBlock(header.parentHash, reads);
+      block = await verifiedBlock({ number: header.number - 1, hash: header.parentHash }, reads);
       continue;
     }
     const number = Math.max(target.number, header.number - HISTORY_SERVED);
     const hash = await ancestorHash(block, number, reads);
     if (number === target.number) return compare(`hash of block ${number}`, target.hash, hash);
-    block = await verifiedBlock(hash, reads);
+    block = await verifiedBlock({ number, hash }, reads);
   }
 }
 
@@ -80,11 +88,11 @@ async function ancestorHash(block: Json, number: number, reads: ChainReads): Pro
   return hash;
 }
 
-/** The block that has `hash`, its header recomputed. @throws InvalidProofError where the node has none, or another one */
-async function verifiedBlock(hash: Hash, reads: ChainReads): Promise<Json> {
+/** The block with that hash and number, its header recomputed. @throws InvalidProofError where the node has none, or another one */
+async function verifiedBlock({ number, hash }: TrustedBlock, reads: ChainReads): Promise<Json> {
   const block = await reads.blockByHash(hash);
   if (block === null) throw new InvalidProofError(`the node lacks block ${hash} of this chain`);
-  const verdict = checkHeader(block, hash);
-  if (verdict.kind === "false") throw new InvalidProofError(verdict.reason);
-  return { ...block, hash };
+  const verdict = worstOf([checkHeader(block, { hash }), checkHeader(block, { number })]);
+  if (verdict.kind !== "verified") throw new InvalidProofError(verdict.reason);
+  return block;
 }

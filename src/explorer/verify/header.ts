@@ -3,7 +3,7 @@ import { EMPTY_UNCLES_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import { addressOf, bigintOf, bytesOf, hashOf, type Json, numberOf } from "./json.ts";
-import { compare, type Verdict, verdictOf } from "./verdict.ts";
+import { compare, VERIFIED, type Verdict, verdictOf, worstOf } from "./verdict.ts";
 
 /** After the merge these have one value, which a node may leave out. */
 const NONCE_AFTER_MERGE = new Uint8Array(8);
@@ -40,9 +40,18 @@ export function headerOf(block: Json): Header {
   };
 }
 
-/** Whether the fields of `block` hash to its `hash`, or to the one it was asked by. */
-export function checkHeader(block: Json, askedHash?: Hash): Verdict {
-  return verdictOf(() =>
-    compare("block hash", askedHash ?? block["hash"], headerHash(headerOf(block))),
-  );
+/** What a block was asked by. */
+export type Asked = { readonly hash: Hash } | { readonly number: number };
+
+/** Whether the fields of `block` hash to its `hash`, and it is the one that was asked for. */
+export function checkHeader(block: Json, asked?: Asked): Verdict {
+  return verdictOf(() => {
+    const header = headerOf(block);
+    const hash = headerHash(header);
+    return worstOf([
+      compare("block hash", block["hash"], hash),
+      asked && "hash" in asked ? compare("block hash", asked.hash, hash) : VERIFIED,
+      asked && "number" in asked ? compare("block number", asked.number, header.number) : VERIFIED,
+    ]);
+  });
 }

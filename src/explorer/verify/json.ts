@@ -11,10 +11,10 @@ export function textOf(value: unknown): string {
   return value;
 }
 
-/** @throws InvalidHexError unless `value` is a QUANTITY */
+/** @throws InvalidHexError unless `value` is a QUANTITY of 256 bits at most: of longer ones the digits cost more than linear time */
 export function bigintOf(value: unknown): bigint {
   const text = textOf(value);
-  if (!/^0x[0-9a-f]+$/i.test(text)) throw new InvalidHexError("quantity expected");
+  if (!/^0x[0-9a-f]{1,64}$/i.test(text)) throw new InvalidHexError("quantity expected");
   return BigInt(text);
 }
 

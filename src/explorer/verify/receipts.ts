@@ -8,6 +8,12 @@ import { encodeReceipt } from "../../types/receipt-codec.ts";
 import { addressOf, bigintOf, bytesOf, hashOf, type Json, listOf, numberOf } from "./json.ts";
 import { compare, type Verdict, verdictOf } from "./verdict.ts";
 
+/** Members of a receipt and of its logs that pages show. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...["transactionHash", "blockNumber", "status", "gasUsed", "effectiveGasPrice"],
+  ...["contractAddress", "logs", "address", "topics", "data", "logIndex"],
+]);
+
 /** What consensus holds of a receipt, from its JSON; its bloom from its logs. @throws InvalidHexError */
 function receiptOf(json: Json): Parameters<typeof encodeReceipt>[0] {
   const outcome =
@@ -76,6 +82,6 @@ export function checkReceipt(
       },
       firstLogIndex: earlier.reduce((sum, { logs }) => sum + listOf(logs).length, 0),
     });
-    return compare("", claimed, JSON.parse(text) as Json);
+    return compare("", claimed, JSON.parse(text) as Json, SHOWN);
   });
 }

@@ -8,6 +8,12 @@ import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Json } from "./json.ts";
 import { compare, unverified, type Verdict, verdictOf } from "./verdict.ts";
 
+/** Members of a transaction that pages show. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...["hash", "blockHash", "blockNumber", "transactionIndex", "from", "to", "value", "nonce"],
+  ...["gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "input", "type"],
+]);
+
 /** Whether `raws`, the transactions of a block in their canonical form, are those its header commits to. */
 export function checkTransactionsRoot(
   header: Pick<Header, "transactionsRoot">,
@@ -40,7 +46,7 @@ export function checkTransaction(
         baseFeePerGas: header.baseFeePerGas,
       },
     });
-    const compared = compare("", claimed, JSON.parse(text) as Json);
+    const compared = compare("", claimed, JSON.parse(text) as Json, SHOWN);
     if (compared.kind === "false" || impersonated === undefined) return compared;
     return unverified("sent by impersonation on a dev chain: no signature shows its sender");
   });

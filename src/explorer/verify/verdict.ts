@@ -20,23 +20,45 @@ export function unverified(reason: string): Verdict {
   return { kind: "unverified", reason };
 }
 
+/** Of a value in a reason: what differs is seen, and a node cannot fill the page. */
+const SHOWN_LENGTH_MAX = 200;
+
 /**
- * Compares what the node says with what was proven, both in their JSON form. Of objects every member that both have counts:
- * clients differ in which they add. Letter case does not, as in checksummed addresses.
+ * Compares what the node says with what was proven, both in their JSON form. Of objects every member that both have counts. One that
+ * only the node has is not verified where it is shown; clients differ in which others they add. Letter case does not count, as in
+ * checksummed addresses.
+ * @param shown members of objects that pages show; undefined: all
  */
-export function compare(name: string, claimed: unknown, proven: unknown): Verdict {
+export function compare(
+  name: string,
+  claimed: unknown,
+  proven: unknown,
+  shown?: ReadonlySet<string>,
+): Verdict {
   if (Array.isArray(claimed) && Array.isArray(proven) && claimed.length === proven.length) {
-    return worstOf(claimed.map((item, i) => compare(`${name}[${i}]`, item, proven[i])));
+    return worstOf(claimed.map((item, i) => compare(`${name}[${i}]`, item, proven[i], shown)));
   }
   if (isObject(claimed) && isObject(proven)) {
-    const names = Object.keys(claimed).filter((member) => member in proven);
     const prefix = name === "" ? "" : `${name}.`;
     return worstOf(
-      names.map((member) => compare(prefix + member, claimed[member], proven[member])),
+      Object.entries(claimed).map(([member, value]) => {
+        if (Object.hasOwn(proven, member)) {
+          return compare(prefix + member, value, proven[member], shown);
+        }
+        const isUnseen = (value ?? null) === null || (shown && !shown.has(member));
+        return isUnseen ? VERIFIED : unverified(`${prefix}${member}: nothing proves it`);
+      }),
     );
   }
-  const [a, b] = [claimed, proven].map((value) => JSON.stringify(value ?? null).toLowerCase());
-  return a === b ? VERIFIED : falseVerdict(`${name}: the node says ${a}, its proof ${b}`);
+  const [a = "", b = ""] = [claimed, proven].map((each) =>
+    JSON.stringify(each ?? null).toLowerCase(),
+  );
+  if (a === b) return VERIFIED;
+  return falseVerdict(`${name}: the node says ${clipped(a)}, its proof ${clipped(b)}`);
+}
+
+function clipped(text: string): string {
+  return text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX)}…`;
 }
 
 function isObject(value: unknown): value is Json {

@@ -1,4 +1,5 @@
 import type { RpcObserver } from "../../rpc/dispatch/observer.ts";
+import { hostName, isOrigin } from "../../rpc/server/origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type Metrics, SECONDS_BUCKETS } from "../../telemetry/metrics.ts";
 
@@ -44,12 +45,13 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     labels: ["budget"],
   });
   const logged = new Set<string>();
-  const logOnce = (reason: string, subject: string, setting: string) => {
+  /** @param allowWith flag and value that would admit it; undefined where none would */
+  const logOnce = (reason: string, subject: string, allowWith: string | undefined) => {
     const value = subject.slice(0, SUBJECT_CHARS_MAX);
     const key = `${reason} ${value}`;
     if (logged.size >= LOGGED_MAX || logged.has(key)) return;
     logged.add(key);
-    log.warn(`${reason} rejected`, { [reason]: value, allowWith: `--${setting} ${value}` });
+    log.warn(`${reason} rejected`, { [reason]: value, ...(allowWith && { allowWith }) });
   };
   return {
     callEnded(method, errorCode, milliseconds) {
@@ -67,8 +69,18 @@ export function createRpcObserver(log: Logger, metrics: Metrics): RpcObserver {
     rejected(transport, reason, subject) {
       rejected.add(1, { transport, reason });
       if (subject === undefined) return;
-      if (reason === "origin") logOnce(reason, subject, "json-rpc.cors-origins");
-      else if (reason === "host") logOnce(reason, subject, "json-rpc.vhosts");
+      const isShort = subject.length <= SUBJECT_CHARS_MAX;
+      // Advice is copied into a shell: it repeats a stranger's text only where that is a name or an origin.
+      if (reason === "origin") {
+        logOnce(
+          reason,
+          subject,
+          isShort && isOrigin(subject) ? `--json-rpc.cors-origins ${subject}` : undefined,
+        );
+      } else if (reason === "host") {
+        const name = isShort ? hostName(subject) : undefined;
+        logOnce(reason, subject, name && `--json-rpc.vhosts ${name}`);
+      }
     },
     connections(transport, count) {
       connections.set(count, { transport });

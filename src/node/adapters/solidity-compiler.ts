@@ -15,8 +15,18 @@ const WAITING_MAX = 8;
 
 type Diagnostic = { readonly severity: string; readonly formattedMessage: string };
 
-/** The npm package `solc`, each source in a thread of its own, one after the other. */
-export function createSolidityCompiler(): Compiler {
+/** As where `solc` is not installed. */
+const NO_COMPILER: Compiler = {
+  compilerVersion: async () => undefined,
+  compile: () => Promise.reject(new CompilerError("solc: not enabled")),
+};
+
+/**
+ * The npm package `solc`, each source in a thread of its own, one after the other.
+ * @param isEnabled false: there is none, installed or not. A source is half a minute of work for whoever may call
+ */
+export function createSolidityCompiler(isEnabled: boolean): Compiler {
+  if (!isEnabled) return NO_COMPILER;
   let version: Promise<string | undefined> | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;

@@ -99,7 +99,10 @@ export function createRpcPorts(
     les: modules.les,
     shh: modules.shh,
     runtime: modules.runtime,
-    tools: { ...createSolidityCompiler(), ...core.blobWorkers.prover },
+    tools: {
+      ...createSolidityCompiler(config.jsonRpc.compileSolidity),
+      ...core.blobWorkers.prover,
+    },
   };
   const settings = rpcSettings(config, modules.methods);
   const sessions = {

@@ -14,7 +14,8 @@ export const DEFAULT_ALLOWED_ORIGINS: readonly string[] = [
 ];
 
 const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([a-zA-Z0-9._-]+))(?::\d{1,5})?$/;
-const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/:@[\]]+)(?::(\d{1,5}))?$/;
+/** Browsers write names in ASCII; extensions have ids. */
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
 
 /**
  * True when a request with this Host header may be served: an IP literal or a listed name, `*` lists all. Without the check
@@ -29,6 +30,18 @@ export function isHostAllowed(host: string | undefined, allowed: readonly string
   return isIP(name) === 4 || allowed.includes(name.toLowerCase());
 }
 
+/** The name in a Host header, as `json-rpc.vhosts` takes it; undefined when the header has none. */
+export function hostName(host: string): string | undefined {
+  const name = HOST.exec(host)?.[2]?.toLowerCase();
+  // Behind a flag a dash in front would be another flag.
+  return name?.startsWith("-") === true ? undefined : name;
+}
+
+/** True for what a browser sends as an Origin, but `null`. Nothing else can be listed. */
+export function isOrigin(text: string): boolean {
+  return ORIGIN.test(text.toLowerCase());
+}
+
 /** A rule for one of these without a port means every port: front ends under development move between ports. */
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -37,7 +50,7 @@ const PROGRAM_NAME = /^(?!null$)[\w.-]+$/;
 
 /**
  * True when a page of this Origin may call, or the header names a program, as Titanoboa's does. Rules: `*`, an origin, `scheme://*` (any host), `scheme://host:*` (any port).
- * A page served by this very listener may always call it.
+ * A page served by this very listener may always call it, unless the request does not say under which name it came.
  */
 export function isOriginAllowed(
   origin: string | undefined,
@@ -50,9 +63,8 @@ export function isOriginAllowed(
   const match = ORIGIN.exec(lowerCase);
   if (!match) return false;
   const [own, scheme, name, port] = match;
-  if ((scheme === "http" || scheme === "https") && own === `${scheme}://${host?.toLowerCase()}`) {
-    return true;
-  }
+  const isWeb = scheme === "http" || scheme === "https";
+  if (isWeb && host !== undefined && own === `${scheme}://${host.toLowerCase()}`) return true;
   return allowed.some((rule) => {
     const wanted = rule.toLowerCase();
     return (

@@ -167,7 +167,7 @@ function HoldingsPanel({ address }: { address: Address }) {
             numeric={[1]}
             rows={holdings.map(({ token, symbol, decimals, balance, tokenIds }) => [
               <HexText key="" value={token} to={`/address/${token}`} name={symbol} />,
-              balance === undefined ? "–" : decimal(balance, decimals),
+              balance === undefined ? "–" : decimal(balance, decimals ?? 0),
               tokenIds.join(" "),
             ])}
           />
@@ -192,7 +192,7 @@ function HistoryPanel({ address }: { address: string }) {
     [address, before],
   );
   return (
-    <Panel title="History">
+    <Panel title="History" aside={<span class="muted">from the node’s index, not proven</span>}>
       <When
         loaded={loaded}
         show={({ txs, receipts, lastPage }) => (

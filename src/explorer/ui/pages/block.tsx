@@ -2,19 +2,19 @@ import type { ComponentChildren } from "preact";
 import type { Hash } from "../../../primitives/hash.ts";
 import { toQuantity } from "../../../primitives/quantity.ts";
 import type { Verdict } from "../../verify/verdict.ts";
-import { type CheckedBody, checkBlock, checkBody } from "../checked.ts";
+import { type CheckedBody, checkBlock, checkBody, type ShownBody, shownBody } from "../checked.ts";
 import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
 import { type Loaded, useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
 import { call } from "../rpc.ts";
 import { isHash } from "../search.ts";
 import { checkDecision, type Decision } from "../signatures.ts";
-import type { Block, Transaction } from "../types.ts";
+import type { Block } from "../types.ts";
 
 async function loadBlock(id: string): Promise<Block> {
   const block = isHash(id)
-    ? await call<Block | null>("eth_getBlockByHash", id, true)
-    : await call<Block | null>("eth_getBlockByNumber", toQuantity(Number(id)), true);
+    ? await call<Block | null>("eth_getBlockByHash", id, false)
+    : await call<Block | null>("eth_getBlockByNumber", toQuantity(Number(id)), false);
   if (block === null) throw new Error(`There is no block ${id}.`);
   return block;
 }
@@ -28,7 +28,7 @@ export function BlockPage({ id }: { readonly id: string }) {
 }
 
 function BlockView({ block, id }: { block: Block; id: string }) {
-  const asked = isHash(id) ? (id as Hash) : undefined;
+  const asked = isHash(id) ? { hash: id.toLowerCase() as Hash } : { number: Number(id) };
   const checked = useLoaded(() => checkBlock(block, asked), [block.hash]);
   const isChecked = checked.kind === "ready";
   const body = useLoaded(
@@ -36,11 +36,14 @@ function BlockView({ block, id }: { block: Block; id: string }) {
     [block.hash, isChecked],
   );
   const decision = useLoaded(
-    async () => (isChecked ? checkDecision(block) : undefined),
+    async () => (isChecked ? checkDecision(block, checked.value.verdict) : undefined),
     [block.hash, isChecked],
   );
+  const shown = useLoaded(
+    async () => (body.kind === "ready" && body.value ? shownBody(block, body.value) : undefined),
+    [block.hash, body.kind === "ready" && body.value !== undefined],
+  );
   const number = Number(block.number);
-  const transactions = block.transactions.filter((tx): tx is Transaction => typeof tx !== "string");
   const headerVerdict = verdictIn(checked, (value) => value.verdict);
   return (
     <>
@@ -67,7 +70,7 @@ function BlockView({ block, id }: { block: Block; id: string }) {
             ],
             decidedRow(decision),
             block.baseFeePerGas !== undefined && ["Base fee", gwei(block.baseFeePerGas)],
-            ["Size", `${count(block.size)} bytes`],
+            ["Size", sizeText(shown)],
             [
               "Extra data",
               <code key="">
@@ -86,27 +89,48 @@ function BlockView({ block, id }: { block: Block; id: string }) {
           ]}
         />
       </Panel>
-      <Panel title={`Transactions (${count(transactions.length)})`}>
-        <Table
-          label="Transactions of the block"
-          head={["#", "Hash", "From", "To", "Value", "Gas used", "Status"]}
-          numeric={[0, 4, 5]}
-          rows={transactions.map((tx, index) => {
-            const receipt = body.kind === "ready" ? body.value?.receipts[index] : undefined;
-            return [
-              count(index),
-              <HexText key="hash" value={tx.hash} to={`/tx/${tx.hash}`} />,
-              <AddressText key="from" value={tx.from} />,
-              tx.to === null ? "new contract" : <AddressText key="to" value={tx.to} />,
-              ether(tx.value, 6),
-              receipt ? count(receipt.gasUsed) : "…",
-              receipt ? <Status key="status" status={receipt.status} /> : "…",
-            ];
-          })}
+      <Panel title={`Transactions (${count(block.transactions.length)})`} aside={DECODED}>
+        <When
+          loaded={shown}
+          show={(lines) =>
+            lines === undefined ? (
+              <p class="empty">Loading …</p>
+            ) : (
+              <Table
+                label="Transactions of the block"
+                head={["#", "Hash", "From", "To", "Value", "Gas used", "Status"]}
+                numeric={[0, 4, 5]}
+                rows={lines.rows.map(({ hash, from, to, value }, index) => [
+                  count(index),
+                  <HexText key="hash" value={hash} to={`/tx/${hash}`} />,
+                  <AddressText key="from" value={from} />,
+                  to === null ? "new contract" : <AddressText key="to" value={to} />,
+                  ether(value, 6),
+                  count(lines.gasUsed[index] ?? 0),
+                  <Status key="status" status={receiptsIn(body)[index]?.status} />,
+                ])}
+              />
+            )
+          }
         />
       </Panel>
     </>
   );
+}
+
+/** The marks of the two roots are those of the rows. */
+const DECODED = <span class="muted">decoded here from what the two roots commit to</span>;
+
+function receiptsIn(body: Loaded<CheckedBody | undefined>): CheckedBody["receipts"] {
+  return (body.kind === "ready" && body.value?.receipts) || [];
+}
+
+/** Of the header and body as decoded here: the node's own `size` is not committed to by anything. */
+function sizeText(shown: Loaded<ShownBody | undefined>): string {
+  if (shown.kind === "failed") return "not known";
+  const size = shown.kind === "ready" ? shown.value?.size : undefined;
+  if (size !== undefined) return `${count(size)} bytes`;
+  return shown.kind === "ready" && shown.value ? "not known: the node did not give all parts" : "…";
 }
 
 function decidedRow(

@@ -96,7 +96,7 @@ function SourceFiles({ sources }: Pick<KnownContract, "sources">) {
         <details key={path} class="source" open={at === 0}>
           <summary>{path}</summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
-          <pre tabIndex={0}>{text}</pre>
+          <pre tabIndex={0}>{text.replaceAll("\r\n", "\n")}</pre>
         </details>
       ))}
     </>

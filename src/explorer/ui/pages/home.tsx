@@ -13,6 +13,8 @@ const CHART_BLOCKS = 60;
 /** Blocks in the list, whose transactions are listed beside it. */
 const LISTED = 12;
 
+const UNCHECKED = <span class="muted">as the node says; open one to check it</span>;
+
 /** Live: the newest blocks and transactions, gas, base fee, throughput, the pool. */
 export function HomePage() {
   const { head, isLost } = useHead();
@@ -54,7 +56,7 @@ export function HomePage() {
         <BlockChart blocks={blocks} />
       </Panel>
       <div class="columns">
-        <Panel title="Blocks">
+        <Panel title="Blocks" aside={UNCHECKED}>
           <Table
             label="Newest blocks"
             head={["Number", "Age", "Transactions", "Gas used"]}
@@ -69,7 +71,7 @@ export function HomePage() {
             ])}
           />
         </Panel>
-        <Panel title="Transactions">
+        <Panel title="Transactions" aside={UNCHECKED}>
           <When
             loaded={transactions}
             show={(list) => (

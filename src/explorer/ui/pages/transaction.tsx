@@ -4,7 +4,7 @@ import { contractAt } from "../abi-store.ts";
 import { CallTree, type Frame } from "../call-tree.tsx";
 import { type CheckedTransaction, checkMined } from "../checked.ts";
 import { Arguments, Logs } from "../decoded.tsx";
-import { age, bytesOfHex, count, dateTime, ether, gwei, percent } from "../format.ts";
+import { age, bytesOfHex, count, dateTime, ether, feeText, gwei, percent } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
 import { AddressText, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
 import { call } from "../rpc.ts";
@@ -105,7 +105,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
   const infoOf = (token: string): TokenInfo =>
     (infos.kind === "ready" && infos.value.get(token as never)) || {
       symbol: undefined,
-      decimals: 0,
+      decimals: undefined,
     };
   return (
     <>
@@ -118,7 +118,7 @@ function Receipt({ tx, block, receipt, receiptVerdict }: CheckedTransaction) {
               "Gas used",
               `${count(receipt.gasUsed)} (${percent(receipt.gasUsed, tx.gas).toFixed(1)} % of the limit)`,
             ],
-            ["Fee", ether(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice))],
+            ["Fee", feeText(receipt.gasUsed, receipt.effectiveGasPrice)],
             receipt.contractAddress !== null && [
               "Contract",
               <AddressText key="" value={receipt.contractAddress} isWhole />,

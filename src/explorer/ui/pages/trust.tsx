@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { parseHash } from "../../../primitives/hash.ts";
-import { checkHeader } from "../../verify/header.ts";
+import { type Asked, checkHeader } from "../../verify/header.ts";
 import { count, dateTime } from "../format.ts";
 import { useLoaded } from "../hooks.ts";
-import { AddressText, Failure, Fields, HexText, Panel, Table, When } from "../parts.tsx";
+import { AddressText, Failure, Fields, HexText, Mark, Panel, Table, When } from "../parts.tsx";
 import { call } from "../rpc.ts";
-import { currentTrust, pin, trustedValidators } from "../trust.ts";
+import { TRUST } from "../trust.ts";
 import type { Block } from "../types.ts";
 
 /** What the marks mean, and the block they go back to. */
@@ -13,15 +13,15 @@ export function TrustPage() {
   const [version, setVersion] = useState(0);
   const [error, setError] = useState<unknown>();
   const [typed, setTyped] = useState("");
-  const loaded = useLoaded(currentTrust, [version]);
-  const validators = useLoaded(trustedValidators, [version]);
-  async function trust(ask: () => Promise<Block | null>) {
+  const loaded = useLoaded(() => TRUST.current(), [version]);
+  const validators = useLoaded(() => TRUST.validators(), [version]);
+  async function trust(ask: () => Promise<Block | null>, asked?: Asked) {
     try {
       const block = await ask();
       if (block === null) throw new Error("The node does not have this block.");
-      const verdict = checkHeader(block);
+      const verdict = checkHeader(block, asked);
       if (verdict.kind !== "verified") throw new Error(verdict.reason);
-      await pin({ number: Number(block.number), hash: block.hash });
+      await TRUST.pin({ number: Number(block.number), hash: block.hash });
       setVersion(version + 1);
       setError(undefined);
     } catch (failure) {
@@ -30,11 +30,12 @@ export function TrustPage() {
   }
   function pinTyped(event: Event) {
     event.preventDefault();
-    void trust(async () => {
+    try {
       const hash = parseHash(typed.trim());
-      const block = await call<Block | null>("eth_getBlockByHash", hash, false);
-      return block && { ...block, hash };
-    });
+      void trust(() => call<Block | null>("eth_getBlockByHash", hash, false), { hash });
+    } catch (failure) {
+      setError(failure);
+    }
   }
   return (
     <>
@@ -45,18 +46,29 @@ export function TrustPage() {
           show={(current) =>
             current === undefined ? (
               <p class="empty">None yet: the first block that a page checks becomes it.</p>
+            ) : current.kind === "refused" ? (
+              <p class="empty">
+                <Mark verdict={current.verdict} what="chain" />{" "}
+                {current.verdict.kind === "verified" ? "" : current.verdict.reason}. Nothing of this
+                chain is verified until you pin a block of it.
+              </p>
             ) : (
               <Fields
                 rows={[
-                  ["Number", count(current.number)],
+                  ["Number", count(current.trust.number)],
                   [
                     "Hash",
-                    <HexText key="" value={current.hash} to={`/block/${current.hash}`} isWhole />,
+                    <HexText
+                      key=""
+                      value={current.trust.hash}
+                      to={`/block/${current.trust.hash}`}
+                      isWhole
+                    />,
                   ],
-                  ["Trusted since", dateTime(current.since)],
+                  ["Trusted since", dateTime(current.trust.since)],
                   [
                     "Because",
-                    current.isPinned
+                    current.trust.isPinned
                       ? "it was pinned here"
                       : "it was the first one this browser saw",
                   ],

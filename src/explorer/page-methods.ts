@@ -1,0 +1,41 @@
+/**
+ * What the pages call, and so all that `evmintd explorer` forwards: a node that takes it for a local program must not sign, send or
+ * change anything for its visitors. Wallets sign in the browser, and send by a node of their own.
+ */
+export const FORWARDED_METHODS = [
+  "clique_getLightBlock",
+  "clique_getSigners",
+  "clique_proposals",
+  "clique_status",
+  "debug_traceTransaction",
+  "eth_call",
+  "eth_chainId",
+  "eth_compileStandardJson",
+  "eth_getBalance",
+  "eth_getBlockByHash",
+  "eth_getBlockByNumber",
+  "eth_getBlockReceipts",
+  "eth_getCode",
+  "eth_getCompilers",
+  "eth_getLogs",
+  "eth_getProof",
+  "eth_getRawTransactionByBlockHashAndIndex",
+  "eth_getStorageAt",
+  "eth_getTransactionByHash",
+  "eth_getTransactionCount",
+  "eth_getTransactionReceipt",
+  "net_listening",
+  "net_peerCount",
+  "ots_searchTransactionsBefore",
+  "txpool_status",
+  "web3_clientVersion",
+] as const;
+
+/** Peers are nobody's business but the operator's: the page shows them where the node itself serves it. */
+export type PageMethod = (typeof FORWARDED_METHODS)[number] | "admin_peers";
+
+/** Calls of one batch: below the limit of every client known. */
+export const BATCH_MAX = 100;
+
+/** Tracers of the pages. Any other name may be a script, which a stranger must not have run by the node. */
+export const PAGE_TRACERS = ["callTracer", "prestateTracer"] as const;

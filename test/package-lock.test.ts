@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+type Entry = {
+  readonly version: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+};
+type Lock = { readonly packages: Readonly<Record<string, Entry>> };
+
+const read = (path: string): Lock => JSON.parse(readFileSync(path, "utf8"));
+const lock = read(join(ROOT, "package-lock.json"));
+
+/**
+ * Binaries for other platforms than those this lock file was written on, whose registry did not have them. npm installs them on such a
+ * platform without comparing a hash. `npm view NAME@VERSION dist.integrity` gives what to add here in place of the name.
+ */
+const WITHOUT_INTEGRITY: ReadonlySet<string> = new Set([
+  ...["android-arm64", "android-x64", "darwin-arm64", "darwin-x64", "linux-arm64-musl"].map(
+    (platform) => `@biomejs/cli-${platform}`,
+  ),
+  ...["linux-x64-musl", "win32-arm64", "win32-x64"].map((platform) => `@biomejs/cli-${platform}`),
+  ...["anvil", "cast"].flatMap((program) =>
+    ["darwin-amd64", "darwin-arm64", "linux-arm64", "win32-amd64"].map(
+      (platform) => `@foundry-rs/${program}-${platform}`,
+    ),
+  ),
+  ...["darwin-arm64", "darwin-x64", "linux-arm", "win32-x64"].map(
+    (platform) => `@msgpackr-extract/msgpackr-extract-${platform}`,
+  ),
+]);
+
+test("every package of the lock file has a hash, but optional binaries for other platforms", () => {
+  const entries = Object.entries(lock.packages).filter(([path, { link }]) => path !== "" && !link);
+  assert.ok(entries.length > 100);
+  for (const [path, { integrity, optional }] of entries) {
+    const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    if (WITHOUT_INTEGRITY.has(name)) assert.equal(optional, true, name);
+    else assert.match(integrity ?? "", /^sha512-[A-Za-z0-9+/]{86}==$/, path);
+  }
+});
+
+/** What decides about the content of the package, in a folder of its own: another test may pack this one. */
+const FILES = [
+  "package.json",
+  "package-lock.json",
+  "scripts/shrinkwrap.mjs",
+  "bin",
+  "test/timers.test.ts",
+];
+const folder = mkdtempSync(join(tmpdir(), "evmint-package-"));
+const SHRINKWRAP = join(folder, "npm-shrinkwrap.json");
+const shrinkwrap = (...args: readonly string[]) =>
+  execFileSync(process.execPath, [join(folder, "scripts/shrinkwrap.mjs"), ...args]);
+before(() => {
+  for (const file of FILES) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+  shrinkwrap();
+});
+after(() => rmSync(folder, { recursive: true }));
+
+test("the package has a shrinkwrap with the versions and hashes of the lock file, and nothing of development", () => {
+  const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ files }] = JSON.parse(listing) as [{ files: readonly { readonly path: string }[] }];
+  const paths = new Set(files.map(({ path }) => path));
+  assert.ok(paths.has("npm-shrinkwrap.json") && paths.has("bin/evmintd.js"));
+  for (const path of paths) assert.doesNotMatch(path, /^(test|scripts)/);
+  const { "": root, ...packages } = read(SHRINKWRAP).packages;
+  assert.equal("devDependencies" in root!, false);
+  for (const [path, entry] of Object.entries(packages)) {
+    assert.deepEqual(entry, lock.packages[path], path);
+    assert.equal(entry.dev, undefined, path);
+  }
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as Readonly<Record<string, Readonly<Record<string, string>>>>;
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    assert.ok(Object.hasOwn(packages, `node_modules/${name}`), name);
+  }
+});
+
+test("packing writes the shrinkwrap and removes it, and so does the image", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  assert.match(scripts.prepack, /scripts\/shrinkwrap\.mjs$/);
+  assert.match(scripts.postpack, /scripts\/shrinkwrap\.mjs --remove$/);
+  assert.ok(existsSync(SHRINKWRAP));
+  shrinkwrap("--remove");
+  assert.ok(!existsSync(SHRINKWRAP));
+  const dockerfile = readFileSync(join(ROOT, "deploy/Dockerfile"), "utf8");
+  assert.match(dockerfile, /shrinkwrap\.mjs && npm pack --ignore-scripts/);
+});

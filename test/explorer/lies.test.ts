@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
+import { headerOf } from "../../src/explorer/verify/header.ts";
 import type { Json } from "../../src/explorer/verify/json.ts";
+import { headerHash } from "../../src/types/header-codec.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";
 import { chromiumPath, launchChromium } from "./browser.ts";
 import { type Lie, type LyingProxy, startLyingProxy } from "./lying-proxy.ts";
@@ -194,6 +196,28 @@ test("a chain that one process decides says so", { skip }, async () => {
   await page.goto(`${proxy.url}/explorer/#/block/2`);
   await page.getByText("by one process: nobody else signs").waitFor();
   assert.equal((await marksOf(page)).has("signatures"), false);
+  await context.close();
+});
+
+test("a node that lies about its first block is not rid of a pinned one", { skip }, async () => {
+  proxy.answerWith(undefined);
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${proxy.url}/explorer/#/trust`);
+  await page.getByRole("button", { name: "Pin the newest block" }).click();
+  await page.getByText("it was pinned here").waitFor();
+  const isFirst = (block: Json) => block["number"] === "0x0";
+  const other = (block: Json) => {
+    const changed = { ...block, extraData: "0x00" };
+    return { ...changed, hash: headerHash(headerOf(changed)) };
+  };
+  for (const change of [flipped("extraData"), other]) {
+    const lie = (block: Json) => (isFirst(block) ? change(block) : block);
+    proxy.answerWith({ method: "eth_getBlockByNumber", change: lie });
+    await page.goto(`${proxy.url}/explorer/#/block/2`);
+    await page.reload();
+    assert.equal((await marksOf(page)).get("header"), "false");
+  }
   await context.close();
 });
 

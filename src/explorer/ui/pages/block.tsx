@@ -118,8 +118,8 @@ function BlockView({ block, id }: { block: Block; id: string }) {
   );
 }
 
-/** The marks of the two roots are those of the rows. */
-const DECODED = <span class="muted">decoded here from what the two roots commit to</span>;
+/** The marks of the two roots are the marks of the rows. */
+const DECODED = <span class="muted">decoded here from their bytes</span>;
 
 function receiptsIn(body: Loaded<CheckedBody | undefined>): CheckedBody["receipts"] {
   return (body.kind === "ready" && body.value?.receipts) || [];

@@ -204,6 +204,43 @@ test("while the remote node takes its time, other calls are answered", async () 
   await kill(node);
 });
 
+test("a remote node that fails, lies and is slow by turns changes nothing of the chain", async () => {
+  const blocks: Record<string, string>[] = [];
+  for (const [name, isFlaky] of [
+    ["steady", false],
+    ["flaky", true],
+  ] as const) {
+    const node = await start(`turns-${name}`, "--fork-url", remote.url, "--fork-verify", "on");
+    const random = createRandom(1);
+    let requests = 0;
+    if (isFlaky) {
+      behave = (calls, response) => {
+        requests++;
+        if (requests % 3 === 0) return response.writeHead(503).end();
+        const isPoison = requests % 3 === 1 && requests < 30;
+        const answers = answersOf(HONEST, calls);
+        return response.end(isPoison ? poison(answers, random) : JSON.stringify(answers));
+      };
+    }
+    // A block has both, and they are of this node alone.
+    await call(node.url, "hardhat_setPrevRandao", word(9));
+    await call(node.url, "evm_setNextBlockTimestamp", HONEST.header.timestamp + 1_000);
+    const request = { from: ALICE, to: CONTRACT, data: word(2), gas: "0x30d40" };
+    await call(node.url, "eth_sendTransaction", request);
+    let block: Record<string, string> | null = null;
+    const next = `0x${(HONEST.header.number + 1).toString(16)}`;
+    while (block === null) {
+      block = await call<typeof block>(node.url, "eth_getBlockByNumber", next, false);
+    }
+    blocks.push(block);
+    assert.ok(!isFlaky || requests > 0);
+    behave = honest(HONEST);
+    await kill(node);
+  }
+  assert.deepEqual(blocks[1], blocks[0]);
+  assert.notEqual(blocks[0]!["gasUsed"], "0x0");
+});
+
 test("a wrong proof is an error that names the remote node, and never a value", async () => {
   const node = await start("proof", "--fork-url", `${remote.url}/v3/KEY`, "--fork-verify", "on");
   const other = modelRemoteChain(allocOf(1_000));

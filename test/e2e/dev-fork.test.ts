@@ -286,10 +286,10 @@ for (const [name, startRemote] of remotes) {
       assert.equal(await call(url, "eth_getBalance", STRANGER, "latest"), "0x1234");
     });
 
-    test("createNode forks an older block in process", async () => {
+    test("createNode forks an older block in process, with proofs", async () => {
       const { url } = remote;
       const blockNumber = Number(deployed.blockNumber);
-      const inProcess = await createNode({ fork: { url, blockNumber } });
+      const inProcess = await createNode({ fork: { url, blockNumber, verify: "on" } });
       try {
         const request = (method: string, ...params: unknown[]) =>
           inProcess.provider.request({ method, params });

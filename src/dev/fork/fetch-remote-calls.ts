@@ -8,10 +8,11 @@ import {
   ForkRemoteError,
   ForkRevertError,
 } from "./errors.ts";
-import { readJson } from "./read-json.ts";
+import { ANSWER_LIMITS, type JsonLimits, readJson } from "./read-json.ts";
 import { type PlanReads, planPlainReads } from "./read-plan.ts";
 import type { RemoteCall, RemoteCalls, ResultCheck } from "./remote-calls.ts";
 import { type RemoteEndpoint, remoteEndpoint } from "./remote-endpoint.ts";
+import { answerBytesMax } from "./remote-results.ts";
 
 /** Calls in one request: providers allow 100 and more. */
 const BATCH_MAX = 100;
@@ -129,12 +130,18 @@ async function post(
       await response.body?.cancel();
       throw new TemporaryError(`${name}: HTTP ${status}`);
     }
-    return await readJson(response);
+    return await readJson(response, limitsOf(calls));
   } catch (error) {
     if (error instanceof TemporaryError) throw error;
     if (error instanceof NodeError) throw named(error, { name });
     throw new TemporaryError(`${name}: no connection (${reasonOf(error)})`, { cause: error });
   }
+}
+
+/** Of the answer to a batch: what its calls need, and never more than any answer may take. */
+function limitsOf(calls: readonly RemoteCall[]): JsonLimits {
+  const bytes = calls.reduce((sum, call) => sum + answerBytesMax(call), 0);
+  return { ...ANSWER_LIMITS, bytes: Math.min(bytes, ANSWER_LIMITS.bytes) };
 }
 
 /** Of a failed `fetch`: the code that the operating system gave, else its kind. */

@@ -4,6 +4,9 @@ import type { Hash } from "../../primitives/hash.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import type { RemoteCall } from "./remote-calls.ts";
 
+/** Longer results are traces of whole blocks: a few of them would take the place of all state. */
+const RESULT_LENGTH_MAX = 4 << 20;
+
 /** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
 export type CachedBlock = {
   readonly chainId: bigint;
@@ -69,7 +72,7 @@ export class ForkCache {
         continue;
       }
       this.#remember(key, text);
-      lines += `${JSON.stringify([key, result])}\n`;
+      lines += `[${JSON.stringify(key)},${text}]\n`;
     }
     if (lines !== "") appendFileSync(this.#path, lines, { mode: 0o600 });
   }
@@ -84,7 +87,8 @@ export class ForkCache {
   }
 
   #fits(key: string, text: string): boolean {
-    return this.#bytes + key.length + text.length <= this.#bytesMax;
+    const isSmall = text.length <= RESULT_LENGTH_MAX;
+    return isSmall && this.#bytes + key.length + text.length <= this.#bytesMax;
   }
 
   #remember(key: string, text: string): void {

@@ -95,6 +95,30 @@ async function askPoisoned(reads: readonly RemoteCall[], planReads: PlanReads, n
   }
 }
 
+test("a read that is answered at length is an error before the answer has been read", async (context) => {
+  let written = 0;
+  const flood = await serveBatches((_, response) => {
+    const chunk = Buffer.alloc(1 << 16, "7");
+    const write = () => {
+      while (!response.destroyed && written < 1 << 30) {
+        written += chunk.length;
+        if (!response.write(chunk)) return void response.once("drain", write);
+      }
+      response.end();
+    };
+    write();
+  });
+  context.after(() => flood.close());
+  for (const read of [STATE_READS[0]!, STATE_READS[2]!, OTHERS[1]!, { method: "m", params: [] }]) {
+    written = 0;
+    await assert.rejects(fetchRemoteCalls({ urls: [flood.url] })([read]), {
+      code: "FORK_REMOTE_FAILED",
+    });
+    // What sockets hold on the way comes on top of the limit.
+    assert.ok(written < 100 << 20, `${read.method}: ${written}`);
+  }
+});
+
 describe("fetchRemoteCalls, poisoned", () => {
   for (const read of [...STATE_READS.slice(0, 4), ...OTHERS]) {
     test(`${read.method}: an error, or a result of its form`, async () => {

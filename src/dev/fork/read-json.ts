@@ -1,15 +1,15 @@
 import { ForkRemoteError } from "./errors.ts";
 
 /** What one answer of a remote node may take. Its memory is some four times its bytes while it is decoded. */
-export type JsonLimits = {
-  readonly bytes: number;
-  /** Members and items in all: each takes up to a hundred bytes, whatever it took in the text. */
-  readonly values: number;
-  readonly depth: number;
-};
+export type JsonLimits = { readonly bytes: number; readonly depth: number };
+
+/** Each value takes up to a hundred bytes, whatever it took in the text; those of nodes are hex, and longer than this. */
+const BYTES_PER_VALUE = 32;
+/** Of any answer, also a short one. */
+const VALUES_MIN = 1_000;
 
 /** A batch of a hundred calls for the largest code has 5 MB; traces nest two levels for each of 1,024 frames, and JSON.stringify overflows the stack at some 5,000. */
-export const ANSWER_LIMITS: JsonLimits = { bytes: 32 << 20, values: 1_000_000, depth: 2_200 };
+export const ANSWER_LIMITS: JsonLimits = { bytes: 32 << 20, depth: 2_200 };
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
@@ -30,7 +30,8 @@ class JsonMeter {
 
   /** @throws ForkRemoteError */
   add(chunk: Uint8Array): void {
-    const { bytes, values, depth } = this.#limits;
+    const { bytes, depth } = this.#limits;
+    const values = VALUES_MIN + bytes / BYTES_PER_VALUE;
     this.#bytes += chunk.length;
     if (this.#bytes > bytes) throw tooLarge(`more than ${bytes} bytes`);
     for (let at = 0; at < chunk.length; at++) {
@@ -47,7 +48,7 @@ class JsonMeter {
         if (this.#depth > depth) throw tooLarge(`more than ${depth} levels`);
       } else if (CLOSING.has(byte)) this.#depth--;
     }
-    if (this.#values > values) throw tooLarge(`more than ${values} values`);
+    if (this.#values > values) throw tooLarge(`more than ${Math.floor(values)} values`);
   }
 }
 
@@ -56,9 +57,13 @@ class JsonMeter {
  * @throws ForkRemoteError for what is no JSON or too large; what the connection throws
  */
 export async function readJson(
-  { body }: Pick<Response, "body">,
+  { body, headers }: Pick<Response, "body" | "headers">,
   limits = ANSWER_LIMITS,
 ): Promise<unknown> {
+  if (Number(headers.get("content-length")) > limits.bytes) {
+    await body?.cancel();
+    throw tooLarge(`more than ${limits.bytes} bytes`);
+  }
   const meter = new JsonMeter(limits);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const parts: string[] = [];

@@ -37,6 +37,36 @@ const DECODERS: Readonly<Record<string, Decode>> = {
   },
 };
 
+/** Envelope, and a number or the text of an error. */
+const SMALL_BYTES = 8_192;
+/** A proof for one key: twice as many digits as bytes in at most 65 nodes, of which even those of mainnet's largest tries need a dozen. */
+const PROOF_BYTES = 64 << 10;
+/** 50,000 hashes of transactions. */
+const BLOCK_BYTES = 4 << 20;
+const ACCESS_LIST_BYTES = 2 << 20;
+
+/** Of an answer to `call`, as far as its method bounds it: small reads are most of what a fork asks for, and no node may answer them at length. */
+export function answerBytesMax({ method, params }: RemoteCall): number {
+  switch (method) {
+    case "eth_chainId":
+    case "eth_getBalance":
+    case "eth_getTransactionCount":
+    case "eth_getStorageAt":
+      return SMALL_BYTES;
+    case "eth_getCode":
+      return SMALL_BYTES + 2 * CODE_LENGTH_MAX;
+    case "eth_getProof":
+      return PROOF_BYTES * (1 + (Array.isArray(params[1]) ? params[1].length : 0));
+    case "eth_getBlockByNumber":
+    case "eth_getBlockByHash":
+      return params[1] === false ? BLOCK_BYTES : Number.POSITIVE_INFINITY;
+    case "eth_createAccessList":
+      return ACCESS_LIST_BYTES;
+    default:
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
 /**
  * `result` of `call` where it has the form of the method's results, in its one spelling; of methods that the fork does not read itself, as it is.
  * @throws ForkRemoteError

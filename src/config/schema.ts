@@ -560,7 +560,7 @@ export const SCHEMA = {
     }),
     forkVerify: option("dev.fork-verify", oneOf(FORK_VERIFY_MODES), "auto", {
       description:
-        "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs; on: else the start fails; off: the nodes are believed.",
+        "Whether accounts and slots of the continued chain must be proven (eth_getProof) under the state root of its block, and that block by its hash. auto: where its nodes serve proofs and its headers are Ethereum's; on: else the start fails; off: the nodes are believed.",
     }),
     forkCacheBytes: option("dev.fork-cache-size", byteSize, DEFAULTS.forkCacheBytes, {
       description:

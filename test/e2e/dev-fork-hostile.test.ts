@@ -281,6 +281,23 @@ test("a node without proofs: on is an error at the start, auto says that nothing
   await kill(node);
 });
 
+test("a block with another hash than that of its fields: on is an error at the start, auto says that nothing is verified", async () => {
+  behave = changed(({ method }, item) =>
+    method === "eth_getBlockByNumber"
+      ? { ...item, result: { ...(item.result as object), hash: word(5) } }
+      : item,
+  );
+  const home = join(folder, "foreign");
+  const flags = ["--dev", "--fork-url", remote.url, "--json-rpc.address", "127.0.0.1:0"];
+  const { code } = await runEvmintd(["start", "--home", home, ...flags, "--fork-verify", "on"]);
+  assert.notEqual(code, 0);
+  assert.ok(!existsSync(join(home, "config", "fork.json")));
+  const node = await start("foreign", "--fork-url", remote.url);
+  assert.equal(await balanceOf(node.url, 5), 6);
+  assert.match(node.output.stderr + node.output.stdout, /not verified/);
+  await kill(node);
+});
+
 test("chains of one id and number are different chains: a reset reads nothing of the first one's cache", async () => {
   const second = modelRemoteChain(allocOf(1_000), { extraData: new Uint8Array([1]) });
   for (const verify of ["on", "off"]) {
@@ -324,7 +341,6 @@ describe("blocks that cannot be continued", () => {
     ["no state root", { stateRoot: null }],
     ["extra data of a megabyte", { extraData: `0x${"00".repeat(1 << 20)}` }],
     ["a coinbase of 19 bytes", { miner: `0x${"11".repeat(19)}` }],
-    ["another hash", { hash: word(5) }],
     ["no hash", { hash: undefined }],
   ];
   /** A process each: those that a look at single fields finds last. */

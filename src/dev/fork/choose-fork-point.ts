@@ -1,7 +1,7 @@
 import { NodeError } from "../../errors.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { ForkProofError, ForkUnverifiableError } from "./errors.ts";
+import { ForkHeaderError, ForkProofError, ForkUnverifiableError } from "./errors.ts";
 import { fetchRemoteCalls } from "./fetch-remote-calls.ts";
 import {
   type ForkAccounts,
@@ -39,8 +39,10 @@ export async function chooseForkPoint(
   { urls, verify, blockNumber, accounts }: ForkPointOptions,
   log: Logger,
 ): Promise<{ readonly point: ForkPoint; readonly isVerified: boolean }> {
-  const isHashChecked = verify !== "off";
-  const block = await readForkBlock(fetchRemoteCalls({ urls }), blockNumber, { isHashChecked });
+  const { hash, claimedHash, ...block } = await readForkBlock(
+    fetchRemoteCalls({ urls }),
+    blockNumber,
+  );
   const read = (isVerified: boolean) => {
     const planReads = planReadsOf(block, isVerified);
     return readForkPoint(fetchRemoteCalls({ urls, planReads }), block, accounts);
@@ -48,6 +50,12 @@ export async function chooseForkPoint(
   const remote = urls.map(remoteName).join(", ");
   if (verify === "off") {
     log.info("fork is not verified: dev.fork-verify is off", { remote });
+    return { point: await read(false), isVerified: false };
+  }
+  if (hash !== claimedHash) {
+    const reason = "its block has not the hash of its fields, as on chains with other headers";
+    if (verify === "on") throw new ForkHeaderError(`${remote}: ${reason}`, { hash, claimedHash });
+    log.warn("fork is not verified", { remote, reason });
     return { point: await read(false), isVerified: false };
   }
   try {

@@ -23,9 +23,7 @@ export async function setForkUrl(
   const { point, choice } = fork;
   const { number } = point.header;
   const urls = [url];
-  const { chainId, header } = await readForkBlock(fetchRemoteCalls({ urls }), number, {
-    isHashChecked: false,
-  });
+  const { chainId, header } = await readForkBlock(fetchRemoteCalls({ urls }), number);
   if (chainId !== point.chainId || headerHash(header) !== fork.base.block.hash) {
     const remote = remoteName(url);
     throw new DevControlError("the node has another chain than the forked one", { remote });

@@ -75,11 +75,12 @@ export async function syncState(
       fault = seen;
       if (seen.kind === "stateSyncFailed") void run.stop(STOP_GRACE_MS);
     };
-    const done = new Promise<boolean>((resolve) => {
-      onRestored = () => resolve(true);
+    const done = new Promise<"restored">((resolve) => {
+      onRestored = () => resolve("restored");
     });
     const run: EngineProcess = start((seen) => onFault(seen));
-    if (await Promise.race([done, run.exited.then(() => false)])) {
+    const exit = await Promise.race([done, run.exited]);
+    if (exit === "restored") {
       return {
         attach(next) {
           ({ onEngineLost, onFailure } = next);
@@ -96,7 +97,7 @@ export async function syncState(
         },
       };
     }
-    log.warn("state sync starts again", { attempt, fault });
+    log.warn("state sync starts again", { attempt, fault, words: exit.words });
     if (attempt < attemptsMax) await wait(firstPauseMs * 2 ** (attempt - 1));
   }
   await server.close();

@@ -36,7 +36,7 @@ export type SyncedEngine = {
     readonly onEngineLost: () => void;
     readonly onFailure: (error: unknown, call: string) => void;
   }): AbciServer;
-  /** The running process, whose faults go to `onFault` from now on. */
+  /** The running process, whose fault goes to `onFault`, also one that its log has shown already. */
   adopt(onFault: (fault: EngineFault) => void): EngineProcess;
   /** Ends both, where nothing was handed over. */
   close(): Promise<void>;
@@ -89,6 +89,9 @@ export async function syncState(
         },
         adopt(next) {
           onFault = next;
+          const seen = fault;
+          // The new owner has the process first.
+          if (seen !== undefined) queueMicrotask(() => next(seen));
           return run;
         },
         async close() {

@@ -38,7 +38,7 @@ export type EngineStatus = {
 /** How far the next block is. */
 export type EngineRound = {
   readonly step: ConsensusStep;
-  /** Most voting power whose prevotes or precommits of one round were received; CometBFT has checked their signatures. */
+  /** Voting power whose prevotes or precommits of this round, or of a later one, were received; CometBFT has checked their signatures. */
   readonly votedPower: number;
   readonly totalPower: number;
 };
@@ -88,8 +88,9 @@ export function roundOf(answer: unknown): EngineRound {
   if (step === null) throw malformed();
   const [height, round, number] = step.slice(1).map(Number) as [number, number, number];
   const tallies = arrayOf(state["height_vote_set"]).flatMap((each) => {
-    const { prevotes_bit_array, precommits_bit_array } = objectOf(each);
-    return [tallyOf(prevotes_bit_array), tallyOf(precommits_bit_array)];
+    const { round: of, prevotes_bit_array, precommits_bit_array } = objectOf(each);
+    if (typeof of !== "number") throw malformed();
+    return of < round ? [] : [tallyOf(prevotes_bit_array), tallyOf(precommits_bit_array)];
   });
   return {
     step: { height, round, step: number },

@@ -44,10 +44,17 @@ const ANSWERS: Readonly<Record<string, object>> = {
       "height/round/step": "8/1/3",
       height_vote_set: [
         {
+          round: 0,
+          prevotes_bit_array: "BA{4:xxxx} 40/40 = 1.00",
+          precommits_bit_array: "BA{4:xx__} 20/40 = 0.50",
+        },
+        {
+          round: 1,
           prevotes_bit_array: "BA{4:xx_x} 30/40 = 0.75",
           precommits_bit_array: "BA{4:____} 0/40 = 0.00",
         },
         {
+          round: 2,
           prevotes_bit_array: "BA{4:x___} 10/40 = 0.25",
           precommits_bit_array: "BA{4:____} 0/40 = 0.00",
         },

@@ -8,14 +8,16 @@ const QUIET_MS = 10_000;
 const QUIET_BLOCKS = 5;
 
 /**
- * Knows of a quorum from blocks and from votes, whose signatures CometBFT has checked. Peers say nothing about it: which of them are validators
- * is not known, and one that follows may pass on the votes of all.
+ * Knows of a quorum from blocks, and from votes that come in: CometBFT has checked their signatures, and leaves a round only with those of more
+ * than two thirds. Peers say nothing about it: which of them are validators is not known, and one that follows may pass on the votes of all. Nor do
+ * votes that were there before: CometBFT has them for as long as it waits, and reads them from its journal after a restart.
  */
 export class QuorumWatch {
   readonly #quietMs: number;
   readonly #now: () => number;
-  #committedAt: number | undefined;
-  #round: EngineRound | undefined;
+  /** When a quorum was last seen to act. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #round: (EngineRound & { readonly isVoted: boolean }) | undefined;
 
   /** @param now milliseconds of a clock that never jumps */
   constructor(blockTimeMs: number, now: () => number) {
@@ -24,19 +26,22 @@ export class QuorumWatch {
   }
 
   committed(): void {
-    this.#committedAt = this.#now();
+    this.#seenAt = this.#now();
   }
 
   /** @param round undefined while CometBFT does not answer or fetches blocks, which are decided without its votes */
   observe(round: EngineRound | undefined): void {
-    this.#round = round;
+    const last = this.#round;
+    const next = round && { ...round, isVoted: round.votedPower * 3 > round.totalPower * 2 };
+    this.#round = next;
+    if (last === undefined || next === undefined) return;
+    const isNext = next.step.height !== last.step.height || next.step.round !== last.step.round;
+    if (isNext || (next.isVoted && !last.isVoted)) this.#seenAt = this.#now();
   }
 
   get quorum(): Quorum {
-    const committedAt = this.#committedAt;
-    if (committedAt !== undefined && this.#now() - committedAt < this.#quietMs) return "present";
-    if (this.#round === undefined) return "unknown";
-    const { votedPower, totalPower } = this.#round;
-    return votedPower * 3 > totalPower * 2 ? "present" : "absent";
+    if (this.#now() - this.#seenAt < this.#quietMs) return "present";
+    // Votes that lead to nothing: those of peers that are gone, or consensus stands still.
+    return this.#round === undefined || this.#round.isVoted ? "unknown" : "absent";
   }
 }

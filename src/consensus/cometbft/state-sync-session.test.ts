@@ -168,6 +168,25 @@ test("faults of the adopted process go to its new owner", async () => {
   assert.deepEqual(process.stops, []);
 });
 
+test("a fault between the restored snapshot and the new owner is not lost", async () => {
+  const { path, firstRun, synced } = setup();
+  const process = await firstRun;
+  const client = await restoreOver(path);
+  await client.call("info");
+  const engine = await synced;
+  process.log(
+    '{"level":"error","module":"statesync","_msg":"Failed to bootstrap node with new state","err":"x"}',
+  );
+  const faults: EngineFault[] = [];
+  engine.adopt((fault) => faults.push(fault));
+  assert.deepEqual(faults, []);
+  await Promise.resolve();
+  assert.deepEqual(
+    faults.map(({ kind }) => kind),
+    ["stateSyncFailed"],
+  );
+});
+
 test("a run that fails is ended and followed by another one, later each time, and then given up", async () => {
   const { firstRun, nextRun, runs, pauses, synced } = setup(3);
   let process = await firstRun;

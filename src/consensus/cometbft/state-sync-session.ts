@@ -36,7 +36,7 @@ export type SyncedEngine = {
     readonly onEngineLost: () => void;
     readonly onFailure: (error: unknown, call: string) => void;
   }): AbciServer;
-  /** The running process, whose faults go to `onFault` from now on. */
+  /** The running process, whose fault goes to `onFault`, also one that its log has shown already. */
   adopt(onFault: (fault: EngineFault) => void): EngineProcess;
   /** Ends both, where nothing was handed over. */
   close(): Promise<void>;
@@ -75,11 +75,12 @@ export async function syncState(
       fault = seen;
       if (seen.kind === "stateSyncFailed") void run.stop(STOP_GRACE_MS);
     };
-    const done = new Promise<boolean>((resolve) => {
-      onRestored = () => resolve(true);
+    const done = new Promise<"restored">((resolve) => {
+      onRestored = () => resolve("restored");
     });
     const run: EngineProcess = start((seen) => onFault(seen));
-    if (await Promise.race([done, run.exited.then(() => false)])) {
+    const exit = await Promise.race([done, run.exited]);
+    if (exit === "restored") {
       return {
         attach(next) {
           ({ onEngineLost, onFailure } = next);
@@ -88,6 +89,9 @@ export async function syncState(
         },
         adopt(next) {
           onFault = next;
+          const seen = fault;
+          // The new owner has the process first.
+          if (seen !== undefined) queueMicrotask(() => next(seen));
           return run;
         },
         async close() {
@@ -96,7 +100,7 @@ export async function syncState(
         },
       };
     }
-    log.warn("state sync starts again", { attempt, fault });
+    log.warn("state sync starts again", { attempt, fault, words: exit.words });
     if (attempt < attemptsMax) await wait(firstPauseMs * 2 ** (attempt - 1));
   }
   await server.close();

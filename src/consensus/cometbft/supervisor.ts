@@ -144,10 +144,10 @@ export class Supervisor {
       this.#fail(`the engine failed repeatedly: ${JSON.stringify(fault)}`);
       return;
     }
-    this.#restart(exit);
+    this.#restartLater(exit);
   }
 
-  #restart({ code, signal, fault, words }: EngineExit): void {
+  #restartLater({ code, signal, fault, words }: EngineExit): void {
     const { firstPauseMs, longestPauseMs } = this.#options;
     const pauseMs = Math.min(firstPauseMs * 2 ** this.#restarts, longestPauseMs);
     this.#restarts++;
@@ -161,7 +161,7 @@ export class Supervisor {
       } catch (error) {
         // Its configuration could not be written, as on a full disk.
         this.#modules.log.error("the engine cannot be started", { error });
-        this.#restart({ code: null, signal: null, fault: undefined });
+        this.#restartLater({ code: null, signal: null, fault: undefined });
       }
     });
   }

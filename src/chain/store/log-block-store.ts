@@ -4,6 +4,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
+import { assertWholeState } from "../../state/whole-state.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -217,7 +218,7 @@ export class LogBlockStore implements BlockStore {
 
   /**
    * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
-   * StateRootMismatchError for a base without all of its state
+   * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
     this.#guard.assertWritable();
@@ -494,8 +495,9 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /** @throws StateRootMismatchError unless the changes of a base are all of its state */
+  /** Asserts that the changes of a base are all of its state. @throws InvalidStateError, StateRootMismatchError */
   #assertWholeState(base: BlockRecord): void {
+    assertWholeState(base.changes);
     trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
   }
 

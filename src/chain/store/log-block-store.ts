@@ -524,10 +524,11 @@ export class LogBlockStore implements BlockStore {
       mergedBlocks: this.#index.merge.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),
+      logStart: this.#log.start,
     });
   }
 
-  /** The oldest block or state that is served has moved. */
+  /** The oldest block or state that is served, or the start of the log, has moved. */
   #baseMoved(): void {
     if (this.#base === undefined) return;
     this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);

@@ -244,16 +244,19 @@ export class LogBlockStore implements BlockStore {
       this.#guard.orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
-    this.#failPoint("append:committed");
-    this.#index.remember(block, nodes);
-    this.#index.markState(number);
-    this.#head = { number, hash: record.block.hash, end: block.end };
-    this.#base ??= number;
-    this.#headState.apply(record.changes, block.rows);
-    this.#blocks.addHead(record, payload);
-    this.#publish();
-    this.#background.scheduleAfterBlock();
-    this.#failPoint("append:end");
+    // The block is there: where memory does not get all of it, only opening the store again can tell what is.
+    this.#guard.orPoison(() => {
+      this.#failPoint("append:committed");
+      this.#index.remember(block, nodes);
+      this.#index.markState(number);
+      this.#head = { number, hash: record.block.hash, end: block.end };
+      this.#base ??= number;
+      this.#headState.apply(record.changes, block.rows);
+      this.#blocks.addHead(record, payload);
+      this.#publish();
+      this.#background.scheduleAfterBlock();
+      this.#failPoint("append:end");
+    });
   }
 
   appendGenesis({ changes, blockOf }: GenesisState): void {

@@ -97,6 +97,12 @@ export class StoreFollower implements ReadableBlockStore {
     this.#readsWhenFresh = this.#reads();
   }
 
+  /** Closes files that the writer has removed, for a follower that nobody reads from for a while. */
+  releaseRemoved(): void {
+    const { log } = this.#view;
+    if (log.end > 0 && log.start < this.#published.read().logStart) this.catchUp();
+  }
+
   /** Of the published head, as of the last `catchUp`. */
   get epoch(): number {
     return this.#view.epoch;

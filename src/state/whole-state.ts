@@ -7,7 +7,7 @@ import type { AccountChange, StateChanges } from "./reader.ts";
 
 /** Changes that are no state: something in them is none, is there twice, or is missing. */
 export class InvalidStateError extends NodeError {
-  readonly code = "STATE_INVALID";
+  readonly code = "STORE_INVALID_STATE";
 }
 
 const WORD_END = 2n ** 256n;

@@ -253,5 +253,8 @@ test("snapshot.interval: a node takes snapshots in the background and stores the
     throw new Error("disk full");
   }
   await assert.rejects(kept.write(11, failing()));
-  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), [`10-${SNAPSHOT_FORMAT}`, `2-${SNAPSHOT_FORMAT}`]);
+  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), [
+    `10-${SNAPSHOT_FORMAT}`,
+    `2-${SNAPSHOT_FORMAT}`,
+  ]);
 });

@@ -208,7 +208,9 @@ describe("LogBlockStore", () => {
     ];
     for (const changes of poisoned) {
       const store = createMemoryDisk().open();
-      assert.throws(() => store.append({ ...record, changes }, nodes), { code: "STATE_INVALID" });
+      assert.throws(() => store.append({ ...record, changes }, nodes), {
+        code: "STORE_INVALID_STATE",
+      });
       store.append(record, nodes);
       assert.equal(store.head(), number);
     }

@@ -21,12 +21,12 @@ import { unpackChunk } from "./snapshot-format.ts";
 
 /** A snapshot is not what its app hash says, or not in the one form that it has: those that offer it are wrong or lie. */
 export class InvalidSnapshotError extends NodeError {
-  readonly code = "SNAPSHOT_INVALID";
+  readonly code = "ENGINE_INVALID_SNAPSHOT";
 }
 
 /** A peer may offer anything: its app hash vouches for the state only once that is whole. */
 export class SnapshotTooLargeError extends NodeError {
-  readonly code = "SNAPSHOT_TOO_LARGE";
+  readonly code = "ENGINE_SNAPSHOT_TOO_LARGE";
   constructor(details: { readonly bytesMax: number }) {
     super(
       `the snapshot has more than ${details.bytesMax} bytes: raise snapshot.restore-size-limit`,

@@ -1,8 +1,9 @@
-import { invariant } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
-import { bigintToBytes, bytesToBigint } from "../primitives/bytes.ts";
+import { bigintToBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
+import { MalformedBytesError } from "../storage/byte-io.ts";
+import { integerOf, listOf } from "./clique/rlp-fields.ts";
 import type { Vote } from "./clique/snapshot.ts";
 import { type StartingSet, startingSetItem, startingSetOfItem } from "./clique/starting-set.ts";
 import { voteItem, voteOfItem } from "./clique/vote-codec.ts";
@@ -41,29 +42,41 @@ export function consensusHashOf(bytes: Uint8Array): Hash {
   return decodeConsensusData(bytes)?.consensusHash ?? ZERO_HASH;
 }
 
-/** undefined for a block that has none. @throws InvariantError, InvalidRlpError for other bytes */
+/**
+ * undefined for a block that has none. Accepts what `encodeConsensusData` makes and the form of earlier versions, and nothing else: peers and
+ * chain files hand in such bytes too.
+ * @throws MalformedBytesError, InvalidRlpError
+ */
 export function decodeConsensusData(bytes: Uint8Array): ConsensusData | undefined {
   if (bytes.length === 0) return undefined;
-  const item = decodeRlp(bytes);
-  invariant(!(item instanceof Uint8Array), "consensus data is a list");
-  const [hash, proposer, nanos, round, castItem] = item;
-  invariant(hash instanceof Uint8Array && hash.length === 32, "consensus data has a hash");
-  invariant(proposer instanceof Uint8Array && proposer.length === 20, "and a proposer");
-  invariant(nanos instanceof Uint8Array, "and nanoseconds");
-  invariant(round === undefined || round instanceof Uint8Array, "and the parent's round");
+  const item = listOf(decodeRlp(bytes));
+  if (!FIELD_COUNTS.includes(item.length)) throw malformed("shape");
+  const [hash, proposer, nanos, round = EMPTY_BYTES, cast = []] = item;
+  if (!(hash instanceof Uint8Array) || hash.length !== 32) throw malformed("hash");
+  if (!(proposer instanceof Uint8Array) || proposer.length !== 20) throw malformed("proposer");
   return {
     consensusHash: hashFromBytes(hash),
     proposer: addressFromBytes(proposer),
-    nanos: Number(bytesToBigint(nanos)),
-    parentRound: round === undefined ? 0 : Number(bytesToBigint(round)),
-    ...castOf(castItem),
+    nanos: integerOf(nanos, NANOS_MAX),
+    parentRound: integerOf(round, ROUND_MAX),
+    ...castOf(cast),
   };
 }
 
-function castOf(item: RlpItem | undefined): Pick<ConsensusData, "cast"> {
-  if (item === undefined || item.length === 0) return {};
-  const [voteField, startingSet] = item as readonly RlpItem[];
-  const vote = voteField && voteOfItem(voteField);
-  invariant(vote && startingSet, "a stored vote decodes");
-  return { cast: { vote, startingSet: startingSetOfItem(startingSet) } };
+/** Of earlier versions, and of this one. */
+const FIELD_COUNTS: readonly number[] = [3, 5];
+const NANOS_MAX = 999_999_999;
+/** A round of CometBFT is an int32. */
+const ROUND_MAX = 2 ** 31 - 1;
+
+function castOf(item: RlpItem): Pick<ConsensusData, "cast"> {
+  if (item.length === 0 && !(item instanceof Uint8Array)) return {};
+  const [voteField, startingSet] = listOf(item, 2);
+  const vote = voteOfItem(voteField!);
+  if (!vote) throw malformed("vote");
+  return { cast: { vote, startingSet: startingSetOfItem(startingSet!) } };
+}
+
+function malformed(field: string): MalformedBytesError {
+  return new MalformedBytesError(`consensus data: malformed ${field}`);
 }

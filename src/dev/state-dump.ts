@@ -21,8 +21,15 @@ type DumpedAccount = {
   readonly storage: Readonly<Record<Hash, Hash>>;
 };
 
-/** A dump may be this large when unpacked. */
-const DUMP_BYTES_MAX = 512 << 20;
+/**
+ * JSON of a dump that a caller sends may have so many bytes when unpacked: half a megabyte of gzip can hold all of it. Parsing it takes the chain's thread a second and
+ * a gigabyte; it has 400,000 slots, more than a block could change.
+ */
+const CALLERS_DUMP_BYTES_MAX = 64 << 20;
+/** Of a file that the operator names, which is read before the chain serves anyone; a string has hardly more. */
+export const FILE_DUMP_BYTES_MAX = 500 << 20;
+const WORD_END = 2n ** 256n;
+const NONCE_END = 2n ** 64n;
 
 export function dumpAccounts(addresses: Iterable<Address>, chain: Chain): StateDump {
   const { number } = chain.head().block.header;
@@ -63,19 +70,29 @@ export function dumpText({ accounts, bestBlockNumber }: StateDump): string {
 
 /**
  * The accounts of a dump of ours or of anvil's, packed or plain. Blocks and transactions in it are left out.
+ * @param bytesMax of its JSON
  * @throws DevControlError
  */
-export async function unpackDump(bytes: Uint8Array): Promise<AccountEdit[]> {
+export async function unpackDump(
+  bytes: Uint8Array,
+  bytesMax = CALLERS_DUMP_BYTES_MAX,
+): Promise<AccountEdit[]> {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (bytes.length > bytesMax) throw tooLarge(bytesMax);
   try {
     const text = isPacked
-      ? await promisify(gunzip)(bytes, { maxOutputLength: DUMP_BYTES_MAX })
+      ? await promisify(gunzip)(bytes, { maxOutputLength: bytesMax })
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     return editsOf(JSON.parse(text.toString()));
   } catch (cause) {
     if (cause instanceof DevControlError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(bytesMax);
     throw new DevControlError("the state is neither JSON nor gzip of JSON", {}, { cause });
   }
+}
+
+function tooLarge(bytesMax: number): DevControlError {
+  return new DevControlError(`the state has more than ${bytesMax} bytes`, { bytesMax });
 }
 
 function editsOf(dump: { readonly accounts?: unknown } | null): AccountEdit[] {
@@ -85,6 +102,7 @@ function editsOf(dump: { readonly accounts?: unknown } | null): AccountEdit[] {
   }
   return Object.entries(accounts).map(([key, account]) => {
     try {
+      if (typeof account !== "object") throw new TypeError("not an object");
       return editOf(parseAddress(key), account);
     } catch (cause) {
       throw new DevControlError(`account ${key} of the state is malformed`, { key }, { cause });
@@ -97,13 +115,19 @@ function editOf(
   { nonce = 0, balance = "0x0", code = "0x", storage = {} }: Partial<DumpedAccount>,
 ): AccountEdit {
   const slots = Object.entries(storage).map(
-    ([slot, value]) => [hashFromBigint(BigInt(slot)), BigInt(value)] as const,
+    ([slot, value]) => [hashFromBigint(below(WORD_END, slot)), below(WORD_END, value)] as const,
   );
   return {
     address,
-    nonce: BigInt(nonce),
-    balance: BigInt(balance),
+    nonce: below(NONCE_END, nonce),
+    balance: below(WORD_END, balance),
     code: hexToBytes(code),
     storage: new Map(slots),
   };
+}
+
+function below(end: bigint, text: string | number): bigint {
+  const value = BigInt(text);
+  if (value < 0n || value >= end) throw new RangeError(`${text} is out of range`);
+  return value;
 }

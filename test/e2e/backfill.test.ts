@@ -14,6 +14,7 @@ import { dataPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
+import { SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { type BackfillOptions, backfill } from "../../src/node/chain-files/backfill.ts";
 import { importFileBlock } from "../../src/node/chain-files/import-file-block.ts";
@@ -103,7 +104,7 @@ async function restoreSnapshot(): Promise<void> {
   );
   restore.offerSnapshot(snapshot!, chain.hashAt(BASE)!);
   for (let index = 0; index < snapshot!.chunks; index++) {
-    restore.applySnapshotChunk(index, files.chunk(BASE, 1, index), "peer");
+    restore.applySnapshotChunk(index, files.chunk(BASE, SNAPSHOT_FORMAT, index), "peer");
   }
   assert.notEqual(restore.restored(), undefined);
 }

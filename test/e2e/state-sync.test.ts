@@ -14,6 +14,7 @@ import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts"
 import {
   describeSnapshot,
   packChunk,
+  SNAPSHOT_FORMAT,
   unpackChunk,
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
@@ -79,7 +80,7 @@ before(async () => {
   for (let number = 31; number <= 34; number++) await block({ to: recorder });
   snapshot = files.list()[0]!;
   chunks = Array.from({ length: snapshot.chunks }, (_, index) =>
-    Uint8Array.from(files.chunk(30, 1, index)),
+    Uint8Array.from(files.chunk(30, SNAPSHOT_FORMAT, index)),
   );
 });
 
@@ -158,11 +159,11 @@ test("a chunk that is damaged, or comes from another place, is fetched again fro
 test("a snapshot whose description contradicts itself or is of another format is not restored", () => {
   const { restore } = openRestore();
   const offers: readonly (readonly [Partial<Snapshot>, string])[] = [
-    [{ format: 2 }, "rejectFormat"],
-    [{ chunks: snapshot.chunks + 1 }, "reject"],
-    [{ chunks: 0, metadata: new Uint8Array() }, "reject"],
-    [{ hash: keccak256(new Uint8Array()) }, "reject"],
-    [{ metadata: snapshot.metadata.subarray(32) }, "reject"],
+    [{ format: SNAPSHOT_FORMAT - 1 }, "rejectFormat"],
+    [{ chunks: snapshot.chunks + 1 }, "rejectSender"],
+    [{ chunks: 0, metadata: new Uint8Array() }, "rejectSender"],
+    [{ hash: keccak256(new Uint8Array()) }, "rejectSender"],
+    [{ metadata: snapshot.metadata.subarray(32) }, "rejectSender"],
   ];
   for (const [change, result] of offers) {
     assert.equal(restore.offerSnapshot({ ...snapshot, ...change }, appHash()), result);
@@ -233,10 +234,10 @@ test("snapshot.interval: a node takes snapshots in the background and stores the
     [25],
   );
   const { chunks: count, height } = application.listSnapshots()[0]!;
-  assert.ok(application.loadSnapshotChunk(height, 1, count - 1).length > 0);
-  assert.equal(application.loadSnapshotChunk(height, 1, count).length, 0);
-  assert.equal(application.loadSnapshotChunk(height, 2, 0).length, 0);
-  assert.equal(application.loadSnapshotChunk(height + 1, 1, 0).length, 0);
+  assert.ok(application.loadSnapshotChunk(height, SNAPSHOT_FORMAT, count - 1).length > 0);
+  assert.equal(application.loadSnapshotChunk(height, SNAPSHOT_FORMAT, count).length, 0);
+  assert.equal(application.loadSnapshotChunk(height, SNAPSHOT_FORMAT + 1, 0).length, 0);
+  assert.equal(application.loadSnapshotChunk(height + 1, SNAPSHOT_FORMAT, 0).length, 0);
 
   const kept = new SnapshotFiles(join(folder, "kept"));
   async function* one(content: number) {
@@ -252,5 +253,8 @@ test("snapshot.interval: a node takes snapshots in the background and stores the
     throw new Error("disk full");
   }
   await assert.rejects(kept.write(11, failing()));
-  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), ["10", "2"]);
+  assert.deepEqual(readdirSync(join(folder, "kept")).sort(), [
+    `10-${SNAPSHOT_FORMAT}`,
+    `2-${SNAPSHOT_FORMAT}`,
+  ]);
 });

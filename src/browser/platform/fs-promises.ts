@@ -12,6 +12,8 @@ export async function open(path: string, flags?: string, mode?: number) {
   const fd = fs.openSync(path, flags, mode);
   return {
     stat: async () => fs.fstatSync(fd),
+    writeFile: async (content: Uint8Array) => fs.writeFileSync(fd, content),
+    sync: async () => fs.fsyncSync(fd),
     readFile: async (encoding: Encoding) => fs.readFileSync(fd, encoding),
     close: async () => fs.closeSync(fd),
   };

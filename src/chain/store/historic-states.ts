@@ -68,12 +68,14 @@ export class HistoricStates {
 
   #open(number: number): DecodedValues {
     const { accounts, slots } = this.#index;
-    /** Asserts after the read: what was removed before it is known to be removed by then. */
+    /** Asserts after the read, failed or not: what was removed before it is known to be removed by then. */
     const valuesOf = (table: VersionedState["accounts"]) => ({
       latest: (key: Uint8Array) => {
-        const value = table.at(key, number);
-        this.#assertNotPruned(number);
-        return value;
+        try {
+          return table.at(key, number);
+        } finally {
+          this.#assertNotPruned(number);
+        }
       },
     });
     return new DecodedValues(

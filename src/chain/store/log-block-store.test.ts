@@ -5,6 +5,7 @@ import { InvariantError } from "../../errors.ts";
 import type { Address } from "../../primitives/address.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
+import { keccak256Hash } from "../../primitives/keccak.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import { BlockLog } from "../../storage/block-log.ts";
@@ -145,6 +146,81 @@ describe("LogBlockStore", () => {
     }
     model.assertEqual(store);
     model.assertEqual(disk.open());
+  });
+
+  for (const point of ["append:committed", "append:end"]) {
+    test(`a failure after the commit, at ${point}, stops the store; opened again it has the block`, () => {
+      const disk = createMemoryDisk();
+      let failing = false;
+      const store = disk.open({
+        failPoint(name) {
+          if (failing && name === point) throw new RangeError("out of memory");
+        },
+      });
+      const chain = new RandomChain(9);
+      const model = new ArchiveModel();
+      for (let i = 0; i < 6; i++) {
+        const block = chain.next();
+        failing = i === 5;
+        if (failing) assert.throws(() => store.append(block.record, block.nodes), RangeError);
+        else store.append(block.record, block.nodes);
+        model.add(block);
+      }
+      failing = false;
+      const next = chain.next();
+      for (const write of [
+        () => store.append(next.record, next.nodes),
+        () => store.rollbackTo(2),
+        () => store.mergeSome(),
+      ]) {
+        assert.throws(write, { code: "STORE_POISONED" });
+      }
+      model.assertEqual(disk.open());
+    });
+  }
+
+  test("a base is refused unless its changes are exactly the state of its header", () => {
+    const model = new ArchiveModel();
+    const chain = new RandomChain(21);
+    for (let i = 0; i < 40; i++) model.add(chain.next());
+    const number = model.blocks.findIndex((_, i) => model.baseOf(i).record.changes.codes.size > 0);
+    const { record, nodes } = model.baseOf(number);
+    const { accounts, codes } = record.changes;
+    assert.ok(number > 0);
+    const [address, slot] = [`0x${"99".repeat(20)}` as Address, `0x${"0".repeat(64)}` as Hash];
+    const cleared = {
+      address,
+      account: null,
+      storage: new Map([[slot, 5n]]),
+      storageCleared: false,
+    };
+    const [first, ...others] = accounts;
+    const storage = new Map([...first!.storage, [`0x${"f".repeat(64)}` as Hash, 0n]]);
+    const poisoned: readonly StateChanges[] = [
+      { codes, accounts: [...accounts, cleared] },
+      { codes, accounts: [{ ...cleared, storage: new Map() }, ...accounts] },
+      { codes, accounts: [first!, ...accounts] },
+      { codes, accounts: [{ ...first!, storageCleared: true }, ...others] },
+      { codes, accounts: [{ ...first!, storage }, ...others] },
+      { accounts, codes: new Map() },
+      { accounts, codes: new Map([...codes, [keccak256Hash(Uint8Array.of(1)), Uint8Array.of(1)]]) },
+      { accounts, codes: new Map(Array.from(codes, ([hash]) => [hash, Uint8Array.of(1)])) },
+    ];
+    for (const changes of poisoned) {
+      const store = createMemoryDisk().open();
+      assert.throws(() => store.append({ ...record, changes }, nodes), {
+        code: "STORE_INVALID_STATE",
+      });
+      store.append(record, nodes);
+      assert.equal(store.head(), number);
+    }
+    const store = createMemoryDisk().open();
+    assert.throws(
+      () => store.append({ ...record, changes: { codes: new Map(), accounts: [] } }, nodes),
+      {
+        code: "STORE_STATE_ROOT_MISMATCH",
+      },
+    );
   });
 
   test("an index without the tables of logs gets them when it is opened", () => {

@@ -4,6 +4,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { bytesToHex } from "../../primitives/hex.ts";
 import { sameAccount } from "../../state/account.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
+import { assertWholeState } from "../../state/whole-state.ts";
 import { type BlockLog, openBlockLog } from "../../storage/block-log.ts";
 import { type Kv, KvMissingRowError, type MissingRow } from "../../storage/kv.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
@@ -217,7 +218,7 @@ export class LogBlockStore implements BlockStore {
 
   /**
    * @throws DiskFullError, LogWriteError: it may be tried again; LogPoisonedError, StorePoisonedError;
-   * StateRootMismatchError for a base without all of its state
+   * InvalidStateError, StateRootMismatchError for a base whose changes are not its state
    */
   append(record: BlockRecord, nodes: NodeBatch): void {
     this.#guard.assertWritable();
@@ -243,16 +244,19 @@ export class LogBlockStore implements BlockStore {
       this.#guard.orPoison(() => this.#log.truncateTo(position));
       throw error;
     }
-    this.#failPoint("append:committed");
-    this.#index.remember(block, nodes);
-    this.#index.markState(number);
-    this.#head = { number, hash: record.block.hash, end: block.end };
-    this.#base ??= number;
-    this.#headState.apply(record.changes, block.rows);
-    this.#blocks.addHead(record, payload);
-    this.#publish();
-    this.#background.scheduleAfterBlock();
-    this.#failPoint("append:end");
+    // The block is there: where memory does not get all of it, only opening the store again can tell what is.
+    this.#guard.orPoison(() => {
+      this.#failPoint("append:committed");
+      this.#index.remember(block, nodes);
+      this.#index.markState(number);
+      this.#head = { number, hash: record.block.hash, end: block.end };
+      this.#base ??= number;
+      this.#headState.apply(record.changes, block.rows);
+      this.#blocks.addHead(record, payload);
+      this.#publish();
+      this.#background.scheduleAfterBlock();
+      this.#failPoint("append:end");
+    });
   }
 
   appendGenesis({ changes, blockOf }: GenesisState): void {
@@ -494,8 +498,9 @@ export class LogBlockStore implements BlockStore {
     return unchanged;
   }
 
-  /** @throws StateRootMismatchError unless the changes of a base are all of its state */
+  /** Asserts that the changes of a base are all of its state. @throws InvalidStateError, StateRootMismatchError */
   #assertWholeState(base: BlockRecord): void {
+    assertWholeState(base.changes);
     trieNodesOf(base, this.#createTrie(this.trieNodes), EMPTY_TRIE_ROOT);
   }
 
@@ -522,10 +527,11 @@ export class LogBlockStore implements BlockStore {
       mergedBlocks: this.#index.merge.mergedBlocks,
       base: this.#base ?? 0,
       stateBase: this.stateBase(),
+      logStart: this.#log.start,
     });
   }
 
-  /** The oldest block or state that is served has moved. */
+  /** The oldest block or state that is served, or the start of the log, has moved. */
   #baseMoved(): void {
     if (this.#base === undefined) return;
     this.#base = Math.max(this.#base, this.#index.pruned.blocks.base);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { mkdtempSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -9,8 +9,8 @@ const directory = mkdtempSync(join(tmpdir(), "evmint-head-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
 const HEADS: readonly HeadPosition[] = [
-  { epoch: 0, number: -1, end: 0, mergedBlocks: 0, base: 0, stateBase: 0 },
-  { epoch: 0, number: 0, end: 700, mergedBlocks: 0, base: 0, stateBase: 0 },
+  { epoch: 0, number: -1, end: 0, mergedBlocks: 0, base: 0, stateBase: 0, logStart: 0 },
+  { epoch: 0, number: 0, end: 700, mergedBlocks: 0, base: 0, stateBase: 0, logStart: 0 },
   {
     epoch: 3,
     number: 20_000_000,
@@ -18,6 +18,7 @@ const HEADS: readonly HeadPosition[] = [
     mergedBlocks: 19_999_999,
     base: 7,
     stateBase: 19_999_000,
+    logStart: 2 ** 40 + 3,
   },
 ];
 
@@ -51,14 +52,12 @@ test("a half-written head is never read, whichever of its values are old", () =>
   const reader = HeadFile.open(path);
   const bytesOf = (head: HeadPosition): Uint8Array => {
     writer.publish(head);
-    const { epoch, number, end, mergedBlocks } = head;
-    const sum = 1 + epoch * 3 + number * 5 + end * 7 + mergedBlocks * 11;
-    return new Uint8Array(Float64Array.of(epoch, number, end, mergedBlocks, sum).buffer);
+    return readFileSync(path);
   };
   const [, old, next] = HEADS.map(bytesOf);
   const file = openSync(path, "r+");
-  for (let mixed = 1; mixed < 31; mixed++) {
-    for (let value = 0; value < 5; value++) {
+  for (let mixed = 1; mixed < 255; mixed++) {
+    for (let value = 0; value < 8; value++) {
       const from = mixed & (1 << value) ? next! : old!;
       writeSync(file, from, value * 8, 8, value * 8);
     }

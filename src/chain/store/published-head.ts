@@ -23,6 +23,8 @@ export type HeadPosition = {
   readonly number: number;
   /** Log position after its record. */
   readonly end: number;
+  /** Log position of its oldest segment: what is before it was removed. */
+  readonly logStart: number;
   /** Blocks from block 0 whose changes are all in rows. */
   readonly mergedBlocks: number;
   /** Numbers of the oldest block that is served, and of the oldest block whose state is. */
@@ -38,7 +40,8 @@ const END = 3;
 const MERGED = 4;
 const BASE = 5;
 const STATE_BASE = 6;
-const LENGTH = 7;
+const LOG_START = 7;
+const LENGTH = 8;
 
 /**
  * A `HeadPosition` in shared memory: the thread that writes the store publishes, any thread reads. A thread that got a message from
@@ -55,7 +58,7 @@ export class PublishedHead implements HeadSource {
     this.#values = new BigInt64Array(buffer);
   }
 
-  publish({ epoch, number, end, mergedBlocks, base, stateBase }: HeadPosition): void {
+  publish({ epoch, number, end, mergedBlocks, base, stateBase, logStart }: HeadPosition): void {
     const values = this.#values;
     Atomics.add(values, VERSION, 1n);
     Atomics.store(values, EPOCH, BigInt(epoch));
@@ -64,6 +67,7 @@ export class PublishedHead implements HeadSource {
     Atomics.store(values, MERGED, BigInt(mergedBlocks));
     Atomics.store(values, BASE, BigInt(base));
     Atomics.store(values, STATE_BASE, BigInt(stateBase));
+    Atomics.store(values, LOG_START, BigInt(logStart));
     Atomics.add(values, VERSION, 1n);
   }
 
@@ -79,6 +83,7 @@ export class PublishedHead implements HeadSource {
         mergedBlocks: Number(Atomics.load(values, MERGED)),
         base: Number(Atomics.load(values, BASE)),
         stateBase: Number(Atomics.load(values, STATE_BASE)),
+        logStart: Number(Atomics.load(values, LOG_START)),
       };
       if (version % 2n !== 0n || Atomics.load(values, VERSION) !== version) continue;
       this.#read = { version, head };
@@ -89,14 +94,14 @@ export class PublishedHead implements HeadSource {
   close(): void {}
 }
 
-/** Doubles of the file: epoch, number, end, merged blocks and the two bases, then a sum that a half-written head does not have. */
-const FILE_LENGTH = 7;
+/** Doubles of the file: epoch, number, end, merged blocks, the two bases and the start of the log, then a sum that a half-written head does not have. */
+const FILE_LENGTH = 8;
 const SUM = FILE_LENGTH - 1;
 /** A reader meets a half-written head for less than a microsecond. */
 const TORN_READS_MAX = 100_000;
 
 /**
- * A `HeadPosition` in a file of 56 bytes, for readers in other processes: one writes, any process reads. A read costs 1 µs, and sees
+ * A `HeadPosition` in a file of 64 bytes, for readers in other processes: one writes, any process reads. A read costs 1 µs, and sees
  * what the last `publish` wrote as soon as it has returned: both go through the same page of the system's cache.
  */
 export class HeadFile implements HeadSource {
@@ -121,7 +126,7 @@ export class HeadFile implements HeadSource {
   }
 
   /** @throws Error of the operating system: readers go on seeing the head before */
-  publish({ epoch, number, end, mergedBlocks, base, stateBase }: HeadPosition): void {
+  publish({ epoch, number, end, mergedBlocks, base, stateBase, logStart }: HeadPosition): void {
     const values = this.#values;
     values[0] = epoch;
     values[1] = number;
@@ -129,6 +134,7 @@ export class HeadFile implements HeadSource {
     values[3] = mergedBlocks;
     values[4] = base;
     values[5] = stateBase;
+    values[6] = logStart;
     values[SUM] = sumOf(values);
     writeSync(this.#file, this.#bytes, 0, this.#bytes.length, 0);
   }
@@ -143,7 +149,7 @@ export class HeadFile implements HeadSource {
       this.#headValues.set(values);
       this.#head = {
         ...{ epoch: values[0]!, number: values[1]!, end: values[2]!, mergedBlocks: values[3]! },
-        ...{ base: values[4]!, stateBase: values[5]! },
+        ...{ base: values[4]!, stateBase: values[5]!, logStart: values[6]! },
       };
       return this.#head;
     }
@@ -155,7 +161,7 @@ export class HeadFile implements HeadSource {
   }
 }
 
-const SUM_FACTORS = [3, 5, 7, 11, 13, 17];
+const SUM_FACTORS = [3, 5, 7, 11, 13, 17, 19];
 
 /** Exact: every value is far below 2^48. */
 function sumOf(values: Float64Array): number {

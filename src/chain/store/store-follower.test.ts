@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { describe, type TestContext, test } from "node:test";
 import fc from "../../../test/support/fast-check.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
@@ -217,5 +217,83 @@ describe("StoreFollower", () => {
     assert.deepEqual([pauses, follower.head()], [1, 2]);
     follower.close();
     store.close();
+  });
+
+  /** A store that keeps some fourteen blocks, in segments of about one, and all that it does in the background. */
+  function openRetained(t: TestContext) {
+    const directory = mkdtempSync(join(tmpdir(), "follower-"));
+    const deferred: (() => void)[] = [];
+    const store = openDiskBlockStore({
+      ...{ directory, createTrie, retention: RETENTION, segmentBytesMax: 1_024 },
+      defer: (work) => deferred.push(work),
+      mergeLimits: {
+        ...{ versionsMin: 20, nodeBytesMin: 4_000, blocksMin: 5, keysMax: 7 },
+        logs: { blocksMin: 5, postingsMin: 50, logBytesMin: 4_000, rowsMax: 5 },
+      },
+    });
+    const head = join(directory, "head");
+    const chain = new RandomChain(5);
+    const append = (count: number) => {
+      for (let i = 0; i < count; i++) {
+        const { record, nodes } = chain.next();
+        store.append(record, nodes);
+        for (let work = deferred.shift(); work; work = deferred.shift()) work();
+      }
+    };
+    append(1);
+    store.publishToFile(head, assert.ifError);
+    const followers = [head, store.followable!.head].map(
+      (each) => new StoreFollower({ directory, head: each, createTrie }),
+    );
+    t.after(() => {
+      for (const follower of followers) follower.close();
+      store.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    return { directory, store, followers, append };
+  }
+
+  test("a follower that is further behind than blocks are stored opens the store anew", (t) => {
+    const { store, followers, append } = openRetained(t);
+    for (let round = 0; round < 4; round++) {
+      const [followed] = followers;
+      const end = followed!.head();
+      append(60);
+      assert.ok(store.base()! > end, "blocks after the follower's head are gone");
+      for (const follower of followers) {
+        follower.catchUp();
+        assert.deepEqual([follower.head(), follower.base()], [store.head(), store.base()]);
+        for (let n = store.base()!; n <= store.head()!; n++) assertEqualAt(follower, store, n);
+        assertLogs(follower, store);
+      }
+    }
+  });
+
+  test("a follower holds no segment that was removed", {
+    skip: process.platform !== "linux",
+  }, (t) => {
+    const { directory, followers, append } = openRetained(t);
+    const openFiles = () =>
+      readdirSync("/proc/self/fd").flatMap((fd) => {
+        try {
+          const path = readlinkSync(`/proc/self/fd/${fd}`);
+          return path.startsWith(directory) ? [path] : [];
+        } catch {
+          // The descriptor of the listing itself.
+          return [];
+        }
+      });
+    let most = 0;
+    for (let block = 0; block < 150; block++) {
+      append(1);
+      if (block % 2 === 0) for (const follower of followers) follower.releaseRemoved();
+      else for (const follower of followers) follower.catchUp();
+      assert.deepEqual(
+        openFiles().filter((path) => path.endsWith(" (deleted)")),
+        [],
+      );
+      most = Math.max(most, openFiles().length);
+    }
+    t.diagnostic(`${most} files open at most`);
   });
 });

@@ -88,15 +88,19 @@ export class StoreFollower implements ReadableBlockStore {
   /** Makes every block readable that was committed before this call. */
   catchUp(): void {
     const published = this.#readHead();
-    if (published.epoch !== this.#view.epoch) {
-      this.#view.log.close();
-      this.#view = this.#open();
-    } else if (published !== this.#followed) {
+    if (published.epoch !== this.#view.epoch) this.#openAnew();
+    else if (published !== this.#followed) {
       // Without this, all reads in one turn of the event loop see the rows as they were at the first.
       this.#kv.refresh();
-      this.#follow(this.#view, published);
+      if (!this.#follow(this.#view, published)) this.#openAnew();
     }
     this.#readsWhenFresh = this.#reads();
+  }
+
+  /** Closes files that the writer has removed, for a follower that nobody reads from for a while. */
+  releaseRemoved(): void {
+    const { log } = this.#view;
+    if (log.end > 0 && log.start < this.#published.read().logStart) this.catchUp();
   }
 
   /** Of the published head, as of the last `catchUp`. */
@@ -258,24 +262,46 @@ export class StoreFollower implements ReadableBlockStore {
     this.#published.close();
   }
 
+  #openAnew(): void {
+    this.#view.log.close();
+    this.#view = this.#open();
+  }
+
   #open(): View {
     for (;;) {
-      const { epoch } = this.#readHead();
+      const before = this.#readHead();
       this.#kv.refresh();
       const log = new LogFollower(
         openLogDirectoryReadOnly(join(this.#options.directory, LOG_FOLDER)),
       );
-      const index = new BlockIndex(this.#kv, log, { codeBytesMax: CACHES.codes });
-      // Read after the rows, so that the log holds every block that they name.
-      const published = this.#published.read();
-      if (published.epoch !== epoch) continue;
-      log.extendTo(published.end);
-      const view = this.#viewOf(epoch, log, index);
-      // The rows that the view was made from may be older than what was published since.
-      this.#kv.refresh();
-      this.#follow(view, published);
-      return view;
+      try {
+        const view = this.#viewAt(before.epoch, log);
+        if (view !== undefined) return view;
+      } catch (error) {
+        // It may be of rows or segments that were removed since: then the next try reads others.
+        if (!this.#hasRemovedSince(before)) throw error;
+      }
+      log.close();
     }
+  }
+
+  #hasRemovedSince({ epoch, base, stateBase, logStart }: HeadPosition): boolean {
+    const now = this.#published.read();
+    const isSame = now.base === base && now.stateBase === stateBase && now.logStart === logStart;
+    return now.epoch !== epoch || !isSame;
+  }
+
+  /** undefined where blocks were removed meanwhile. */
+  #viewAt(epoch: number, log: LogFollower): View | undefined {
+    const index = new BlockIndex(this.#kv, log, { codeBytesMax: CACHES.codes });
+    // Read after the rows, so that the log holds every block that they name.
+    const published = this.#published.read();
+    if (published.epoch !== epoch) return undefined;
+    log.extendTo(published.end);
+    const view = this.#viewOf(epoch, log, index);
+    // The rows that the view was made from may be older than what was published since.
+    this.#kv.refresh();
+    return this.#follow(view, published) ? view : undefined;
   }
 
   /** The blocks that are merged. */
@@ -291,17 +317,20 @@ export class StoreFollower implements ReadableBlockStore {
     const blocks = new BlockReader(log, positionOf, CACHES.blocks);
     const { base } = this.#published.read();
     const merged = Math.max(base, index.merge.mergedBlocks);
-    /** @param value as read from a row, after which the writer may have gone on by more blocks than it stores states of */
-    const newest = <T>(value: T): T => {
-      assertNotPruned(view.head);
-      return value;
+    /** @param read of a row, or of the log: the writer may have gone on by more blocks than it stores states of */
+    const newest = <T>(read: () => T): T => {
+      try {
+        return read();
+      } finally {
+        assertNotPruned(view.head);
+      }
     };
     const assertNotPruned = (number: number) =>
       this.#assertNotPruned(number, this.#newestStateBase());
     const headState = new HeadState(
       {
-        accounts: { latest: (key) => newest(index.accounts.at(key, view.head)) },
-        slots: { latest: (key) => newest(index.slots.at(key, view.head)) },
+        accounts: { latest: (key) => newest(() => index.accounts.at(key, view.head)) },
+        slots: { latest: (key) => newest(() => index.slots.at(key, view.head)) },
       },
       CACHES.headState,
     );
@@ -326,14 +355,19 @@ export class StoreFollower implements ReadableBlockStore {
     return view;
   }
 
-  #follow(view: View, published: HeadPosition): void {
-    const { number, end, mergedBlocks, base } = published;
+  /** False where blocks between the view's and the published head were removed: the view must be opened anew. */
+  #follow(view: View, published: HeadPosition): boolean {
+    const { number, end, mergedBlocks, base, logStart } = published;
+    if (number > view.head) {
+      view.log.extendTo(end);
+      // Removed by now, if not when the head was published.
+      if (view.end > 0 && view.log.start > view.end) return false;
+    }
     if (base !== view.base || view.index.accounts.base !== published.stateBase) {
       view.base = base;
       view.index.refreshPrunedRanges();
     }
     if (number > view.head) {
-      view.log.extendTo(end);
       for (const { position, payload, end } of view.log.records(view.end)) {
         view.head = decodePrefix(payload).number;
         view.end = end;
@@ -346,7 +380,9 @@ export class StoreFollower implements ReadableBlockStore {
       view.index.forgetMerged(mergedBlocks);
       view.merged = mergedBlocks;
     }
+    view.log.dropBefore(logStart);
     this.#followed = published;
+    return true;
   }
 
   #ifStored(number: number | undefined): number | undefined {

@@ -58,10 +58,17 @@ export class StoredState implements StateReader {
       return;
     }
     for (const key of slots.keys(prefix)) {
-      const value = slots.at(key, this.#number);
-      // After the read: what was removed before it is known to be removed by then.
-      this.#source.assertNotPruned(this.#number);
+      const value = this.#slotAt(key);
       if (value !== undefined) yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
+    }
+  }
+
+  #slotAt(key: Uint8Array): Uint8Array | undefined {
+    try {
+      return this.#source.index.slots.at(key, this.#number);
+    } finally {
+      // After the read, failed or not: what was removed before it is known to be removed by then.
+      this.#source.assertNotPruned(this.#number);
     }
   }
 

@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { syncDirectory } from "../../storage/log-file.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Snapshot } from "../application.ts";
@@ -10,9 +12,12 @@ import { describeSnapshot, SNAPSHOT_FORMAT } from "./snapshot-format.ts";
 /** Snapshots of this node: a peer that fetches the older one can finish while the next is written. */
 const SNAPSHOTS_KEPT = 2;
 
-/** A folder whose name is a number is a whole snapshot. */
-const HEIGHT = /^\d{1,15}$/;
+/** A folder with such a name is a whole snapshot: height and format. */
+const NAME = /^(\d{1,15})-(\d{1,9})$/;
+/** Of format 1 too, whose folders were named for the height alone. */
+const ANY_FORMAT = /^\d+(-\d+)?$/;
 const UNFINISHED = "unfinished";
+const HASH_BYTES = 32;
 
 /** The snapshots of a node: a folder for each height, with a file for each chunk and their hashes in `metadata`. */
 export class SnapshotFiles {
@@ -24,27 +29,24 @@ export class SnapshotFiles {
 
   /** Newest first. */
   list(): readonly Snapshot[] {
-    return this.#heights().map((height) => {
-      const metadata = readFileSync(join(this.#folder(height), "metadata"));
-      const hashes = Array.from({ length: metadata.length / 32 }, (_, index) =>
-        metadata.subarray(index * 32, (index + 1) * 32),
+    return this.#heights().flatMap((height) => {
+      const metadata = readIfThere(join(this.#folder(height), "metadata"));
+      // One that a disk has lost is not offered: a single answer with an error would end the connection to the engine.
+      if (metadata.length === 0 || metadata.length % HASH_BYTES !== 0) return [];
+      const hashes = Array.from({ length: metadata.length / HASH_BYTES }, (_, index) =>
+        metadata.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
       );
-      return describeSnapshot(height, hashes);
+      return [describeSnapshot(height, hashes)];
     });
   }
 
   /** Empty where there is none. */
   chunk(height: number, format: number, index: number): Uint8Array {
     if (format !== SNAPSHOT_FORMAT || !this.#heights().includes(height)) return EMPTY_BYTES;
-    try {
-      return readFileSync(join(this.#folder(height), String(index)));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY_BYTES;
-      throw error;
-    }
+    return readIfThere(join(this.#folder(height), String(index)));
   }
 
-  /** Stores a snapshot and removes the oldest; one that fails leaves nothing. Bytes written. */
+  /** Stores a snapshot on disk to stay and removes the oldest; one that fails leaves nothing. Bytes written. */
   async write(height: number, chunks: AsyncIterable<Uint8Array>): Promise<number> {
     const unfinished = join(this.#directory, UNFINISHED);
     rmSync(unfinished, { recursive: true, force: true });
@@ -53,26 +55,30 @@ export class SnapshotFiles {
     try {
       const hashes: Uint8Array[] = [];
       for await (const chunk of chunks) {
-        writeFileSync(join(unfinished, String(hashes.length)), chunk, { mode: 0o600 });
+        await writeSynced(join(unfinished, String(hashes.length)), chunk);
         hashes.push(keccak256(chunk));
         bytes += chunk.length;
       }
       const { metadata } = describeSnapshot(height, hashes);
+      // Syncs the names of the chunks too. The folder gets its name when all in it is on disk.
       replaceFile(join(unfinished, "metadata"), metadata, 0o600);
       rmSync(this.#folder(height), { recursive: true, force: true });
       renameSync(unfinished, this.#folder(height));
+      syncDirectory(this.#directory);
     } catch (error) {
       rmSync(unfinished, { recursive: true, force: true });
       throw error;
     }
-    for (const old of this.#heights().slice(SNAPSHOTS_KEPT)) {
-      rmSync(this.#folder(old), { recursive: true, force: true });
+    const kept = this.#heights().slice(0, SNAPSHOTS_KEPT).map(nameOf);
+    for (const name of readdirSync(this.#directory)) {
+      if (ANY_FORMAT.test(name) && !kept.includes(name))
+        rmSync(join(this.#directory, name), { recursive: true });
     }
     return bytes;
   }
 
   #folder(height: number): string {
-    return join(this.#directory, String(height));
+    return join(this.#directory, nameOf(height));
   }
 
   /** Newest first. */
@@ -85,8 +91,34 @@ export class SnapshotFiles {
       throw error;
     }
     return names
-      .filter((name) => HEIGHT.test(name))
-      .map(Number)
+      .map((name) => NAME.exec(name))
+      .filter((parts) => Number(parts?.[2]) === SNAPSHOT_FORMAT)
+      .map((parts) => Number(parts![1]))
       .sort((a, b) => b - a);
+  }
+}
+
+function nameOf(height: number): string {
+  return `${height}-${SNAPSHOT_FORMAT}`;
+}
+
+/** Empty where the file is not there. */
+function readIfThere(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return EMPTY_BYTES;
+    throw error;
+  }
+}
+
+/** Returns when the content is on disk to stay. Not on this thread: megabytes take longer than a block waits. */
+async function writeSynced(path: string, content: Uint8Array): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }

@@ -2,14 +2,15 @@ import { promisify } from "node:util";
 import { deflateRaw, inflateRawSync } from "node:zlib";
 import { concatBytes, equalBytes } from "../../primitives/bytes.ts";
 import { keccak256 } from "../../primitives/keccak.ts";
+import { MalformedBytesError } from "../../storage/byte-io.ts";
 import type { Snapshot } from "../application.ts";
 
 /**
  * The form of snapshots, which peers compare: chunk 0 is the block's record without changes (`chain/records`), each further chunk a part of
  * all of its state, as the changes of a record; every chunk is compressed with raw deflate. The metadata is keccak256 of each chunk, one
- * after the other, the hash keccak256 of the metadata. Raised when the form of records changes.
+ * after the other, the hash keccak256 of the metadata. Raised when the form of records or parts changes; parts of format 1 were in no order.
  */
-export const SNAPSHOT_FORMAT = 1;
+export const SNAPSHOT_FORMAT = 2;
 
 /** Bytes of state in a chunk before compression: CometBFT sends replies of at most 16 MiB, and asks several peers for chunks at a time. */
 export const CHUNK_BYTES = 4 << 20;
@@ -31,9 +32,16 @@ export async function packChunk(content: Uint8Array): Promise<Uint8Array> {
   return deflate(content, { level: LEVEL });
 }
 
-/** @throws what zlib throws for damaged or too large content */
+/** @throws what zlib throws for damaged or too large content; MalformedBytesError where bytes follow the compressed ones */
 export function unpackChunk(chunk: Uint8Array): Uint8Array {
-  return inflateRawSync(chunk, { maxOutputLength: CHUNK_BYTES_MAX });
+  const { buffer, engine } = inflateRawSync(chunk, {
+    maxOutputLength: CHUNK_BYTES_MAX,
+    info: true,
+  }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+  if (engine.bytesWritten !== chunk.length) {
+    throw new MalformedBytesError("a chunk has bytes after its content");
+  }
+  return buffer;
 }
 
 /** @param hashes keccak256 of each chunk */

@@ -52,7 +52,7 @@ export function createSnapshots(
     const record = { ...executed, changes: { accounts: [], codes: new Map() } };
     const consensusData = chain.consensusDataOf(height);
     yield packChunk(encodeBlockRecord({ ...record, consensusData }, new Set()));
-    const known = Array.from(addresses());
+    const known = Array.from(addresses()).sort();
     for await (const part of statePartsOf(chain.stateAt(height), known, chunkBytes)) {
       if (isClosed) throw new SnapshotStoppedError();
       yield packChunk(part);

@@ -19,9 +19,11 @@ type Part = {
 };
 
 /**
- * All of `state` as the changes that lead to it from nothing, in parts of about `partBytes`. An account whose storage does not fit into one
- * part is in several. The storage of one account is read in one go.
- * @param addresses of every account the state may have
+ * All of `state` as the changes that lead to it from nothing, in parts of about `partBytes`. Accounts are in the order of their addresses, slots in
+ * that of their keys, and a code is in the part of the first account that has it: the same state is the same bytes on every node, and a reader
+ * sees what is there twice. An account whose storage does not fit into one part is in several, one after the other. The storage of one
+ * account is read in one go.
+ * @param addresses of every account the state may have, ascending
  */
 export async function* statePartsOf(
   state: StateReader,
@@ -70,7 +72,10 @@ function storagePartsOf(
 ): readonly ReadonlyMap<Hash, bigint>[] {
   const slotsMax = Math.max(1, Math.floor(partBytes / SLOT_BYTES));
   const parts = [new Map<Hash, bigint>()];
-  for (const [slot, value] of state.storageEntries(address)) {
+  const entries = [...state.storageEntries(address)];
+  // Where they come from rows they are in order but for the newest.
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [slot, value] of entries) {
     const last = parts.at(-1)!;
     if (last.size < slotsMax) last.set(slot, value);
     else parts.push(new Map([[slot, value]]));

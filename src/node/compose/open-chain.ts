@@ -8,6 +8,7 @@ import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
 import type { LogBlockStore } from "../../chain/store/log-block-store.ts";
 import { createMemoryBlockStore, openDiskBlockStore } from "../../chain/store/open-block-store.ts";
 import type { RetentionOptions } from "../../chain/store/retention/retention.ts";
+import type { LogBlockStoreOptions } from "../../chain/store/store-options.ts";
 import type { Config } from "../../config/config.ts";
 import { fundedDevAccounts, openDevGenesis } from "../../config/genesis/dev-genesis.ts";
 import { dataPath, forkPointPath, genesisPath, isInMemory } from "../../config/home.ts";
@@ -46,7 +47,8 @@ export type OpenChain = {
   readonly devAccounts: readonly DevAccount[];
 };
 
-export type OpenChainOptions = {
+/** The limits of files and merges are for tests that need many of both. */
+export type OpenChainOptions = Pick<LogBlockStoreOptions, "segmentBytesMax" | "mergeLimits"> & {
   /** Rebuilds the index from the log. */
   readonly reindex?: boolean;
   /** Many blocks come one after the other, and no request waits for any of them. */

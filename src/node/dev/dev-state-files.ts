@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
-import { dumpText, unpackDump } from "../../dev/state-dump.ts";
+import { dumpText, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -29,7 +29,7 @@ export async function openDevStateFiles(
   if (loadState !== null && core().resumed) {
     log.info("state is not loaded: the chain exists", { file: loadState });
   } else if (loadState !== null) {
-    const edits = await unpackDump(read(loadState));
+    const edits = await unpackDump(read(loadState), FILE_DUMP_BYTES_MAX);
     await createDevPort(core()).edit(edits);
     log.info("state loaded", { file: loadState, accounts: edits.length });
   }

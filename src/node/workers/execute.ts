@@ -29,6 +29,9 @@ import { type ModuleMessage, RequestedModules } from "./requested-modules.ts";
 /** Trie nodes are read by eth_simulateV1 alone. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
 
+/** Between two looks whether files were removed, which cost a microsecond each. */
+const RELEASE_MS = 1_000;
+
 /** Executions on the chain of a store that another thread writes. */
 class FollowingExecution {
   readonly #store: StoreFollower;
@@ -72,6 +75,15 @@ class FollowingExecution {
     return read(...args);
   }
 
+  /** A thread without requests would hold removed files until it ends. */
+  releaseRemoved(): void {
+    try {
+      this.#store.releaseRemoved();
+    } catch {
+      // The next request meets the same, and has somebody to tell.
+    }
+  }
+
   #pendingBlock({ executed, changes }: PendingBlockData) {
     const parent = executed.block.header.number - 1;
     const state = createWorldState(this.#store.stateAt(parent));
@@ -108,4 +120,5 @@ port.on("message", (message: ExecutionRequest | ModuleMessage) => {
   if ("kind" in message) modules.receive(message);
   else answer(message);
 });
+setInterval(() => execution.releaseRemoved(), RELEASE_MS).unref();
 port.postMessage({ kind: "ready" } satisfies ExecutionReply);

@@ -116,6 +116,21 @@ describe("ExecutionThreads", () => {
     assert.equal(asked, 2);
   });
 
+  test("a request whose answer cannot be compared with the store fails, and its thread goes on", async () => {
+    const damage = new Error("block log is damaged");
+    let isDamaged = true;
+    open({
+      epoch() {
+        if (isDamaged) throw damage;
+        return 0;
+      },
+    });
+    await assert.rejects(run("echo", 1), damage);
+    isDamaged = false;
+    assert.equal(await run("echo", 2), 2);
+    assert.deepEqual(lost, []);
+  });
+
   test("a thread without requests ends, and the next request starts another", async () => {
     open({ idleMs: 1 });
     assert.equal(await run("echo", 1), 1);

@@ -34,7 +34,10 @@ export type ExecutionThreadsOptions = {
   readonly idleMs: number;
   /** A thread that has not answered so long after the request's own deadline ends. */
   readonly graceMs: number;
-  /** Rollbacks of the store so far: an answer from before the last one is thrown away and the request runs again. */
+  /**
+   * Rollbacks of the store so far, as of now: an answer from before the last one is thrown away and the request runs again. Of a store that another
+   * process writes it must not be what was read last: a thread that has seen a newer one would run the request again and again.
+   */
   readonly epoch: () => number;
   /** Compiles contracts for all threads; undefined: none asks. */
   readonly compiler?: ModuleSource | undefined;
@@ -234,11 +237,22 @@ export class ExecutionThreads {
     clearTimeout(thread.timer);
     const task = thread.task!;
     thread.task = undefined;
-    if (reply.epoch !== this.#options.epoch()) this.#waiting.unshift(task);
-    else if (reply.kind === "result") task.resolve(reply.value);
-    else task.reject(errorFromData(reply.error));
+    this.#settle(task, reply);
     this.#rest(thread);
     this.#assign();
+  }
+
+  #settle(task: Task, reply: Exclude<ExecutionReply, { kind: "ready" | "compile" }>): void {
+    let epoch: number;
+    try {
+      epoch = this.#options.epoch();
+    } catch (error) {
+      task.reject(error as Error);
+      return;
+    }
+    if (reply.epoch !== epoch) this.#waiting.unshift(task);
+    else if (reply.kind === "result") task.resolve(reply.value);
+    else task.reject(errorFromData(reply.error));
   }
 
   async #compileFor(thread: Thread, request: ModuleRequest): Promise<void> {

@@ -33,7 +33,7 @@ export type RetentionModules = {
   readonly index: BlockIndex;
   readonly blocks: BlockReader;
   readonly addresses: AddressIndex;
-  /** Called after the oldest block or state that is served has moved. */
+  /** Called after the oldest block or state that is served, or the start of the log, has moved. */
   onMoved(): void;
 };
 
@@ -182,6 +182,7 @@ export class RetentionWork {
     if (file === undefined || this.#pruner.isBusy) return;
     log.dropBefore(this.#position(Math.min(index.pruned.blocks.base, file.number)));
     this.#files.removeOld();
+    this.#modules.onMoved();
   }
 
   #position(number: number): number {

@@ -182,7 +182,7 @@ function createExecution(
   const store = {
     followable: modules.store,
     get epoch() {
-      return chain.epoch;
+      return chain.newestEpoch();
     },
   };
   const oneThread = { ...config, jsonRpc: { ...config.jsonRpc, workers: 1 } };

@@ -103,6 +103,15 @@ describe("FollowedChain", () => {
     assert.equal(runs, 2);
   });
 
+  test("newestEpoch is that of the store before anything is read after a rollback", () => {
+    headNumber();
+    const before = followed.newestEpoch();
+    store.rollbackTo(2);
+    assert.equal(followed.newestEpoch(), store.epoch);
+    assert.notEqual(store.epoch, before);
+    assert.equal(headNumber(), 2);
+  });
+
   test("a read of what is in memory is of the chain as it was when its run began", async () => {
     const hash = followed.read(() => followed.reader.hashAt(4));
     await null;

@@ -114,8 +114,9 @@ export class FollowedChain {
     this.suggestTip = () => oracle.suggestTip();
   }
 
-  /** Of the store, which begins others with each rollback. */
-  get epoch(): number {
+  /** Of the store as it is now, which begins others with each rollback. */
+  newestEpoch(): number {
+    this.#store.catchUp();
     return this.#store.epoch;
   }
 

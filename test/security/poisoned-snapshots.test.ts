@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { createRestore } from "../../src/consensus/state-sync/restore.ts";
+import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
+import {
+  describeSnapshot,
+  SNAPSHOT_FORMAT,
+  unpackChunk,
+} from "../../src/consensus/state-sync/snapshot-format.ts";
+import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
+import { poisons } from "../../src/consensus/state-sync/testing/poison.ts";
+import type { ChainConfig } from "../../src/params/chain-config.ts";
+import { concatBytes } from "../../src/primitives/bytes.ts";
+import type { Hash } from "../../src/primitives/hash.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import { keccak256 } from "../../src/primitives/keccak.ts";
+import { ByteReader } from "../../src/storage/byte-io.ts";
+import { prefixRange } from "../../src/storage/kv.ts";
+import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
+import { TABLE } from "../../src/storage/schema.ts";
+import { createFailures } from "../../src/telemetry/failures.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { DEV_ADDRESSES } from "../support/accounts.ts";
+import { startTestNode } from "../support/test-node.ts";
+
+/** Init code that stores the number after that of each slot in slots 0 to 5, and deploys STOP and the byte `suffix`. */
+const filled = (suffix: string) =>
+  `0x5f5b80600101815560010180600611600157506100${suffix}5f526002601ef3`;
+
+const folder = mkdtempSync(join(tmpdir(), "evmint-poison-"));
+const home = join(folder, "home");
+const HEIGHT = 4;
+let config: ChainConfig;
+let appHash: Hash;
+/** Of a good snapshot, before compression. */
+let contents: readonly Uint8Array[];
+
+before(async () => {
+  const running = await startTestNode({
+    ...{ dev: true, home, settings: { "consensus.block-time": "manual" } },
+  });
+  const { chain, store } = running.node.core;
+  const send = (transaction: object) =>
+    running.node.provider.request({
+      method: "eth_sendTransaction",
+      params: [{ from: DEV_ADDRESSES[0], gas: "0x2dc6c0", ...transaction }],
+    });
+  for (let number = 1; number < HEIGHT; number++) {
+    await send({ data: filled("11") });
+    await send({ data: filled(number === 1 ? "22" : "33") });
+    running.produceBlock();
+  }
+  // A transfer, a creation that fails, a log and an access list.
+  await send({ to: DEV_ADDRESSES[1], value: "0x1" });
+  await send({ data: "0xfe" });
+  await send({
+    data: "0x60015f5fa100",
+    accessList: [{ address: DEV_ADDRESSES[2], storageKeys: [] }],
+  });
+  running.produceBlock();
+  const files = new SnapshotFiles(join(folder, "snapshots"));
+  const metrics = createMetrics();
+  await createSnapshots(
+    { interval: 0, chunkBytes: 700 },
+    {
+      ...{ chain, files, metrics, log: SILENT_LOGGER },
+      addresses: () => store.addresses(),
+      pinState: (number) => store.pinState(number),
+      failures: createFailures(SILENT_LOGGER, metrics),
+    },
+  ).take();
+  ({ config } = chain);
+  appHash = chain.hashAt(HEIGHT)!;
+  const { chunks } = files.list()[0]!;
+  contents = Array.from({ length: chunks }, (_, index) =>
+    Uint8Array.from(unpackChunk(files.chunk(HEIGHT, SNAPSHOT_FORMAT, index))),
+  );
+  await running.stop();
+});
+
+after(() => rmSync(folder, { recursive: true }));
+
+function openRestore(name: string) {
+  const directory = join(folder, name);
+  const restore = createRestore({ directory, config, bytesMax: 64 << 20 }, SILENT_LOGGER);
+  /** The last result. */
+  const offer = (chunks: readonly Uint8Array[]) => {
+    assert.equal(
+      restore.offerSnapshot(
+        describeSnapshot(
+          HEIGHT,
+          chunks.map((chunk) => keccak256(chunk)),
+        ),
+        appHash,
+      ),
+      "accept",
+    );
+    for (const [index, chunk] of chunks.entries()) {
+      const answer = restore.applySnapshotChunk(index, chunk, `peer ${index % 2}`);
+      if (answer.result !== "accept") return answer;
+    }
+    return undefined;
+  };
+  return { directory, restore, offer };
+}
+
+const pack = (content: Uint8Array): Uint8Array => deflateRawSync(content, { level: 1 });
+
+test("a snapshot with any field changed is rejected with its senders, and the next good one is restored", (t) => {
+  let { restore, offer } = openRestore("poisoned");
+  const packed = contents.map(pack);
+  let count = 0;
+  const begin = performance.now();
+  const accepted: string[] = [];
+  const expected = { result: "rejectSnapshot", refetchChunks: [] };
+  const check = (name: string, chunks: readonly Uint8Array[]) => {
+    count++;
+    const answer = offer(chunks);
+    if (answer === undefined) {
+      accepted.push(name);
+      ({ restore, offer } = openRestore(`accepted-${count}`));
+      return;
+    }
+    const { rejectSenders, ...rest } = answer;
+    assert.deepEqual(rest, expected, name);
+    assert.ok(rejectSenders.length > 0, name);
+  };
+  for (const poison of poisons(contents)) {
+    const chunks = poison.contents.map((content) => {
+      const index = contents.indexOf(content);
+      return index < 0 ? pack(content) : packed[index]!;
+    });
+    check(poison.name, chunks);
+    assert.ok(accepted.length < 20, accepted.join("\n"));
+  }
+  for (const index of packed.keys()) {
+    check(
+      `bytes after chunk ${index}`,
+      packed.with(index, concatBytes(packed[index]!, Uint8Array.of(1))),
+    );
+    check(`chunk ${index} cut`, packed.with(index, packed[index]!.subarray(0, -1)));
+    check(`chunk ${index} empty`, packed.with(index, new Uint8Array()));
+  }
+  check("a chunk that unpacks to 65 MiB", packed.with(1, pack(new Uint8Array(65 << 20))));
+  t.diagnostic(
+    `${count} poisoned snapshots of ${contents.length} chunks, ${Math.round(performance.now() - begin)} ms`,
+  );
+  // The header of a block does not commit to its consensus data (ADR 56).
+  assert.deepEqual(
+    accepted.filter((name) => !name.startsWith("chunk 0: ")),
+    [],
+  );
+  assert.ok(count >= 1_000, `${count}`);
+  assert.equal(restore.restored(), undefined);
+  assert.equal(offer(packed), undefined);
+  assert.deepEqual(restore.restored(), { height: HEIGHT, appHash });
+});
+
+test("a restored store has the rows of one that executed the chain", () => {
+  const { directory, offer } = openRestore("rows");
+  assert.equal(offer(contents.map(pack)), undefined);
+  const [restored, executed] = [directory, join(home, "data")].map((data) =>
+    rowsOf(join(data, "index")),
+  );
+  assert.deepEqual(Object.keys(restored!), Object.keys(executed!));
+  for (const table of Object.keys(restored!)) {
+    assert.deepEqual(restored![table], executed![table], table);
+    assert.ok(restored![table]!.size > 0, table);
+  }
+});
+
+/** Value of a row of an account or a slot, without the number of the block that changed it last. */
+function latestValue(row: Uint8Array): string {
+  const reader = new ByteReader(row);
+  reader.varint();
+  return bytesToHex(row.subarray(reader.offset));
+}
+
+/** The trie node after the last merge, without the number of that merge and the version before. */
+function newestNode(row: Uint8Array): string {
+  const length = Buffer.from(row).readUInt16LE(6);
+  return bytesToHex(row.subarray(8, 8 + length));
+}
+
+const whole = (row: Uint8Array) => bytesToHex(row);
+
+/** The tables that describe the newest state and its block, with what of a row depends on it alone. */
+function rowsOf(index: string): Readonly<Record<string, ReadonlyMap<string, string>>> {
+  const kv = openLmdbKv(index);
+  const rows = (table: number, read: (row: Uint8Array) => string) =>
+    new Map(
+      Array.from(kv.range(prefixRange(Uint8Array.of(table))), ([key, row]) => [
+        bytesToHex(key),
+        read(row),
+      ]),
+    );
+  try {
+    return {
+      account: rows(TABLE.account, latestValue),
+      slot: rows(TABLE.slot, latestValue),
+      code: rows(TABLE.code, whole),
+      accountTrieNode: rows(TABLE.accountTrieNode, newestNode),
+      storageTrieNode: rows(TABLE.storageTrieNode, newestNode),
+      hashedAddress: rows(TABLE.hashedAddress, whole),
+      hashedSlot: rows(TABLE.hashedSlot, whole),
+    };
+  } finally {
+    kv.close();
+  }
+}

@@ -162,7 +162,7 @@ export function createAbciHandlers(
 /** A node that has no chain yet and restores one behind the ABCI socket. */
 export function createRestoreHandlers(
   version: string,
-  restore: Pick<Application, "info" | "offerSnapshot" | "applySnapshotChunk">,
+  restore: Pick<Application, "info"> & RestoreCalls,
 ) {
   return {
     info() {
@@ -183,8 +183,15 @@ export function createRestoreHandlers(
   } satisfies Partial<AbciHandlers>;
 }
 
+/** What is restored of peers may wait for others that vouch for it. */
+type RestoreCalls = Pick<Application, "offerSnapshot"> & {
+  applySnapshotChunk(
+    ...chunk: Parameters<Application["applySnapshotChunk"]>
+  ): ApplyResult | Promise<ApplyResult>;
+};
+
 function restoreCalls(
-  application: Pick<Application, "offerSnapshot" | "applySnapshotChunk">,
+  application: RestoreCalls,
 ): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
   return {
     offerSnapshot({ snapshot, appHash }) {
@@ -193,8 +200,8 @@ function restoreCalls(
       return { result: OFFER[application.offerSnapshot(offered, hashFromBytes(appHash))] };
     },
 
-    applySnapshotChunk({ index, chunk, sender }) {
-      const { result, refetchChunks, rejectSenders } = application.applySnapshotChunk(
+    async applySnapshotChunk({ index, chunk, sender }) {
+      const { result, refetchChunks, rejectSenders } = await application.applySnapshotChunk(
         index,
         chunk,
         sender,

@@ -43,7 +43,7 @@ function fakeRestore(): Restore & { readonly calls: string[] } {
       calls.push(`offer ${height} ${appHash}`);
       return "accept";
     },
-    applySnapshotChunk(index) {
+    async applySnapshotChunk(index) {
       calls.push(`apply ${index}`);
       if (index === 1) restored = { height: 5, appHash: APP_HASH };
       return { result: "accept", refetchChunks: [], rejectSenders: [] };

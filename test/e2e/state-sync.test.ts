@@ -9,7 +9,10 @@ import { importBlock } from "../../src/chain/import-block.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
-import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
+import {
+  type ConsensusDataSource,
+  SnapshotRestore,
+} from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import {
   describeSnapshot,
@@ -216,6 +219,58 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, running.node.core.chain.hashAt(29)!);
   assert.equal((await restore.applySnapshotChunk(0, chunks[0]!, "peer")).result, "rejectSnapshot");
+});
+
+/** A source that answers when the test says so. */
+function pendingSource() {
+  const { consensusDataOf } = consensusDataIn(running.node.core.chain);
+  const asked: { height: number; answer(): void; fail(error: Error): void }[] = [];
+  const source: ConsensusDataSource = {
+    consensusDataOf: (height) =>
+      new Promise((resolve, fail) => {
+        asked.push({ height, answer: () => resolve(consensusDataOf(height)), fail });
+      }),
+  };
+  const directory = join(folder, `copy-${copies++}`, "data");
+  const { config } = running.node.core.chain;
+  const options = { directory, config, bytesMax: 1 << 20 };
+  return { asked, restore: new SnapshotRestore(options, { source, log: SILENT_LOGGER }) };
+}
+
+test("without a source of consensus data no snapshot is accepted or rejected, and the next run of CometBFT begins anew", async () => {
+  const { asked, restore } = pendingSource();
+  const failure = new Error("no server answers");
+  restore.offerSnapshot(snapshot, appHash());
+  const first = restore.applySnapshotChunk(0, chunks[0]!, "peer");
+  assert.equal(asked[0]!.height, 30);
+  asked[0]!.fail(failure);
+  await assert.rejects(first, failure);
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "peer")).result, "abort");
+
+  assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
+  const second = restore.applySnapshotChunk(0, chunks[0]!, "peer");
+  asked[1]!.answer();
+  assert.equal((await second).result, "accept");
+  for (const [index, chunk] of chunks.entries()) {
+    if (index === 0) continue;
+    assert.equal((await restore.applySnapshotChunk(index, chunk, "peer")).result, "accept");
+  }
+  assert.equal(asked.length, 2);
+  assert.equal(restore.restored()?.height, 30);
+});
+
+test("an answer about a snapshot that another offer has replaced changes nothing", async () => {
+  const { asked, restore } = pendingSource();
+  restore.offerSnapshot(snapshot, appHash());
+  const first = restore.applySnapshotChunk(0, chunks[0]!, "first");
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "first")).result, "abort");
+  restore.offerSnapshot(snapshot, appHash());
+  const second = restore.applySnapshotChunk(0, chunks[0]!, "second");
+  asked[0]!.answer();
+  assert.equal((await first).result, "abort");
+  asked[1]!.answer();
+  assert.equal((await second).result, "accept");
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "second")).result, "accept");
 });
 
 test("snapshot.restore-size-limit: a snapshot with one byte more is rejected, and the next offer accepted", async () => {

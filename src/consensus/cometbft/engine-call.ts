@@ -16,8 +16,8 @@ export type EngineCallLimits = {
  * it, or `unix:///path`. undefined for what is none.
  */
 export function parseRpcAddress(text: string): EngineRpcAddress | undefined {
-  const [, scheme = "tcp", rest] = /^(?:([a-z]+):\/\/)?(.+)$/.exec(text) ?? [];
-  if (rest === undefined) return undefined;
+  const end = text.indexOf("://");
+  const [scheme, rest] = end < 0 ? ["tcp", text] : [text.slice(0, end), text.slice(end + 3)];
   if (scheme === "unix") return rest.startsWith("/") ? { socketPath: rest } : undefined;
   if (!["tcp", "http", "https"].includes(scheme)) return undefined;
   try {

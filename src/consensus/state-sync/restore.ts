@@ -54,6 +54,8 @@ export class SnapshotRestore implements Restore {
   readonly #options: RestoreOptions;
   readonly #source: ConsensusDataSource;
   readonly #log: Logger;
+  /** Those accepted so far. */
+  #offers = 0;
   #received: ReceivedSnapshot | undefined;
   /** Peers that sent a chunk of it, which they do of snapshots that they offer. */
   readonly #senders = new Set<string>();
@@ -80,6 +82,7 @@ export class SnapshotRestore implements Restore {
     if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
     if (!isConsistent(snapshot)) return "rejectSender";
     this.#log.info("restoring a snapshot", { height: snapshot.height, chunks: snapshot.chunks });
+    this.#offers++;
     this.#received = new ReceivedSnapshot({ snapshot, appHash, config, bytesMax });
     this.#senders.clear();
     return "accept";
@@ -99,10 +102,11 @@ export class SnapshotRestore implements Restore {
     try {
       whole = received.add(chunk);
       if (index === 0) {
-        // Another run of CometBFT may offer while this one waits. It begins without what this one has.
+        // No chunk is taken meanwhile; but another run of CometBFT may offer, and replaces what this one has.
         this.#received = undefined;
+        const offer = this.#offers;
         const data = await this.#source.consensusDataOf(height);
-        if (this.#received !== undefined) return result("abort");
+        if (this.#offers !== offer) return result("abort");
         received.assertConsensusData(data);
         this.#received = received;
       }

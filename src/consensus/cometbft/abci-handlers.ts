@@ -200,15 +200,15 @@ function restoreCalls(
       return { result: OFFER[application.offerSnapshot(offered, hashFromBytes(appHash))] };
     },
 
-    async applySnapshotChunk({ index, chunk, sender }) {
-      const { result, refetchChunks, rejectSenders } = await application.applySnapshotChunk(
-        index,
-        chunk,
-        sender,
-      );
-      return { result: APPLY[result], refetchChunks, rejectSenders };
+    applySnapshotChunk({ index, chunk, sender }) {
+      const applied = application.applySnapshotChunk(index, chunk, sender);
+      return applied instanceof Promise ? applied.then(appliedReply) : appliedReply(applied);
     },
   };
+}
+
+function appliedReply({ result, ...rest }: ApplyResult): Reply<"applySnapshotChunk"> {
+  return { result: APPLY[result], ...rest };
 }
 
 function proposalOf(

@@ -22,6 +22,7 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
     Number(await node.client.getBlockNumber({ cacheTime: 0 }));
   await eventually("the first blocks", async () => (await height(first)) >= 2);
   const last = network.nodes.at(-1)!;
+  await eventually("the last node has a block", async () => (await height(last)) >= 1);
   // A vote of one of four, which changes no set and is part of the consensus data of its block.
   const [candidate] = (await last.request("clique_getSigners", "latest")) as string[];
   await last.request("clique_propose", candidate, false);

@@ -1,7 +1,9 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   type CommitAnswer,
   lightBlockOf,
@@ -26,12 +28,19 @@ export const RECORDED = JSON.parse(
   ),
 ) as Recorded;
 
-export type AnsweringServer = { readonly url: string; close(): Promise<void> };
+type Close = { close(): Promise<void> };
+export type AnsweringServer = Close & { readonly url: string };
+export type AnsweringSocket = Close & { readonly path: string };
 
-/** JSON-RPC over HTTP, answered by `answer`. */
-async function startAnswering(
-  answer: (method: string, params: never) => unknown,
-): Promise<AnsweringServer> {
+type Answer = (method: string, params: never) => unknown;
+
+async function startAnsweringUrl(answer: Answer): Promise<AnsweringServer> {
+  const { server, close } = await startAnswering(answer, 0);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+/** JSON-RPC over HTTP, answered by `answer`. @param address a port of loopback, or the path of a unix socket */
+async function startAnswering(answer: Answer, address: number | string) {
   const one = ({ id, method, params }: Json) => {
     try {
       return { jsonrpc: "2.0", id, result: answer(method as string, params as never) };
@@ -49,10 +58,11 @@ async function startAnswering(
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => response.end(body));
   });
-  server.listen(0, "127.0.0.1");
+  if (typeof address === "number") server.listen(address, "127.0.0.1");
+  else server.listen(address);
   await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -62,8 +72,10 @@ async function startAnswering(
 }
 
 /** CometBFT's RPC with the recorded heights. @param pageSize validators on a page at most */
-export function startRecordedCometBft(pageSize = 100): Promise<AnsweringServer> {
-  return startAnswering((method, params: Readonly<Record<string, string>>) => {
+export async function startRecordedCometBft(pageSize = 100): Promise<AnsweringSocket> {
+  const folder = mkdtempSync(join(tmpdir(), "evmint-recorded-"));
+  const path = join(folder, "rpc.sock");
+  const answer = (method: string, params: Readonly<Record<string, string>>) => {
     if (method === "status") return RECORDED.status;
     const { height, page, per_page } = params as Record<"height" | "page" | "per_page", string>;
     const result = RECORDED[method as "commit" | "validators"][height];
@@ -73,13 +85,21 @@ export function startRecordedCometBft(pageSize = 100): Promise<AnsweringServer> 
     const first = (Number(page) - 1) * size;
     const { validators, total } = result as ValidatorsAnswer;
     return { total, validators: validators.slice(first, first + size) };
-  });
+  };
+  const { close } = await startAnswering(answer, path);
+  return {
+    path,
+    async close() {
+      await close();
+      rmSync(folder, { recursive: true });
+    },
+  };
 }
 
 /** A node with the recorded blocks, none of which has transactions. */
 export function startRecordedNode(): Promise<AnsweringServer> {
   const { blocks, commit, validators } = RECORDED;
-  return startAnswering((method, [at]: readonly [string]) => {
+  return startAnsweringUrl((method, [at]: readonly [string]) => {
     switch (method) {
       case "eth_chainId":
         return "0x2328";

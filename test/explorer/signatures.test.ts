@@ -10,14 +10,14 @@ import { checkSignatures, type TrustedValidators } from "../../src/explorer/veri
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
 import { toQuantity } from "../../src/primitives/quantity.ts";
-import { type AnsweringServer, RECORDED, startRecordedCometBft } from "./recorded-chain.ts";
+import { type AnsweringSocket, RECORDED, startRecordedCometBft } from "./recorded-chain.ts";
 
-let cometBft: AnsweringServer;
+let cometBft: AnsweringSocket;
 let rpc: EngineRpc;
 const lightBlocks = new Map<number, LightBlock>();
 before(async () => {
   cometBft = await startRecordedCometBft(3);
-  rpc = createEngineRpc(cometBft.url.replace("http", "tcp"));
+  rpc = createEngineRpc(cometBft.path);
   for (const height of [1, 5, 10]) lightBlocks.set(height, (await rpc.lightBlock(height))!);
 });
 after(() => cometBft.close());

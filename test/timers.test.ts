@@ -14,7 +14,11 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
   "cli/commands/start.ts": [2, "rejects a promise, or ends the process"],
   "consensus/cometbft/engine-process.ts": [1, "sends a signal"],
-  "consensus/cometbft/state-sync-session.ts": [1, "resolves a promise"],
+  "consensus/cometbft/state-sync-session.ts": [
+    2,
+    "resolves a promise; reports a fault to the supervisor, which throws none",
+  ],
+  "consensus/cometbft/store-height.ts": [1, "resolves a promise"],
   "consensus/cometbft/supervisor.ts": [
     1,
     "starts or stops the engine's process, which emits its errors",
@@ -30,7 +34,9 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "resolves a promise; a failure of the other one is thrown by stop",
   ],
   "node/provider.ts": [1, "sends notifications: the notifier catches"],
+  "node/workers/execute.ts": [1, "closes files: a failure is caught there"],
   "node/workers/execution-threads.ts": [2, "ends a thread and rejects its call"],
+  "node/workers/fetch-remote.ts": [1, "counts, in a thread of its own"],
   "node/workers/rpc/followed-chain.ts": [1, "sets a variable"],
   "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],
   "node/workers/rpc/outbox.ts": [

@@ -12,10 +12,11 @@ import type { Config } from "../../src/config/config.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";
 import { dataPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { createRestore } from "../../src/consensus/state-sync/restore.ts";
+import { SnapshotRestore } from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import { SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
+import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
 import { type BackfillOptions, backfill } from "../../src/node/chain-files/backfill.ts";
 import { importFileBlock } from "../../src/node/chain-files/import-file-block.ts";
 import { exportChainFile } from "../../src/node/chain-files/transfer-chain-file.ts";
@@ -98,13 +99,13 @@ async function restoreSnapshot(): Promise<void> {
   );
   await snapshots.take();
   const [snapshot] = files.list();
-  const restore = createRestore(
+  const restore = new SnapshotRestore(
     { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
-    SILENT_LOGGER,
+    { source: consensusDataIn(chain), log: SILENT_LOGGER },
   );
   restore.offerSnapshot(snapshot!, chain.hashAt(BASE)!);
   for (let index = 0; index < snapshot!.chunks; index++) {
-    restore.applySnapshotChunk(index, files.chunk(BASE, SNAPSHOT_FORMAT, index), "peer");
+    await restore.applySnapshotChunk(index, files.chunk(BASE, SNAPSHOT_FORMAT, index), "peer");
   }
   assert.notEqual(restore.restored(), undefined);
 }

@@ -9,7 +9,10 @@ import { importBlock } from "../../src/chain/import-block.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Snapshot } from "../../src/consensus/application.ts";
-import { createRestore } from "../../src/consensus/state-sync/restore.ts";
+import {
+  type ConsensusDataSource,
+  SnapshotRestore,
+} from "../../src/consensus/state-sync/restore.ts";
 import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts";
 import {
   describeSnapshot,
@@ -18,6 +21,7 @@ import {
   unpackChunk,
 } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
+import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
 import { executionModules } from "../../src/node/compose/execution-modules.ts";
 import { parseAddress } from "../../src/primitives/address.ts";
 import { keccak256 } from "../../src/primitives/keccak.ts";
@@ -93,7 +97,16 @@ let copies = 0;
 function openRestore(bytesMax = 1 << 20) {
   const directory = join(folder, `copy-${copies++}`, "data");
   const { config } = running.node.core.chain;
-  return { directory, restore: createRestore({ directory, config, bytesMax }, SILENT_LOGGER) };
+  const modules = { source: consensusDataIn(running.node.core.chain), log: SILENT_LOGGER };
+  return { directory, restore: new SnapshotRestore({ directory, config, bytesMax }, modules) };
+}
+
+async function applyAll(restore: SnapshotRestore, all: readonly Uint8Array[]) {
+  const results: string[] = [];
+  for (const [index, chunk] of all.entries()) {
+    results.push((await restore.applySnapshotChunk(index, chunk, "peer")).result);
+  }
+  return results;
 }
 
 const appHash = () => running.node.core.chain.hashAt(30)!;
@@ -105,7 +118,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
   assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
   for (const [index, chunk] of chunks.entries()) {
     assert.equal(existsSync(directory), false);
-    assert.equal(restore.applySnapshotChunk(index, chunk, "peer").result, "accept");
+    assert.equal((await restore.applySnapshotChunk(index, chunk, "peer")).result, "accept");
   }
   assert.deepEqual(restore.info(), { height: 30, appHash: appHash(), appVersion: 1 });
   assert.equal(restore.offerSnapshot(snapshot, appHash()), "abort");
@@ -137,7 +150,7 @@ test("a snapshot restores the state of its block, and the chain goes on from the
   }
 });
 
-test("a chunk that is damaged, or comes from another place, is fetched again from another peer", () => {
+test("a chunk that is damaged, or comes from another place, is fetched again from another peer", async () => {
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, appHash());
   const retry = (index: number) => ({
@@ -146,17 +159,20 @@ test("a chunk that is damaged, or comes from another place, is fetched again fro
   for (const [index, chunk] of chunks.entries()) {
     const damaged = chunk.slice();
     damaged[index % damaged.length]! ^= 1;
-    assert.deepEqual(restore.applySnapshotChunk(index, damaged, "peer"), retry(index));
-    assert.deepEqual(restore.applySnapshotChunk(index, new Uint8Array(), "peer"), retry(index));
+    assert.deepEqual(await restore.applySnapshotChunk(index, damaged, "peer"), retry(index));
+    assert.deepEqual(
+      await restore.applySnapshotChunk(index, new Uint8Array(), "peer"),
+      retry(index),
+    );
     if (index > 0) {
-      assert.deepEqual(restore.applySnapshotChunk(index, chunks[0]!, "peer"), retry(index));
+      assert.deepEqual(await restore.applySnapshotChunk(index, chunks[0]!, "peer"), retry(index));
     }
-    assert.equal(restore.applySnapshotChunk(index, chunk, "peer").result, "accept");
+    assert.equal((await restore.applySnapshotChunk(index, chunk, "peer")).result, "accept");
   }
   assert.notEqual(restore.restored(), undefined);
 });
 
-test("a snapshot whose description contradicts itself or is of another format is not restored", () => {
+test("a snapshot whose description contradicts itself or is of another format is not restored", async () => {
   const { restore } = openRestore();
   const offers: readonly (readonly [Partial<Snapshot>, string])[] = [
     [{ format: SNAPSHOT_FORMAT - 1 }, "rejectFormat"],
@@ -168,7 +184,7 @@ test("a snapshot whose description contradicts itself or is of another format is
   for (const [change, result] of offers) {
     assert.equal(restore.offerSnapshot({ ...snapshot, ...change }, appHash()), result);
   }
-  assert.equal(restore.applySnapshotChunk(0, chunks[0]!, "peer").result, "abort");
+  assert.equal((await restore.applySnapshotChunk(0, chunks[0]!, "peer")).result, "abort");
 });
 
 test("a snapshot with other contents than its app hash vouches for is rejected, and leaves nothing", async () => {
@@ -194,7 +210,7 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
   for (const [index, { made, offer }] of forgeries.entries()) {
     const { directory, restore } = openRestore();
     assert.equal(restore.offerSnapshot(offer, appHash()), "accept");
-    const results = made.map((chunk, i) => restore.applySnapshotChunk(i, chunk, "peer").result);
+    const results = await applyAll(restore, made);
     assert.ok(results.includes("rejectSnapshot"), `forgery ${index}`);
     assert.equal(restore.restored(), undefined);
     assert.equal(existsSync(directory), false);
@@ -202,23 +218,75 @@ test("a snapshot with other contents than its app hash vouches for is rejected, 
   }
   const { restore } = openRestore();
   restore.offerSnapshot(snapshot, running.node.core.chain.hashAt(29)!);
-  assert.equal(restore.applySnapshotChunk(0, chunks[0]!, "peer").result, "rejectSnapshot");
+  assert.equal((await restore.applySnapshotChunk(0, chunks[0]!, "peer")).result, "rejectSnapshot");
 });
 
-test("snapshot.restore-size-limit: a snapshot with one byte more is rejected, and the next offer accepted", () => {
+/** A source that answers when the test says so. */
+function pendingSource() {
+  const { consensusDataOf } = consensusDataIn(running.node.core.chain);
+  const asked: { height: number; answer(): void; fail(error: Error): void }[] = [];
+  const source: ConsensusDataSource = {
+    consensusDataOf: (height) =>
+      new Promise((resolve, fail) => {
+        asked.push({ height, answer: () => resolve(consensusDataOf(height)), fail });
+      }),
+  };
+  const directory = join(folder, `copy-${copies++}`, "data");
+  const { config } = running.node.core.chain;
+  const options = { directory, config, bytesMax: 1 << 20 };
+  return { asked, restore: new SnapshotRestore(options, { source, log: SILENT_LOGGER }) };
+}
+
+test("without a source of consensus data no snapshot is accepted or rejected, and the next run of CometBFT begins anew", async () => {
+  const { asked, restore } = pendingSource();
+  const failure = new Error("no server answers");
+  restore.offerSnapshot(snapshot, appHash());
+  const first = restore.applySnapshotChunk(0, chunks[0]!, "peer");
+  assert.equal(asked[0]!.height, 30);
+  asked[0]!.fail(failure);
+  await assert.rejects(first, failure);
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "peer")).result, "abort");
+
+  assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
+  const second = restore.applySnapshotChunk(0, chunks[0]!, "peer");
+  asked[1]!.answer();
+  assert.equal((await second).result, "accept");
+  for (const [index, chunk] of chunks.entries()) {
+    if (index === 0) continue;
+    assert.equal((await restore.applySnapshotChunk(index, chunk, "peer")).result, "accept");
+  }
+  assert.equal(asked.length, 2);
+  assert.equal(restore.restored()?.height, 30);
+});
+
+test("an answer about a snapshot that another offer has replaced changes nothing", async () => {
+  const { asked, restore } = pendingSource();
+  restore.offerSnapshot(snapshot, appHash());
+  const first = restore.applySnapshotChunk(0, chunks[0]!, "first");
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "first")).result, "abort");
+  restore.offerSnapshot(snapshot, appHash());
+  const second = restore.applySnapshotChunk(0, chunks[0]!, "second");
+  asked[0]!.answer();
+  assert.equal((await first).result, "abort");
+  asked[1]!.answer();
+  assert.equal((await second).result, "accept");
+  assert.equal((await restore.applySnapshotChunk(1, chunks[1]!, "second")).result, "accept");
+});
+
+test("snapshot.restore-size-limit: a snapshot with one byte more is rejected, and the next offer accepted", async () => {
   const bytes = chunks.reduce((sum, chunk) => sum + unpackChunk(chunk).length, 0);
   const { restore } = openRestore(bytes - 1);
   const restoreAll = () => {
     assert.equal(restore.offerSnapshot(snapshot, appHash()), "accept");
-    return chunks.map((chunk, index) => restore.applySnapshotChunk(index, chunk, "peer").result);
+    return applyAll(restore, chunks);
   };
   for (let offer = 0; offer < 2; offer++) {
-    assert.equal(restoreAll().at(-1), "rejectSnapshot");
+    assert.equal((await restoreAll()).at(-1), "rejectSnapshot");
     assert.equal(restore.restored(), undefined);
   }
   const exact = openRestore(bytes).restore;
   exact.offerSnapshot(snapshot, appHash());
-  for (const [index, chunk] of chunks.entries()) exact.applySnapshotChunk(index, chunk, "peer");
+  await applyAll(exact, chunks);
   assert.equal(exact.restored()?.height, 30);
 });
 

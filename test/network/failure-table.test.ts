@@ -82,6 +82,12 @@ const ROWS: readonly (readonly [what: string, file: string, title: string])[] = 
   ["blocks made or removed by hand", DISASTER, "debug_setHead"],
   ["state sync into an empty home", "test/network/state-sync.test.ts", "restores a snapshot"],
   ["a hostile snapshot", "test/e2e/state-sync.test.ts", "than its app hash vouches for"],
+  ["made-up consensus data", "test/security/poisoned-snapshots.test.ts", "with any field changed"],
+  [
+    "servers of state sync that are silent or lie",
+    "src/consensus/cometbft/state-sync-servers.test.ts",
+    "contradict each other",
+  ],
   ["a snapshot without end", "test/e2e/state-sync.test.ts", "snapshot.restore-size-limit"],
   ["replies that nobody reads", "src/consensus/cometbft/abci-server.test.ts", "reads no replies"],
 ];

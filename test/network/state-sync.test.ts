@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { cometbftPath } from "../../src/config/home.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { engineChainId } from "../../src/consensus/chain-start.ts";
+import { parseRpcAddress } from "../../src/consensus/cometbft/engine-call.ts";
+import { readStartingSet } from "../../src/consensus/cometbft/engine-home.ts";
+import { StateSyncServers } from "../../src/consensus/cometbft/state-sync-servers.ts";
+import { encodeConsensusData } from "../../src/consensus/consensus-data.ts";
+import { openChain } from "../../src/node/compose/open-chain.ts";
+import { bytesToHex } from "../../src/primitives/hex.ts";
+import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 import { eventually, Network, whyLeftOut } from "./network.ts";
 
 test("a new node restores a snapshot of the network, follows it, and survives a restart", {
@@ -11,6 +21,11 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   const height = async (node: typeof first) =>
     Number(await node.client.getBlockNumber({ cacheTime: 0 }));
   await eventually("the first blocks", async () => (await height(first)) >= 2);
+  const last = network.nodes.at(-1)!;
+  await eventually("the last node has a block", async () => (await height(last)) >= 1);
+  // A vote of one of four, which changes no set and is part of the consensus data of its block.
+  const [candidate] = (await last.request("clique_getSigners", "latest")) as string[];
+  await last.request("clique_propose", candidate, false);
   for (let round = 0; round < 5; round++)
     for (const node of network.nodes) await network.send(node);
   // A light client needs two blocks beyond the snapshot; and the newest two have to outlive the 15 s in which CometBFT looks for them.
@@ -49,4 +64,31 @@ test("a new node restores a snapshot of the network, follows it, and survives a 
   await eventually("it follows after a restart", async () => {
     return (await joined.client.getTransactionReceipt({ hash })).status === "success";
   });
+
+  // What the servers answer of each block is what a node that executed it has stored.
+  await last.stop();
+  const { config } = loadConfig({ home: last.home, dev: false, flags: {}, environment: {} });
+  const { chain, store } = openChain(config, SILENT_LOGGER);
+  const source = new StateSyncServers(
+    {
+      servers: network.nodes.slice(0, 2).map(({ engineRpc }) => parseRpcAddress(engineRpc)!),
+      chainId: engineChainId(chain.config.chainId),
+      startingSet: readStartingSet(cometbftPath(last.home)),
+    },
+    SILENT_LOGGER,
+  );
+  let votes = 0;
+  const end = chain.head().block.header.number;
+  try {
+    for (let number = 1; number <= end; number++) {
+      const data = await source.consensusDataOf(number);
+      const stored = bytesToHex(chain.consensusDataOf(number));
+      assert.equal(bytesToHex(encodeConsensusData(data)), stored, `block ${number}`);
+      if (data.cast !== undefined) votes++;
+    }
+  } finally {
+    store.close();
+  }
+  t.diagnostic(`consensus data of ${end} blocks, ${votes} with a vote`);
+  assert.ok(votes > 0);
 });

@@ -162,7 +162,7 @@ export function createAbciHandlers(
 /** A node that has no chain yet and restores one behind the ABCI socket. */
 export function createRestoreHandlers(
   version: string,
-  restore: Pick<Application, "info" | "offerSnapshot" | "applySnapshotChunk">,
+  restore: Pick<Application, "info"> & RestoreCalls,
 ) {
   return {
     info() {
@@ -183,8 +183,15 @@ export function createRestoreHandlers(
   } satisfies Partial<AbciHandlers>;
 }
 
+/** What is restored of peers may wait for others that vouch for it. */
+type RestoreCalls = Pick<Application, "offerSnapshot"> & {
+  applySnapshotChunk(
+    ...chunk: Parameters<Application["applySnapshotChunk"]>
+  ): ApplyResult | Promise<ApplyResult>;
+};
+
 function restoreCalls(
-  application: Pick<Application, "offerSnapshot" | "applySnapshotChunk">,
+  application: RestoreCalls,
 ): Pick<AbciHandlers, "offerSnapshot" | "applySnapshotChunk"> {
   return {
     offerSnapshot({ snapshot, appHash }) {
@@ -194,14 +201,14 @@ function restoreCalls(
     },
 
     applySnapshotChunk({ index, chunk, sender }) {
-      const { result, refetchChunks, rejectSenders } = application.applySnapshotChunk(
-        index,
-        chunk,
-        sender,
-      );
-      return { result: APPLY[result], refetchChunks, rejectSenders };
+      const applied = application.applySnapshotChunk(index, chunk, sender);
+      return applied instanceof Promise ? applied.then(appliedReply) : appliedReply(applied);
     },
   };
+}
+
+function appliedReply({ result, ...rest }: ApplyResult): Reply<"applySnapshotChunk"> {
+  return { result: APPLY[result], ...rest };
 }
 
 function proposalOf(

@@ -1,7 +1,7 @@
 import { NodeError } from "../../errors.ts";
 import type { ConsensusStep } from "../engine.ts";
 
-/** CometBFT's own RPC does not answer, or answers with an error or with something else than it documents. */
+/** CometBFT's RPC does not answer, or answers with an error or with something else than it documents. */
 export class EngineRpcError extends NodeError {
   readonly code = "ENGINE_RPC";
 }
@@ -111,7 +111,7 @@ function tallyOf(value: unknown): { readonly voted: number; readonly total: numb
   return { voted: countOf(tally[1]), total: countOf(tally[2]) };
 }
 
-type Members = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** @throws EngineRpcError */
 export function objectOf(value: unknown): Members {
@@ -119,12 +119,12 @@ export function objectOf(value: unknown): Members {
   return value as Members;
 }
 
-function arrayOf(value: unknown): readonly unknown[] {
+export function arrayOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw malformed();
   return value;
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (typeof value !== "string") throw malformed();
   return value;
 }
@@ -142,12 +142,12 @@ function int64Of(value: unknown): bigint {
 }
 
 /** A height or a power, which are far below 2^53. */
-function countOf(value: unknown): number {
+export function countOf(value: unknown): number {
   const count = Number(int64Of(value));
   if (!Number.isSafeInteger(count) || count < 0) throw malformed();
   return count;
 }
 
-function malformed(): EngineRpcError {
+export function malformed(): EngineRpcError {
   return new EngineRpcError("CometBFT answers with something else than v0.40 does");
 }

@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import type { LightBlock } from "../light-block.ts";
 import {
   type EnginePeer,
@@ -11,6 +10,7 @@ import {
   statusOf,
   storeHeightOf,
 } from "./engine-answers.ts";
+import { callEngine } from "./engine-call.ts";
 import { type CommitAnswer, lightBlockOf, type ValidatorsAnswer } from "./light-block-answers.ts";
 
 /** What this node asks CometBFT's RPC for: what ABCI does not tell. */
@@ -37,21 +37,9 @@ const ANSWER_BYTES_MAX = 8 << 20;
 
 /** @param socket path of CometBFT's RPC, a unix socket */
 export function createEngineRpc(socket: string): EngineRpc {
-  async function call(method: string, params: object = {}): Promise<unknown> {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    let answer: unknown;
-    try {
-      answer = JSON.parse(await post(socket, body));
-    } catch (cause) {
-      throw new EngineRpcError(`CometBFT does not answer ${method}`, { method }, { cause });
-    }
-    const { result, error } = objectOf(answer);
-    if (error !== undefined) {
-      const { message, data } = objectOf(error);
-      throw new EngineRpcError(`CometBFT: ${String(data || message)}`, { method });
-    }
-    return result;
-  }
+  const limits = { timeoutMs: TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
+  const call = (method: string, params: object = {}) =>
+    callEngine({ socketPath: socket }, { method, params }, limits);
 
   /** All validators of a height, page by page. */
   async function validatorsAt(height: string): Promise<ValidatorsAnswer["validators"]> {
@@ -94,32 +82,4 @@ export function createEngineRpc(socket: string): EngineRpc {
       });
     },
   };
-}
-
-function post(socketPath: string, body: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        socketPath,
-        method: "POST",
-        path: "/",
-        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
-        timeout: TIMEOUT_MS,
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        response.on("data", (chunk: Buffer) => {
-          bytes += chunk.length;
-          if (bytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error("answer is too large"));
-          else chunks.push(chunk);
-        });
-        response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-        response.on("error", reject);
-      },
-    );
-    outgoing.on("timeout", () => outgoing.destroy(new Error("timeout")));
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
 }

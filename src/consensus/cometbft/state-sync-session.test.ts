@@ -31,20 +31,24 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Accepts two chunks. */
-function fakeRestore(): Restore & { readonly calls: string[] } {
+/** Accepts two chunks, once nothing is in `failures`. */
+function fakeRestore(): Restore & { readonly calls: string[]; readonly failures: Error[] } {
   const calls: string[] = [];
+  const failures: Error[] = [];
   let restored: ReturnType<Restore["restored"]>;
   return {
     calls,
+    failures,
     restored: () => restored,
     info: () => ({ height: restored?.height ?? 0, appHash: APP_HASH, appVersion: 1 }),
     offerSnapshot({ height }, appHash) {
       calls.push(`offer ${height} ${appHash}`);
       return "accept";
     },
-    applySnapshotChunk(index) {
+    async applySnapshotChunk(index) {
       calls.push(`apply ${index}`);
+      const failure = failures.shift();
+      if (failure) throw failure;
       if (index === 1) restored = { height: 5, appHash: APP_HASH };
       return { result: "accept", refetchChunks: [], rejectSenders: [] };
     },
@@ -213,4 +217,22 @@ test("a process that ends before a snapshot is restored is started again", async
   const client = await restoreOver(path);
   await client.call("info");
   await synced;
+});
+
+test("a chunk that cannot be judged ends the connection of CometBFT, and its next run restores", async () => {
+  const { path, restore, firstRun, nextRun, pauses, synced } = setup();
+  const process = await firstRun;
+  restore.failures.push(new Error("no server answers"));
+  const client = await AbciClient.open(path);
+  open.push(client);
+  await client.call("offerSnapshot", { snapshot: SNAPSHOT, appHash: hashToBytes(APP_HASH) });
+  const chunk = { index: 0, chunk: new Uint8Array(1) };
+  await assert.rejects(client.call("applySnapshotChunk", chunk));
+  assert.equal(restore.restored(), undefined);
+  const next = nextRun();
+  process.log(FAILED);
+  await next;
+  await (await restoreOver(path)).call("info");
+  await synced;
+  assert.deepEqual(pauses, [1_000]);
 });

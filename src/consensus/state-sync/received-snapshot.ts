@@ -16,7 +16,7 @@ import { NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import { headerHash } from "../../types/header-codec.ts";
 import type { Snapshot } from "../application.ts";
-import { decodeConsensusData, encodeConsensusData } from "../consensus-data.ts";
+import { type ConsensusData, decodeConsensusData, encodeConsensusData } from "../consensus-data.ts";
 import { unpackChunk } from "./snapshot-format.ts";
 
 /** A snapshot is not what its app hash says, or not in the one form that it has: those that offer it are wrong or lie. */
@@ -103,6 +103,17 @@ export class ReceivedSnapshot {
         throw cause;
       // Decoders throw what their callers of our own data need. Of a peer's data all of it means the same.
       throw new InvalidSnapshotError(`chunk ${this.#next} is malformed`, {}, { cause });
+    }
+  }
+
+  /**
+   * @param data of the block, as the network has it
+   * @throws InvalidSnapshotError before the first chunk, or where it says something else
+   */
+  assertConsensusData(data: ConsensusData): void {
+    const received = this.#block?.consensusData ?? EMPTY_BYTES;
+    if (!equalBytes(received, encodeConsensusData(data))) {
+      throw new InvalidSnapshotError("the consensus data is not that of the block");
     }
   }
 

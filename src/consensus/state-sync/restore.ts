@@ -7,9 +7,11 @@ import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { syncDirectory } from "../../storage/log-file.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
-import type { Application, ApplyResult, OfferResult } from "../application.ts";
+import type { Application, ApplyResult, OfferResult, Snapshot } from "../application.ts";
 import { APP_VERSION } from "../chain-start.ts";
+import type { ConsensusData } from "../consensus-data.ts";
 import {
+  InvalidSnapshotError,
   ReceivedSnapshot,
   SnapshotTooLargeError,
   type WholeSnapshot,
@@ -24,67 +26,105 @@ type RestoreOptions = {
   readonly bytesMax: number;
 };
 
+/** What the network has decided besides the block that the app hash vouches for. */
+export interface ConsensusDataSource {
+  /** @throws NodeError where it cannot be known now */
+  consensusDataOf(height: number): Promise<ConsensusData>;
+}
+
+export type RestoreModules = { readonly source: ConsensusDataSource; readonly log: Logger };
+
 /** The calls of an application whose state comes from peers. */
-export type Restore = Pick<Application, "info" | "offerSnapshot" | "applySnapshotChunk"> & {
+export type Restore = Pick<Application, "info" | "offerSnapshot"> & {
+  /** @throws what the source of consensus data throws, and what the disk does; it needs another offer then */
+  applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult>;
   /** The block whose state was restored; undefined before. */
-  restored(): { readonly height: number; readonly appHash: Hash } | undefined;
+  restored(): RestoredBlock | undefined;
 };
+
+type RestoredBlock = { readonly height: number; readonly appHash: Hash };
 
 /**
  * Restores a snapshot. The app hash, which CometBFT has verified, is the hash of the block: its header vouches for body, receipts and state,
- * and a snapshot that differs anywhere is rejected, with the peers that sent it. What fails otherwise is our disk, and ends the run. The store
- * appears in `directory` whole or not at all; the state is held in memory until then.
+ * and a snapshot that differs anywhere is rejected, with the peers that sent it. No hash vouches for the consensus data: it must be what the
+ * source says, and is asked for with the first chunk, before any state is held in memory. What fails otherwise is our disk, and ends the run.
+ * The store appears in `directory` whole or not at all; the state is held in memory until then.
  */
-export function createRestore(
-  { directory, config, bytesMax }: RestoreOptions,
-  log: Logger,
-): Restore {
-  let received: ReceivedSnapshot | undefined;
+export class SnapshotRestore implements Restore {
+  readonly #options: RestoreOptions;
+  readonly #source: ConsensusDataSource;
+  readonly #log: Logger;
+  /** Those accepted so far. */
+  #offers = 0;
+  #received: ReceivedSnapshot | undefined;
   /** Peers that sent a chunk of it, which they do of snapshots that they offer. */
-  const senders = new Set<string>();
-  let restored: { readonly height: number; readonly appHash: Hash } | undefined;
+  readonly #senders = new Set<string>();
+  #restored: RestoredBlock | undefined;
 
-  return {
-    restored: () => restored,
-    info: () => ({
-      height: restored?.height ?? 0,
-      appHash: restored?.appHash ?? EMPTY_TRIE_ROOT,
-      appVersion: APP_VERSION,
-    }),
-    offerSnapshot(snapshot, appHash): OfferResult {
-      if (restored !== undefined || existsSync(directory)) return "abort";
-      if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
-      if (!isConsistent(snapshot)) return "rejectSender";
-      log.info("restoring a snapshot", { height: snapshot.height, chunks: snapshot.chunks });
-      received = new ReceivedSnapshot({ snapshot, appHash, config, bytesMax });
-      senders.clear();
-      return "accept";
-    },
-    applySnapshotChunk(index, chunk, sender): ApplyResult {
-      if (received === undefined) return result("abort");
-      const { snapshot, appHash } = received;
-      if (index !== received.next || !isChunkOf(snapshot, index, chunk)) {
-        log.warn("chunk of a snapshot does not fit", { index, sender });
-        return { result: "retry", refetchChunks: [received.next], rejectSenders: [sender] };
+  constructor(options: RestoreOptions, { source, log }: RestoreModules) {
+    this.#options = options;
+    this.#source = source;
+    this.#log = log;
+  }
+
+  restored(): RestoredBlock | undefined {
+    return this.#restored;
+  }
+
+  info() {
+    const { height = 0, appHash = EMPTY_TRIE_ROOT } = this.#restored ?? {};
+    return { height, appHash, appVersion: APP_VERSION };
+  }
+
+  offerSnapshot(snapshot: Snapshot, appHash: Hash): OfferResult {
+    const { directory, config, bytesMax } = this.#options;
+    if (this.#restored !== undefined || existsSync(directory)) return "abort";
+    if (snapshot.format !== SNAPSHOT_FORMAT) return "rejectFormat";
+    if (!isConsistent(snapshot)) return "rejectSender";
+    this.#log.info("restoring a snapshot", { height: snapshot.height, chunks: snapshot.chunks });
+    this.#offers++;
+    this.#received = new ReceivedSnapshot({ snapshot, appHash, config, bytesMax });
+    this.#senders.clear();
+    return "accept";
+  }
+
+  async applySnapshotChunk(index: number, chunk: Uint8Array, sender: string): Promise<ApplyResult> {
+    const received = this.#received;
+    if (received === undefined) return result("abort");
+    const { snapshot, appHash } = received;
+    if (index !== received.next || !isChunkOf(snapshot, index, chunk)) {
+      this.#log.warn("chunk of a snapshot does not fit", { index, sender });
+      return { result: "retry", refetchChunks: [received.next], rejectSenders: [sender] };
+    }
+    this.#senders.add(sender);
+    const { height } = snapshot;
+    let whole: WholeSnapshot | undefined;
+    try {
+      whole = received.add(chunk);
+      if (index === 0) {
+        // No chunk is taken meanwhile; but another run of CometBFT may offer, and replaces what this one has.
+        this.#received = undefined;
+        const offer = this.#offers;
+        const data = await this.#source.consensusDataOf(height);
+        if (this.#offers !== offer) return result("abort");
+        received.assertConsensusData(data);
+        this.#received = received;
       }
-      senders.add(sender);
-      let whole: WholeSnapshot | undefined;
-      try {
-        whole = received.add(chunk);
-      } catch (error) {
-        received = undefined;
-        log.warn("snapshot rejected", { height: snapshot.height, error });
-        if (error instanceof SnapshotTooLargeError) return result("rejectSnapshot");
-        return { ...result("rejectSnapshot"), rejectSenders: [...senders] };
-      }
-      if (whole !== undefined) {
-        received = undefined;
-        store(whole, directory);
-        restored = { height: snapshot.height, appHash };
-      }
-      return result("accept");
-    },
-  };
+    } catch (error) {
+      if (!(error instanceof SnapshotTooLargeError || error instanceof InvalidSnapshotError))
+        throw error;
+      this.#received = undefined;
+      this.#log.warn("snapshot rejected", { height, error });
+      if (error instanceof SnapshotTooLargeError) return result("rejectSnapshot");
+      return { ...result("rejectSnapshot"), rejectSenders: [...this.#senders] };
+    }
+    if (whole !== undefined) {
+      this.#received = undefined;
+      store(whole, this.#options.directory);
+      this.#restored = { height, appHash };
+    }
+    return result("accept");
+  }
 }
 
 function result(kind: ApplyResult["result"]): ApplyResult {

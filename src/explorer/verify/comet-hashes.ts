@@ -1,3 +1,5 @@
+import { blockId, engineHeaderHash, hashedBytesOf } from "../../consensus/cometbft/header-hash.ts";
+import { merkleRoot } from "../../consensus/cometbft/merkle.ts";
 import { publicKey, timestamp } from "../../consensus/cometbft/messages.ts";
 import {
   encodeMessage,
@@ -9,14 +11,7 @@ import {
 import { concatBytes } from "../../primitives/bytes.ts";
 import { type Hash, hashFromBytes } from "../../primitives/hash.ts";
 import { bytesOf, int64Of, type Json, numberOf, objectOf, textOf } from "./json.ts";
-import { merkleRoot } from "./merkle.ts";
 
-const version = message({ block: single(1, "uint64"), app: single(2, "uint64") });
-const partSet = message({ total: single(1, "uint32"), hash: single(2, "bytes") });
-const blockId = message({ hash: single(1, "bytes"), parts: single(2, partSet) });
-const text = message({ value: single(1, "string") });
-const integer = message({ value: single(1, "int64") });
-const bytes = message({ value: single(1, "bytes") });
 const validator = message({ publicKey: optional(1, publicKey), power: single(2, "int64") });
 /** What a validator signs: `CanonicalVote`. */
 const vote = message({
@@ -29,40 +24,29 @@ const vote = message({
 });
 const PRECOMMIT = 2;
 
-/** Members of a header after its time and last block, in the order in which they are hashed. */
-const HASHED_BYTES = [
-  "lastCommitHash",
-  "dataHash",
-  "validatorsHash",
-  "nextValidatorsHash",
-  "consensusHash",
-  "appHash",
-  "lastResultsHash",
-  "evidenceHash",
-  "proposerAddress",
-];
-
 /** CometBFT's hash of a header, from the 14 fields of a `LightBlock`'s. @throws InvalidHexError */
 export function cometHeaderHash(header: Json): Hash {
   const { block, app } = objectOf(header["version"]);
-  return rootOf([
-    encodeMessage(version, { block: int64Of(block), app: int64Of(app) }),
-    encodeMessage(text, { value: textOf(header["chainId"]) }),
-    encodeMessage(integer, { value: int64Of(header["height"]) }),
-    encodeMessage(timestamp, timeOf(header["time"])),
-    encodeMessage(blockId, blockIdOf(header["lastBlockId"])),
-    ...HASHED_BYTES.map((name) => encodeMessage(bytes, { value: bytesOf(header[name]) })),
-  ]);
+  return engineHeaderHash({
+    version: { block: int64Of(block), app: int64Of(app) },
+    chainId: textOf(header["chainId"]),
+    height: int64Of(header["height"]),
+    time: timeOf(header["time"]),
+    lastBlockId: blockIdOf(header["lastBlockId"]),
+    ...hashedBytesOf((name) => bytesOf(header[name])),
+  });
 }
 
 /** The hash of a validator set, which covers its keys and powers. @throws InvalidHexError */
 export function validatorsHash(validators: readonly Json[]): Hash {
-  return rootOf(
-    validators.map((each) =>
-      encodeMessage(validator, {
-        publicKey: keyOf(bytesOf(each["publicKey"])),
-        power: int64Of(each["power"]),
-      }),
+  return hashFromBytes(
+    merkleRoot(
+      validators.map((each) =>
+        encodeMessage(validator, {
+          publicKey: keyOf(bytesOf(each["publicKey"])),
+          power: int64Of(each["power"]),
+        }),
+      ),
     ),
   );
 }
@@ -78,10 +62,6 @@ export function signedBytes(commit: Json, chainId: string, time: unknown): Uint8
     chainId,
   });
   return concatBytes(encodeVarint(BigInt(signed.length)), signed);
-}
-
-function rootOf(leaves: readonly Uint8Array[]): Hash {
-  return hashFromBytes(merkleRoot(leaves));
 }
 
 function keyOf(secp256k1eth: Uint8Array) {

@@ -13,8 +13,10 @@ import {
 import { formatHostPort } from "../../config/value-types.ts";
 import { clientVersion } from "../../config/version.ts";
 import type { Application } from "../../consensus/application.ts";
+import { engineChainId } from "../../consensus/chain-start.ts";
 import type { StartingSet } from "../../consensus/clique/starting-set.ts";
 import { createCometBftEngine } from "../../consensus/cometbft/cometbft-engine.ts";
+import { type EngineRpcAddress, parseRpcAddress } from "../../consensus/cometbft/engine-call.ts";
 import { engineConfigToml } from "../../consensus/cometbft/engine-config.ts";
 import { engineGenesisJson } from "../../consensus/cometbft/engine-genesis.ts";
 import {
@@ -29,11 +31,12 @@ import {
 } from "../../consensus/cometbft/engine-home.ts";
 import { startEngineProcess } from "../../consensus/cometbft/engine-process.ts";
 import { findProgram } from "../../consensus/cometbft/engine-program.ts";
+import { StateSyncServers } from "../../consensus/cometbft/state-sync-servers.ts";
 import { type SyncedEngine, syncState } from "../../consensus/cometbft/state-sync-session.ts";
 import { readStoreHeight } from "../../consensus/cometbft/store-height.ts";
 import { StoreRollback } from "../../consensus/cometbft/store-rollback.ts";
 import type { Engine } from "../../consensus/engine.ts";
-import { createRestore } from "../../consensus/state-sync/restore.ts";
+import { SnapshotRestore } from "../../consensus/state-sync/restore.ts";
 import { addressOfCompressedKey } from "../../crypto/compressed-public-key.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
@@ -155,17 +158,32 @@ export async function syncFromPeers(
     trustHeight: cometbft.trustHeight,
     trustHash: cometbft.trustHash,
   };
+  const servers = cometbft.stateSyncServers.map(stateSyncServer);
   writeEngineConfig(directory, engineConfigToml({ ...parts, stateSync }));
+  const source = new StateSyncServers(
+    { servers, chainId: engineChainId(genesis.config.chainId), startingSet: startingSet(config) },
+    log,
+  );
   return syncState(
     { abciSocket: parts.abciSocket, version: clientVersion() },
     {
-      restore: createRestore(
+      restore: new SnapshotRestore(
         { directory: data, config: genesis.config, bytesMax: config.snapshot.restoreBytesMax },
-        log,
+        { source, log },
       ),
       start: (onFault) => startEngineProcess({ binary: parts.binary, directory, onFault }, log),
       log,
     },
+  );
+}
+
+/** @throws InvalidConfigError */
+function stateSyncServer(text: string): EngineRpcAddress {
+  const address = parseRpcAddress(text);
+  if (address !== undefined) return address;
+  throw new InvalidConfigError(
+    "cometbft.state-sync-servers: each server is host:port or unix:///path",
+    { key: "cometbft.state-sync-servers" },
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs the tests: every `*.test.ts` under src/ and test/, or those whose path contains an argument. They are compiled together first
- * (`bundle-tests.mjs`).
+ * Runs the tests: every `*.test.ts` under src/ and test/ but those of LONG, or those whose path contains an argument. With `--long` those of LONG, and
+ * some of the others over connections that RPC processes serve. They are compiled together first (`bundle-tests.mjs`).
  * `node --test` takes globs only from Node 21 and exits 0 on zero tests; this script lists the files itself and fails on none.
  */
 import { spawnSync } from "node:child_process";
@@ -14,7 +14,19 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** A file that hangs fails instead of holding up all others. */
 const FILE_TIMEOUT_MS = 300_000;
 
-/** Run twice: also over connections that two RPC processes serve (ADR 53), where no argument selects files. */
+/** Kill processes again and again, or drive a browser where there is one. */
+const LONG = [
+  "test/browser/",
+  "test/crash/",
+  "test/docs/walk.test.ts",
+  "test/explorer/lies.test.ts",
+  "test/explorer/recompile.test.ts",
+  "test/explorer/screenshots.test.ts",
+  "test/explorer/walk.test.ts",
+  "test/explorer/wallet.test.ts",
+];
+
+/** With `--long` run over connections that two RPC processes serve (ADR 53). */
 const OVER_PROCESSES = [
   "test/e2e/acceptance.test.ts",
   "test/e2e/events.test.ts",
@@ -30,20 +42,34 @@ const OVER_PROCESSES = [
   "test/crash/kill-node.test.ts",
 ];
 
-const filters = process.argv.slice(2);
+const args = process.argv.slice(2);
+const isLong = args.includes("--long");
+const filters = args.filter((arg) => arg !== "--long");
+const isLongFile = (file: string) => LONG.some((path) => file.startsWith(path));
 
 // Those under test/ take longest: what begins last should end soon.
 const files = ["test", "src"]
   .filter((dir) => existsSync(join(root, dir)))
   .flatMap((dir) => testFiles(join(root, dir)).sort())
   .map((file) => relative(root, file))
-  .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)));
+  .filter((file) =>
+    filters.length === 0
+      ? isLongFile(file) === isLong || (isLong && OVER_PROCESSES.includes(file))
+      : filters.some((filter) => file.includes(filter)),
+  );
 if (files.length === 0) {
   console.error(`no test file${filters.length ? ` matches ${filters.join(" ")}` : ""}`);
   process.exit(1);
 }
 const compiled = await bundleTests(root, files);
-const again = filters.length === 0 ? OVER_PROCESSES.map(overProcesses) : [];
+const compiledOf = (file: string) => compiled[files.indexOf(file)]!;
+const paths =
+  isLong && filters.length === 0
+    ? [
+        ...files.filter(isLongFile).map(compiledOf),
+        ...OVER_PROCESSES.map((file) => overProcesses(compiledOf(file))),
+      ]
+    : compiled;
 const { status } = spawnSync(
   process.execPath,
   [
@@ -52,23 +78,21 @@ const { status } = spawnSync(
     "--test",
     `--test-concurrency=${Math.max(2, availableParallelism())}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
-    ...again,
-    ...compiled,
+    ...paths,
   ],
   { cwd: root, stdio: "inherit" },
 );
 process.exit(status ?? 1);
 
-/** A file that runs the compiled test `file` over connections that two RPC processes serve. */
-function overProcesses(file: string): string {
-  const test = compiled[files.indexOf(file)]!;
-  const path = join(dirname(test), `over-processes-${basename(test)}`);
+/** A file that runs the compiled test at `path` over connections that two RPC processes serve. */
+function overProcesses(path: string): string {
+  const wrapper = join(dirname(path), `over-processes-${basename(path)}`);
   const lines = [
     'process.env.EVMINT_TEST_PROCESSES = "2";',
-    `await import("./${basename(test)}");`,
+    `await import("./${basename(path)}");`,
   ];
-  writeFileSync(path, `${lines.join("\n")}\n`);
-  return path;
+  writeFileSync(wrapper, `${lines.join("\n")}\n`);
+  return wrapper;
 }
 
 function testFiles(dir: string): string[] {

@@ -76,7 +76,8 @@ const { status } = spawnSync(
     // Stacks, in which some tests look for their own file, name the sources.
     "--enable-source-maps",
     "--test",
-    `--test-concurrency=${Math.max(2, availableParallelism())}`,
+    // Many tests wait for a process or a clock.
+    `--test-concurrency=${availableParallelism() + 1}`,
     `--test-timeout=${FILE_TIMEOUT_MS}`,
     ...paths,
   ],

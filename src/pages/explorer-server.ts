@@ -91,7 +91,7 @@ async function forward(
     end(response, 413);
     return;
   }
-  const calls = forwardedCalls(body.toString("utf8"));
+  const calls = forwardedCalls(body);
   if (calls.kind === "rejected") {
     response.writeHead(200, ANSWER_HEADERS).end(calls.answer);
     return;

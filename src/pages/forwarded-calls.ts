@@ -1,4 +1,7 @@
 import { BATCH_MAX, FORWARDED_METHODS, PAGE_TRACERS } from "../explorer/page-methods.ts";
+import { InvalidRequestError } from "../rpc/dispatch/errors.ts";
+import { scanJson } from "../rpc/dispatch/json-scan.ts";
+import { DEFAULT_RPC_LIMITS } from "../rpc/server/limits.ts";
 
 /** What to do with the body of a request of a page. */
 export type ForwardedCalls =
@@ -30,25 +33,29 @@ class RejectedCall extends Error {
  * Decodes the calls of a page and writes them again, so that the node reads exactly the methods that were checked here: of two
  * members with one name this parser may take another one than the node's.
  */
-export function forwardedCalls(text: string): ForwardedCalls {
+export function forwardedCalls(body: Buffer): ForwardedCalls {
   try {
-    const calls = callsIn(text);
+    const calls = callsIn(body);
     const written = calls.list.map((call) => ({ jsonrpc: "2.0", ...checked(call) }));
     return { kind: "forwarded", body: JSON.stringify(calls.isBatch ? written : written[0]) };
   } catch (error) {
-    // A RangeError is one of JSON.stringify, about arrays in arrays without end.
-    if (!(error instanceof RejectedCall || error instanceof RangeError)) throw error;
-    const code = error instanceof RejectedCall ? error.code : INVALID_PARAMS;
-    const rejection = { jsonrpc: "2.0", id: null, error: { code, message: error.message } };
+    if (!(error instanceof RejectedCall)) throw error;
+    const { code, message } = error;
+    const rejection = { jsonrpc: "2.0", id: null, error: { code, message } };
     return { kind: "rejected", answer: JSON.stringify(rejection) };
   }
 }
 
-function callsIn(text: string): { readonly list: readonly unknown[]; readonly isBatch: boolean } {
+function callsIn(body: Buffer): { readonly list: readonly unknown[]; readonly isBatch: boolean } {
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    // As the node does: some engines end at arrays in arrays without end, and others write them on.
+    scanJson(body, DEFAULT_RPC_LIMITS);
+    value = JSON.parse(body.toString("utf8"));
+  } catch (error) {
+    if (error instanceof InvalidRequestError) {
+      throw new RejectedCall(INVALID_REQUEST, error.message);
+    }
     throw new RejectedCall(PARSE_ERROR, "not JSON");
   }
   const isBatch = Array.isArray(value);

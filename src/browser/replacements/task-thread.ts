@@ -1,8 +1,8 @@
+import type { PackedSidecar } from "../../crypto/kzg/sidecar.ts";
 import type { WhisperWorkInput } from "../../node/workers/find-whisper-work.ts";
 import type { WorkerEntry } from "../../node/workers/start-worker.ts";
 import type * as Replaced from "../../node/workers/task-thread.ts";
 import { WorkerTaskError } from "../../node/workers/worker-task-error.ts";
-import type { BlobSidecar } from "../../types/transaction/transaction.ts";
 import { setImmediate } from "../platform/timers-promises.ts";
 
 type Run = (input: never) => unknown;
@@ -21,9 +21,10 @@ const TASKS: Partial<Record<string, () => Promise<Run>>> = {
     (await import("../../node/workers/recover-senders.ts")).recoverPacked,
   "verify-sidecar": async () => {
     await loadTrustedSetup();
+    const { unpackSidecar } = await import("../../crypto/kzg/sidecar.ts");
     const { VerifiedBlobs } = await import("../../crypto/kzg/verified-blobs.ts");
     const verified = new VerifiedBlobs();
-    return (sidecar: BlobSidecar) => verified.faultOf(sidecar);
+    return (packed: PackedSidecar) => verified.faultOf(unpackSidecar(packed));
   },
 };
 

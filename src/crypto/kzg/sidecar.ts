@@ -49,6 +49,50 @@ function areAll(items: readonly Uint8Array[], count: number, length: number): bo
   return items.length === count && items.every((item) => item.length === length);
 }
 
+/** A sidecar as one array, for another thread: its hundreds of arrays take longer to send than their bytes. */
+export type PackedSidecar = {
+  readonly wrapperVersion: 0 | 1;
+  readonly count: number;
+  /** Blobs, commitments and proofs, one after the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+};
+
+/** undefined where the number or the length of a part is wrong. */
+export function packSidecar(sidecar: Sidecar): PackedSidecar | undefined {
+  const { wrapperVersion, blobs, commitments, proofs } = sidecar;
+  const count = blobs.length;
+  const proofCount = wrapperVersion === 0 ? count : count * CELLS_PER_BLOB;
+  const isWhole =
+    areAll(blobs, count, BLOB_LENGTH) &&
+    areAll(commitments, count, COMPRESSED_LENGTH) &&
+    areAll(proofs, proofCount, COMPRESSED_LENGTH);
+  if (!isWhole) return undefined;
+  const bytes = new Uint8Array(
+    count * (BLOB_LENGTH + COMPRESSED_LENGTH) + proofCount * COMPRESSED_LENGTH,
+  );
+  let at = 0;
+  for (const part of [...blobs, ...commitments, ...proofs]) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return { wrapperVersion, count, bytes };
+}
+
+export function unpackSidecar({ wrapperVersion, count, bytes }: PackedSidecar): Sidecar {
+  let at = 0;
+  const take = (parts: number, length: number) =>
+    Array.from({ length: parts }, () => {
+      at += length;
+      return bytes.subarray(at - length, at);
+    });
+  return {
+    wrapperVersion,
+    blobs: take(count, BLOB_LENGTH),
+    commitments: take(count, COMPRESSED_LENGTH),
+    proofs: take(wrapperVersion === 0 ? count : count * CELLS_PER_BLOB, COMPRESSED_LENGTH),
+  };
+}
+
 function blobFault({ blobs, commitments, proofs }: Sidecar): KzgFault | undefined {
   for (const [i, blob] of blobs.entries()) {
     const fault = blobProofFault(blob, commitments[i]!, proofs[i]!);

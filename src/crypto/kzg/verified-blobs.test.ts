@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BLOB_LENGTH } from "./blob.ts";
 import { blobCommitment, blobProof } from "./commit.ts";
-import type { Sidecar } from "./sidecar.ts";
+import { packSidecar, type Sidecar, unpackSidecar } from "./sidecar.ts";
 import { VerifiedBlobs } from "./verified-blobs.ts";
 
 /** Not constant: all constant blobs have the same proof. */
@@ -57,6 +57,23 @@ test("parts of other numbers or lengths are named", () => {
     { ...right, commitments: [commitments[0]!, new Uint8Array(47)] },
   ]) {
     assert.equal(new VerifiedBlobs().faultOf(wrong), "wrong length");
+  }
+});
+
+test("a sidecar that is packed comes back; one with a part of another length is not packed", () => {
+  for (const right of [sidecarOf(0, 1, 2), sidecarOf()]) {
+    assert.deepEqual(unpackSidecar(packSidecar(right)!), right);
+  }
+  const cells = Array.from({ length: 128 }, (_, i) => new Uint8Array(48).fill(i));
+  const right: Sidecar = { ...sidecarOf(2), wrapperVersion: 1, proofs: cells };
+  assert.deepEqual(unpackSidecar(packSidecar(right)!), right);
+  for (const wrong of [
+    { ...right, blobs: [new Uint8Array(5)] },
+    { ...right, commitments: [] },
+    { ...right, proofs: [...cells.slice(1), new Uint8Array(49)] },
+    { ...right, proofs: cells.slice(1) },
+  ]) {
+    assert.equal(packSidecar(wrong), undefined);
   }
 });
 

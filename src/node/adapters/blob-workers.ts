@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { type PackedSidecar, packSidecar } from "../../crypto/kzg/sidecar.ts";
 import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/rejection.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
@@ -47,7 +48,7 @@ const WRONG_PROOF_PAUSE_MS = 500;
 export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
   const { blobVerificationsMax, blobProofsMax } = options;
   let wrongProofs = 0;
-  const verification = new TaskThread<BlobSidecar, string | undefined>("verify-sidecar", {
+  const verification = new TaskThread<PackedSidecar, string | undefined>("verify-sidecar", {
     ...VERIFICATION_LIMITS,
     waitingMax: blobVerificationsMax,
   });
@@ -59,9 +60,10 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   async function run<Input, Result>(
     thread: TaskThread<Input, Result>,
     input: Input,
+    moved: readonly ArrayBuffer[] = [],
   ): Promise<Result> {
     try {
-      return await thread.run(input);
+      return await thread.run(input, moved);
     } catch (error) {
       if (error instanceof WorkerTaskError && error.isThreadLost) {
         log.error("blob thread ended", { error });
@@ -71,7 +73,11 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   }
 
   async function verifyAtOnce(sidecar: BlobSidecar): Promise<string | undefined> {
-    const fault = await run(verification, sidecar);
+    const packed = packSidecar(sidecar);
+    const fault =
+      packed === undefined
+        ? "wrong length"
+        : await run(verification, packed, [packed.bytes.buffer]);
     if (fault !== undefined) wrongProofs++;
     return fault;
   }

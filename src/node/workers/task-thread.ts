@@ -13,6 +13,7 @@ export type TaskThreadOptions = {
 
 type Task<Input, Result> = {
   readonly input: Input;
+  readonly moved: readonly ArrayBuffer[];
   readonly resolve: (result: Result) => void;
   readonly reject: (error: WorkerTaskError) => void;
 };
@@ -46,11 +47,12 @@ export class TaskThread<Input, Result> {
 
   /**
    * @param input copied to the thread
+   * @param moved buffers of it that are moved there in place of that
    * @throws WorkerTaskError
    */
-  run(input: Input): Promise<Result> {
+  run(input: Input, moved: readonly ArrayBuffer[] = []): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#tasks.push({ input, resolve, reject });
+      this.#tasks.push({ input, moved, resolve, reject });
       if (this.#tasks.length === 1) this.#startNext();
     });
   }
@@ -75,7 +77,7 @@ export class TaskThread<Input, Result> {
     this.#timer = setTimeout(() => this.#onLost(`timeout after ${timeoutMs} ms`), timeoutMs);
     this.#worker ??= this.#startThread();
     this.#worker.ref();
-    this.#worker.postMessage({ input: task.input } satisfies TaskRequest<Input>);
+    this.#worker.postMessage({ input: task.input } satisfies TaskRequest<Input>, task.moved);
   }
 
   #startThread(): WorkerThread {

@@ -14,11 +14,15 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** A file that hangs fails instead of holding up all others. */
 const FILE_TIMEOUT_MS = 300_000;
 
-/** Kill processes again and again, or drive a browser where there is one. */
+/** Kill processes again and again, drive a browser where there is one, or do one thing for longer than ten seconds. */
 const LONG = [
+  "src/les/checkpoints/checkpoint-indexer.test.ts",
   "test/browser/",
   "test/crash/",
+  "test/differential/",
   "test/docs/walk.test.ts",
+  "test/e2e/dev-fork-hostile.test.ts",
+  "test/e2e/limits/followers-soak.test.ts",
   "test/explorer/lies.test.ts",
   "test/explorer/recompile.test.ts",
   "test/explorer/screenshots.test.ts",

@@ -20,7 +20,7 @@ const LANGUAGE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Namespaces that a node cannot have: whoever types `console.log(key)` or `fs.readFileSync(path)` means this machine. `net` is a
+ * Namespaces that a node cannot have: `console.log(key)` and `fs.readFileSync(path)` mean this machine. `net` is a
  * module of Node too, and a namespace of every node.
  */
 const TAKEN_NAMESPACES: ReadonlySet<string> = new Set([

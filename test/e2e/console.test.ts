@@ -85,7 +85,7 @@ test("a script works over HTTP and WebSocket", async () => {
   }
 });
 
-test("evmintd attach sends the token that it is given, and makes none for whoever listens at the address of its home", async (context) => {
+test("evmintd attach sends the token that it is given, and makes none for a program that listens at the address of its home", async (context) => {
   const home = join(node.home, "with-token");
   await runEvmintd(["init", "--home", home]);
   const own = await startEvmintd(home, ["--json-rpc.api", "all", "--ipc.enable", "false"]);

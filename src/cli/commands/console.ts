@@ -28,7 +28,7 @@ export async function attach(
   const token = givenToken(options, context);
   await runConsole({
     target: target ?? ownAddress(config),
-    // Never one made here: whoever listens at the address of a node that is not running would get it.
+    // Never one made here: any program that listens at the address of a node that is not running would get it.
     token,
     exec: options.exec,
     preload: options.preload,

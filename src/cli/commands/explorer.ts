@@ -15,7 +15,7 @@ export type ExplorerOptions = {
 const DEFAULT_ADDRESS = "127.0.0.1:8550";
 
 const PUBLIC_WARNING =
-  "warning: the explorer is open to other machines: whoever reaches it can read by your node; put a proxy with TLS and limits before it\n";
+  "warning: the explorer is open to other machines: everybody who reaches it can read by your node; put a proxy with TLS and limits before it\n";
 
 /**
  * Serves the explorer beside the node at a URL until a signal asks it to stop.

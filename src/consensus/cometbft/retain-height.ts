@@ -30,7 +30,7 @@ export function retainHeight(
 ): number {
   if (retainBlocks === null) return 0;
   const trusted = Math.ceil((TRUST_HOURS * 3_600_000) / commitTimeoutMs(blockTimeMs));
-  const kept = Math.max(retainBlocks, EVIDENCE_AGE_BLOCKS, trusted);
-  const wanted = Math.min(height - kept + 1, oldestSnapshot, earliest + BLOCKS_AT_A_TIME);
+  const retained = Math.max(retainBlocks, EVIDENCE_AGE_BLOCKS, trusted);
+  const wanted = Math.min(height - retained + 1, oldestSnapshot, earliest + BLOCKS_AT_A_TIME);
   return wanted > earliest ? wanted : 0;
 }

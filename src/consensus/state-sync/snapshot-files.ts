@@ -69,9 +69,9 @@ export class SnapshotFiles {
       rmSync(unfinished, { recursive: true, force: true });
       throw error;
     }
-    const kept = this.#heights().slice(0, SNAPSHOTS_KEPT).map(nameOf);
+    const newest = this.#heights().slice(0, SNAPSHOTS_KEPT).map(nameOf);
     for (const name of readdirSync(this.#directory)) {
-      if (ANY_FORMAT.test(name) && !kept.includes(name))
+      if (ANY_FORMAT.test(name) && !newest.includes(name))
         rmSync(join(this.#directory, name), { recursive: true });
     }
     return bytes;

@@ -15,7 +15,7 @@ export type CachedBlock = {
   readonly isVerified: boolean;
 };
 
-/** Name of the file for `block`: whoever has another hash has another file. */
+/** Name of the file for `block`: a block with another hash has another file. */
 export function forkCacheName({ chainId, number, hash, isVerified }: CachedBlock): string {
   return `${chainId}-${number}-${hash.slice(2)}${isVerified ? "" : "-unverified"}.jsonl`;
 }

@@ -23,7 +23,7 @@ const NO_COMPILER: Compiler = {
 
 /**
  * The npm package `solc`, each source in a thread of its own, one after the other.
- * @param isEnabled false: there is none, installed or not. A source is half a minute of work for whoever may call
+ * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
  */
 export function createSolidityCompiler(isEnabled: boolean): Compiler {
   if (!isEnabled) return NO_COMPILER;

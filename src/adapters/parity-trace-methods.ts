@@ -3,9 +3,9 @@ import type { BlockSelector } from "../rpc/ports/block-selector.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { traceCalls } from "../tracing/parity/trace-calls.ts";
 import { traceRawTransaction } from "../tracing/parity/trace-raw-transaction.ts";
-import type { CallLimits } from "./call-limits.ts";
 import type { ChainParts } from "./parts.ts";
 import { resolveState } from "./resolve.ts";
+import type { CallLimits } from "./rpc-settings.ts";
 import { traceOptionsFrom } from "./trace-methods.ts";
 
 /** What `trace_callMany` and `trace_rawTransaction` need of `ExecutionPort`, on this thread. */

@@ -69,7 +69,7 @@ export async function startTestNode(options: TestNodeOptions): Promise<TestNode>
     ipcPath: urlOf("ipc"),
     home,
     node,
-    produceBlock: () => void node.core.engine.produceBlock(),
+    produceBlock: () => void node.core.production.engine.produceBlock(),
     async stop() {
       await node.stop();
       if (!options.home) rmSync(home, { recursive: true, force: true });

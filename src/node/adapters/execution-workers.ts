@@ -1,9 +1,9 @@
-import { callLimitsOf } from "../../adapters/call-limits.ts";
+import type { ChainParts } from "../../adapters/parts.ts";
+import { callLimitsOf } from "../../adapters/rpc-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
 import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
 import { ExecutionThreads, type ModuleSource } from "../workers/execution-threads.ts";
 
@@ -15,8 +15,8 @@ const GRACE_MS = 5_000;
 
 /** What the threads follow. */
 export type ThreadedChain = {
-  readonly chain: Pick<ChainCore["chain"], "config" | "genesisHash">;
-  readonly store: Pick<ChainCore["store"], "followable" | "epoch">;
+  readonly chain: Pick<ChainParts["chain"], "config" | "genesisHash">;
+  readonly store: Pick<ChainParts["store"], "followable" | "epoch">;
 };
 
 /** The threads that execute calls beside the chain's, as many as the configuration says; undefined where there are none. */

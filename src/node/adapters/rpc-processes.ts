@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { ChainParts } from "../../adapters/parts.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath } from "../../config/home.ts";
 import type { ServingPort } from "../../les/serving-port.ts";
@@ -7,7 +8,6 @@ import type { Registry } from "../../rpc/transport/dispatch/method.ts";
 import type { TlsMaterial } from "../../rpc/transport/server/listener.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import type { ChainCore } from "../compose/compose-chain.ts";
 import { RpcProcesses } from "../workers/rpc/rpc-processes.ts";
 
 /** The processes that serve connections, as many as the configuration says; undefined where there are none. */
@@ -15,7 +15,7 @@ export function startRpcProcesses(
   config: Config,
   secrets: { readonly jwtSecret: Uint8Array; readonly tls: TlsMaterial | undefined },
   modules: {
-    readonly core: Pick<ChainCore, "chain" | "store">;
+    readonly core: Pick<ChainParts, "chain" | "store">;
     readonly registry: Registry<RpcPorts>;
     readonly ports: RpcPorts;
     readonly serving: ServingPort | undefined;

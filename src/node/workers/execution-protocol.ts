@@ -1,4 +1,4 @@
-import type { CallLimits } from "../../adapters/call-limits.ts";
+import type { CallLimits } from "../../adapters/rpc-settings.ts";
 import type { FollowedStore } from "../../chain/store/published-head.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";

@@ -79,7 +79,7 @@ test("checkpoints are computed while blocks are made, prove old headers, and sur
   assert.deepEqual(await checkpointOf(node, 1), first);
 
   // Another history after block 200.
-  await node.node.core.rewind(200);
+  await node.node.core.production.rewind(200);
   assert.equal((await latest(node))?.[0], "0x0");
   const { result: accounts } = await overHttp(node.url, "eth_accounts");
   const [from, to] = accounts as string[];

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
-import { callLimitsOf } from "../../../adapters/call-limits.ts";
 import { allowedOriginsOf } from "../../../adapters/rpc-endpoints.ts";
 import { createRpcObserver } from "../../../adapters/rpc-observer.ts";
+import { callLimitsOf, rpcSettings } from "../../../adapters/rpc-settings.ts";
 import { createConnectionSessions, reportSessions } from "../../../adapters/sessions.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
@@ -21,7 +21,6 @@ import { createContractCompiler } from "../../adapters/compiled/contract-compile
 import type { ThreadedCompiler } from "../../adapters/compiled/threaded-compiler.ts";
 import { createExecutionThreads } from "../../adapters/execution-workers.ts";
 import { createThreadedExecution } from "../../adapters/threaded-execution.ts";
-import { rpcSettings } from "../../compose/rpc-modules.ts";
 import { FollowedChain } from "./followed-chain.ts";
 import { ForwardedAdmission } from "./forwarded-admission.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";

@@ -1,4 +1,7 @@
 import type { Config } from "../config/config.ts";
+import type { SubmissionRules } from "../mempool/submission.ts";
+import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
+import type { MethodInfo } from "../rpc/transport/dispatch/method.ts";
 
 /** Limits of calls and traces that leave no block. */
 export type CallLimits = {
@@ -30,5 +33,32 @@ export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {
       bytesMax: jsonRpc.traceBytesMax,
       scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
     },
+  };
+}
+
+export function submissionRulesOf({
+  txFeeWeiMax,
+  allowUnprotected,
+}: Config["jsonRpc"]): SubmissionRules {
+  return { txFeeWeiMax, allowUnprotected };
+}
+
+/** What methods need to know of the settings, in whichever process they run. */
+export function rpcSettings(
+  { jsonRpc, chain }: Config,
+  methods: readonly MethodInfo[],
+): RpcSettings {
+  return {
+    logLimits: {
+      resultsMax: jsonRpc.logsResultsMax,
+      bytesMax: jsonRpc.logsBytesMax,
+      workMax: jsonRpc.logsWorkMax,
+      termsMax: jsonRpc.filterTermsMax,
+    },
+    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
+    otsPageSizeMax: jsonRpc.otsPageSizeMax,
+    submissionRules: submissionRulesOf(jsonRpc),
+    chainName: chain.name,
+    methods,
   };
 }

@@ -16,7 +16,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
  * The accounts of a node: its key files, its HD wallets and, on a dev chain, the public ones.
  * @param assertUnlockAllowed throws while strangers could use an unlocked account
  */
-export function composeKeys(
+export function openKeys(
   config: Config,
   log: Logger,
   {

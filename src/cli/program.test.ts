@@ -367,6 +367,8 @@ test("an unknown flag names the nearest that exists, by its last part too", asyn
     ["--api", "--json-rpc.api"],
     ["--log.levl", "--log.level"],
     ["--acounts", "--accounts"],
+    ["--json-rpc.ws-message-limit", "--json-rpc.body-limit takes its place"],
+    ["--json-rpc.id-limit", "the limit is fixed"],
   ] as const) {
     const { code, stderr } = await run(["start", "--dev", flag, "x"]);
     assert.equal(code, 2);

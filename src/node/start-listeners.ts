@@ -22,6 +22,7 @@ import { makeFolder } from "../storage/make-folder.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { rpcLimitsOf } from "./adapters/call-limits.ts";
 import { createCallerFiles } from "./adapters/caller-files.ts";
 import { createLightClientService } from "./adapters/light-client-service.ts";
 import { createRpcObserver } from "./adapters/rpc-observer.ts";
@@ -80,7 +81,7 @@ export async function startListeners(
   failures: Failures,
   reset: (forking: Forking | undefined, instance: InstanceId) => Promise<void>,
 ): Promise<OpenListeners> {
-  const { jsonRpc, ipc, rpcLimits, access } = config;
+  const { jsonRpc, ipc } = config;
   const known = [...new Set([...createMethodRegistry(config).keys()].map(namespaceOf))];
   const endpoints = endpointsOf(config, known);
   let server: RpcServer | undefined;
@@ -114,8 +115,7 @@ export async function startListeners(
   const jwtSecret = isInMemory(config) ? randomBytes(32) : secretsOf(config);
   const authentication = createAuthenticator({
     secret: jwtSecret,
-    badTokensMax: access.badTokensMax,
-    pauseMsMax: access.badTokenPauseMsMax,
+    ...config.limits.tokens,
     onBadToken: (source) => processes?.countBadToken(source),
   });
   const tls = readTls(config);
@@ -159,9 +159,8 @@ export async function startListeners(
       ...(ipc.enable && { ipc: { path: join(config.home, ipc.path) } }),
       allowedHosts: jsonRpc.vhosts,
       allowedOrigins: allowedOriginsOf(config),
-      limits: rpcLimits,
+      limits: rpcLimitsOf(config),
       ...(tls && { tls }),
-      fastHttp: jsonRpc.fastHttp,
     },
     {
       registry,
@@ -222,13 +221,13 @@ function networkHostsOf({ engine }: ChainCore): readonly string[] {
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
 }
 
-function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
+function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
   const rejected = metrics.counter({
     name: "dapp_db_rejected_puts_total",
     help: "Values of db_putString and db_putHex rejected by a limit.",
   });
-  return new DappDb(dappDb, {
+  return new DappDb(limits.dappDb, {
     onRefused: () => rejected.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),

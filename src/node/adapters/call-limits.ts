@@ -1,4 +1,5 @@
 import type { Config } from "../../config/config.ts";
+import type { RpcLimits } from "../../rpc/server/limits.ts";
 
 /** Limits of calls and traces that leave no block. */
 export type CallLimits = {
@@ -18,17 +19,26 @@ export type CallLimits = {
   };
 };
 
-export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {
+export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limits">): CallLimits {
+  const { calls } = limits;
   return {
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
-    memoryBytesMax: jsonRpc.callMemoryBytesMax,
-    returnBytesMax: jsonRpc.returnBytesMax,
+    memoryBytesMax: calls.memoryBytesMax,
+    returnBytesMax: calls.returnBytesMax,
     trace: {
-      timeoutMs: jsonRpc.traceTimeoutMs,
+      timeoutMs: calls.traceTimeoutMs,
       timeoutMsMax: jsonRpc.traceTimeoutMsMax,
-      bytesMax: jsonRpc.traceBytesMax,
-      scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
+      bytesMax: calls.traceBytesMax,
+      scriptMemoryBytesMax: calls.traceScriptMemoryBytesMax,
     },
   };
+}
+
+/** Of the JSON-RPC server: the settings, and what is fixed. */
+export function rpcLimitsOf({
+  rpcLimits,
+  limits,
+}: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
+  return { ...limits.server, ...rpcLimits };
 }

@@ -17,7 +17,7 @@ export function createChainView(
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
   const suggestTip = () => oracle.suggestTip();
-  const { feeHistoryBlocksMax } = config.jsonRpc;
+  const { feeHistoryBlocksMax } = config.limits.calls;
   const feeHistory = createFeeHistory(reader);
   const chain = createLocalChainView({
     ...{ reader, submit, suggestTip, logTexts },

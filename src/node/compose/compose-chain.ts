@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { BadBlocks } from "../../chain/inspect/bad-blocks.ts";
+import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
@@ -20,12 +20,17 @@ import { openProposals } from "../../consensus/clique/proposals.ts";
 import { soloStartingSet } from "../../consensus/clique/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/clique/voting.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
-import { ClockJumpError, type ClockWatch, createClockWatch } from "../../consensus/clock-watch.ts";
+import {
+  CLOCK_JUMP_LIMITS,
+  ClockJumpError,
+  type ClockWatch,
+  createClockWatch,
+} from "../../consensus/clock-watch.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync-session.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
 import { createEvmApplication } from "../../consensus/evm-application.ts";
 import { createPendingBlocks } from "../../consensus/pending-block.ts";
-import { openQuarantine, type Quarantine } from "../../consensus/quarantine.ts";
+import { openQuarantine, QUARANTINE_LIMITS, type Quarantine } from "../../consensus/quarantine.ts";
 import type { SetAside } from "../../consensus/set-aside.ts";
 import { nextBlockTime, timestampStepOf } from "../../consensus/solo/block-time.ts";
 import { createSoloEngine, OwnProposalRejectedError } from "../../consensus/solo/solo-engine.ts";
@@ -36,6 +41,7 @@ import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
+import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS } from "../../mempool/options.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import type { Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
@@ -146,11 +152,11 @@ export function composeChain(
     config.mempool.journal && !isInMemory(config)
       ? journalPool(mempool, openLogDirectory(poolPath(config.home)), poolLog)
       : undefined;
-  const blobWorkers = createBlobWorkers(config.mempool, poolLog);
+  const blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, poolLog);
   const quarantine = openQuarantine(
     {
       directory: quarantinePath(config.home),
-      bytesMax: config.consensus.quarantineBytesMax,
+      bytesMax: QUARANTINE_LIMITS.bytesMax,
     },
     { now: Date.now },
   );
@@ -311,10 +317,7 @@ export function composeChain(
       },
       shared,
     ),
-    badBlocks: new BadBlocks({
-      countMax: config.jsonRpc.badBlocksMax,
-      bytesMax: config.jsonRpc.badBlocksBytesMax,
-    }),
+    badBlocks: new BadBlocks(BAD_BLOCK_LIMITS),
     devChain,
     rewind,
     withoutEngine,
@@ -381,14 +384,17 @@ function createSetAside(
 }
 
 function watchClock(
-  { consensus, home }: Config,
+  { consensus, home, dev }: Config,
   { chain }: OpenChain,
   { log, metrics }: ChainCoreModules,
   { wallClock = Date.now, monotonicClock = () => performance.now() }: ChainCoreHooks,
 ): ClockWatch {
   const { number, timestamp } = chain.head().block.header;
   return createClockWatch(
-    { forwardJumpMsMax: consensus.clockJumpMsMax, isAccepted: consensus.acceptClock },
+    {
+      forwardJumpMsMax: dev ? CLOCK_JUMP_LIMITS.forwardMsDev : CLOCK_JUMP_LIMITS.forwardMs,
+      isAccepted: consensus.acceptClock,
+    },
     number === 0 ? undefined : timestamp,
     {
       ...{ wallClock, monotonicClock, metrics },
@@ -409,18 +415,18 @@ function isTemporaryFailure(error: unknown): boolean {
 }
 
 function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): Mempool {
-  const { priceLimitWei, minimumGasPriceWei } = mempool;
+  const { minimumGasPriceWei } = mempool;
+  const { minimumTip } = MEMPOOL_DEFAULTS;
   const { header } = chain.head().block;
   const pool = new Mempool(
     {
-      minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
+      minimumTip: minimumGasPriceWei > minimumTip ? minimumGasPriceWei : minimumTip,
       priceBump: mempool.priceBumpPercent,
       accountSlots: mempool.accountSlots,
-      accountQueue: mempool.accountQueue,
+      accountQueue: mempool.accountSlots,
       bytesMax: mempool.bytesMax,
-      queuedBytesMax: mempool.queuedBytesMax,
+      queuedBytesMax: (mempool.bytesMax * QUEUE_LIMITS.sharePercent) / 100,
       blobBytesMax: mempool.blobBytesMax,
-      lifetimeMs: mempool.lifetimeMs,
     },
     {
       config: chain.config,

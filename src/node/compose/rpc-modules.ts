@@ -156,18 +156,19 @@ function createNodePort(
 
 /** What methods need to know of the settings, in whichever process they run. */
 export function rpcSettings(
-  { jsonRpc, chain }: Config,
+  { jsonRpc, chain, limits }: Config,
   methods: readonly MethodInfo[],
 ): RpcSettings {
+  const { calls } = limits;
   return {
     logLimits: {
       resultsMax: jsonRpc.logsResultsMax,
-      bytesMax: jsonRpc.logsBytesMax,
-      workMax: jsonRpc.logsWorkMax,
-      termsMax: jsonRpc.filterTermsMax,
+      bytesMax: calls.logsBytesMax,
+      workMax: calls.logsWorkMax,
+      termsMax: calls.filterTermsMax,
     },
-    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
-    otsPageSizeMax: jsonRpc.otsPageSizeMax,
+    traceFilter: { blocksMax: calls.traceFilterBlocksMax, bytesMax: calls.traceBytesMax },
+    otsPageSizeMax: calls.otsPageSizeMax,
     submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,

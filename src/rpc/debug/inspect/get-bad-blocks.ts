@@ -7,7 +7,7 @@ import type { InspectionPort } from "../../ports/inspection.ts";
 import { andThen } from "../../ports/maybe-promise.ts";
 import type { Sessions } from "../../ports/rpc-ports.ts";
 
-/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (`json-rpc.bad-blocks-limit`), the highest first. */
+/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (a hundred), the highest first. */
 export const getBadBlocks = defineMethod({
   name: "debug_getBadBlocks",
   params: {},

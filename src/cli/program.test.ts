@@ -399,7 +399,6 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
-    ...{ forkUrls: [], forkBlock: null, forkVerify: "auto", forkCacheBytes: 256 << 20 },
     ...{
       artifacts: null,
       clientVersion: null,

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
+import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 
 /**
- * Defaults and limits, each with the reason for its size; those of JSON-RPC are in `rpc/server/limits.ts`, those of the pool in
+ * Defaults, each with the reason for its size; those of JSON-RPC are in `rpc/transport/limits.ts`, those of the pool in
  * `mempool/options.ts`, and bounds that are no setting beside the code they bound.
  * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */

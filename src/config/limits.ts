@@ -5,7 +5,7 @@ import {
   SERVER_LIMITS,
   SUBSCRIPTION_LIMITS,
   TOKEN_LIMITS,
-} from "../rpc/server/limits.ts";
+} from "../rpc/transport/limits.ts";
 import { DAPP_DB_LIMITS } from "../storage/dapp-db.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { callLimitsOf } from "../../adapters/call-limits.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -5,7 +6,6 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
 import { ExecutionThreads, type ModuleSource } from "../workers/execution-threads.ts";
-import { callLimitsOf } from "./call-limits.ts";
 
 /** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
 const HEAP_MEGABYTES_MAX = 512;

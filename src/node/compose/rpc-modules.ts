@@ -1,37 +1,38 @@
+import { callLimitsOf } from "../../adapters/call-limits.ts";
+import type { CallerFiles } from "../../adapters/caller-files.ts";
+import { createChainView } from "../../adapters/chain-view.ts";
+import { createDevPort } from "../../adapters/dev-port.ts";
+import { createBlockMethods, createExecutionPort } from "../../adapters/execution-port.ts";
+import { createInspectionPort } from "../../adapters/inspection-port.ts";
+import { createKeysPort } from "../../adapters/keys-port.ts";
+import {
+  type ConnectionPorts,
+  type ConnectionSessions,
+  createFilterSessions,
+} from "../../adapters/sessions.ts";
+import { createValidatorVoting } from "../../adapters/validator-voting.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
 import { clientVersion } from "../../config/version.ts";
 import { remoteName } from "../../dev/fork/remote-endpoint.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
-import type { NodeAdmin } from "../../rpc/admin/port.ts";
-import type { MethodInfo } from "../../rpc/dispatch/method.ts";
-import type { LesPort } from "../../rpc/les/port.ts";
-import type { MinerSettings } from "../../rpc/miner/port.ts";
+import type { LesPort } from "../../les/port.ts";
+import type { RpcPorts, RpcSettings } from "../../rpc/methods/rpc-ports.ts";
+import type { NodeAdmin } from "../../rpc/ports/admin.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
+import type { MinerSettings } from "../../rpc/ports/miner.ts";
 import type { NodePort, Readiness } from "../../rpc/ports/node.ts";
-import type { RemotePorts, RpcPorts, RpcSettings } from "../../rpc/ports/rpc-ports.ts";
+import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
 import type { RuntimePort } from "../../rpc/ports/runtime.ts";
-import type { ShhPort } from "../../rpc/shh/port.ts";
+import type { MethodInfo } from "../../rpc/transport/dispatch/method.ts";
+import type { ShhPort } from "../../shh/port.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { callLimitsOf } from "../adapters/call-limits.ts";
-import type { CallerFiles } from "../adapters/caller-files.ts";
-import { createChainView } from "../adapters/chain-view.ts";
-import { createDevPort } from "../adapters/dev-port.ts";
-import { createBlockMethods, createExecutionPort } from "../adapters/execution-port.ts";
-import { createInspectionPort } from "../adapters/inspection-port.ts";
-import { createKeysPort } from "../adapters/keys-port.ts";
-import {
-  type ConnectionPorts,
-  type ConnectionSessions,
-  createFilterSessions,
-} from "../adapters/sessions.ts";
 import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "../adapters/threaded-execution.ts";
-import { createValidatorVoting } from "../adapters/validator-voting.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { ChainCore } from "./compose-chain.ts";

@@ -399,6 +399,9 @@ test("start --dev takes the port and block 0 by short flags", async () => {
     accounts: 3,
     genesis: null,
     predeploys: ["none"],
+    forkUrls: [],
+    forkBlock: null,
+    forkVerify: "auto",
     ...{
       artifacts: null,
       clientVersion: null,

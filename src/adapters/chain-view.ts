@@ -213,7 +213,7 @@ export function createChainView(
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
   const suggestTip = () => oracle.suggestTip();
-  const { feeHistoryBlocksMax } = config.jsonRpc;
+  const { feeHistoryBlocksMax } = config.limits.calls;
   const feeHistory = createFeeHistory(reader);
   const view = createLocalChainView({
     reader,

@@ -2,6 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { SubmissionRules } from "../mempool/submission.ts";
 import type { RpcSettings } from "../rpc/methods/rpc-ports.ts";
 import type { MethodInfo } from "../rpc/transport/dispatch/method.ts";
+import type { RpcLimits } from "../rpc/transport/limits.ts";
 
 /** Limits of calls and traces that leave no block. */
 export type CallLimits = {
@@ -21,17 +22,18 @@ export type CallLimits = {
   };
 };
 
-export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {
+export function callLimitsOf({ jsonRpc, limits }: Pick<Config, "jsonRpc" | "limits">): CallLimits {
+  const { calls } = limits;
   return {
     gasCap: jsonRpc.callGasMax,
     timeoutMs: jsonRpc.callTimeoutMs,
-    memoryBytesMax: jsonRpc.callMemoryBytesMax,
-    returnBytesMax: jsonRpc.returnBytesMax,
+    memoryBytesMax: calls.memoryBytesMax,
+    returnBytesMax: calls.returnBytesMax,
     trace: {
-      timeoutMs: jsonRpc.traceTimeoutMs,
+      timeoutMs: calls.traceTimeoutMs,
       timeoutMsMax: jsonRpc.traceTimeoutMsMax,
-      bytesMax: jsonRpc.traceBytesMax,
-      scriptMemoryBytesMax: jsonRpc.traceScriptMemoryBytesMax,
+      bytesMax: calls.traceBytesMax,
+      scriptMemoryBytesMax: calls.traceScriptMemoryBytesMax,
     },
   };
 }
@@ -45,20 +47,29 @@ export function submissionRulesOf({
 
 /** What methods need to know of the settings, in whichever process they run. */
 export function rpcSettings(
-  { jsonRpc, chain }: Config,
+  { jsonRpc, chain, limits }: Config,
   methods: readonly MethodInfo[],
 ): RpcSettings {
+  const { calls } = limits;
   return {
     logLimits: {
       resultsMax: jsonRpc.logsResultsMax,
-      bytesMax: jsonRpc.logsBytesMax,
-      workMax: jsonRpc.logsWorkMax,
-      termsMax: jsonRpc.filterTermsMax,
+      bytesMax: calls.logsBytesMax,
+      workMax: calls.logsWorkMax,
+      termsMax: calls.filterTermsMax,
     },
-    traceFilter: { blocksMax: jsonRpc.traceFilterBlocksMax, bytesMax: jsonRpc.traceBytesMax },
-    otsPageSizeMax: jsonRpc.otsPageSizeMax,
+    traceFilter: { blocksMax: calls.traceFilterBlocksMax, bytesMax: calls.traceBytesMax },
+    otsPageSizeMax: calls.otsPageSizeMax,
     submissionRules: submissionRulesOf(jsonRpc),
     chainName: chain.name,
     methods,
   };
+}
+
+/** Of the JSON-RPC server: the settings, and what is fixed. */
+export function rpcLimitsOf({
+  rpcLimits,
+  limits,
+}: Pick<Config, "rpcLimits" | "limits">): RpcLimits {
+  return { ...limits.server, ...rpcLimits };
 }

@@ -52,7 +52,7 @@ export function createExecutionThreads(
     } satisfies ExecutionThreadData,
     compiler,
     count: workers,
-    waitingMax: config.rpcLimits.callQueueMax,
+    waitingMax: config.limits.server.callQueueMax,
     heapMegabytesMax: HEAP_MEGABYTES_MAX,
     idleMs: IDLE_MS,
     graceMs: GRACE_MS,

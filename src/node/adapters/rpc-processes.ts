@@ -52,7 +52,7 @@ export function startRpcProcesses(
         chainConfig: chain.config,
         genesisHash: chain.genesisHash,
       },
-      callQueueMax: config.rpcLimits.callQueueMax,
+      callQueueMax: config.limits.server.callQueueMax,
     },
     { ...modules, epoch: () => store.epoch },
   );

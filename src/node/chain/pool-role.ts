@@ -1,10 +1,11 @@
 import { submissionRulesOf } from "../../adapters/rpc-settings.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory, poolPath, quarantinePath } from "../../config/home.ts";
-import { openQuarantine, type Quarantine } from "../../consensus/quarantine.ts";
+import { openQuarantine, QUARANTINE_LIMITS, type Quarantine } from "../../consensus/quarantine.ts";
 import type { SetAside } from "../../consensus/set-aside.ts";
 import { type JournaledPool, journalPool } from "../../mempool/journaled-pool.ts";
 import { Mempool } from "../../mempool/mempool.ts";
+import { BLOB_QUEUE_LIMITS, MEMPOOL_DEFAULTS, QUEUE_LIMITS } from "../../mempool/options.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import type { Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
@@ -48,11 +49,11 @@ export class PoolRole {
       config.mempool.journal && !isInMemory(config)
         ? journalPool(this.mempool, openLogDirectory(poolPath(config.home)), log)
         : undefined;
-    this.blobWorkers = createBlobWorkers(config.mempool, log);
+    this.blobWorkers = createBlobWorkers(BLOB_QUEUE_LIMITS, log);
     this.quarantine = openQuarantine(
       {
         directory: quarantinePath(config.home),
-        bytesMax: config.consensus.quarantineBytesMax,
+        bytesMax: QUARANTINE_LIMITS.bytesMax,
       },
       { now: Date.now },
     );
@@ -128,18 +129,18 @@ export class PoolRole {
 }
 
 function createMempool({ mempool }: Config, { chain }: OpenChain, log: Logger): Mempool {
-  const { priceLimitWei, minimumGasPriceWei } = mempool;
+  const { minimumGasPriceWei } = mempool;
+  const { minimumTip } = MEMPOOL_DEFAULTS;
   const { header } = chain.head().block;
   const pool = new Mempool(
     {
-      minimumTip: minimumGasPriceWei > priceLimitWei ? minimumGasPriceWei : priceLimitWei,
+      minimumTip: minimumGasPriceWei > minimumTip ? minimumGasPriceWei : minimumTip,
       priceBump: mempool.priceBumpPercent,
       accountSlots: mempool.accountSlots,
-      accountQueue: mempool.accountQueue,
+      accountQueue: mempool.accountSlots,
       bytesMax: mempool.bytesMax,
-      queuedBytesMax: mempool.queuedBytesMax,
+      queuedBytesMax: (mempool.bytesMax * QUEUE_LIMITS.sharePercent) / 100,
       blobBytesMax: mempool.blobBytesMax,
-      lifetimeMs: mempool.lifetimeMs,
     },
     {
       config: chain.config,

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { ProductionParts } from "../../adapters/parts.ts";
-import { BadBlocks } from "../../chain/inspect/bad-blocks.ts";
+import { BAD_BLOCK_LIMITS, BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
@@ -14,7 +14,12 @@ import { openProposals } from "../../consensus/clique/proposals.ts";
 import { soloStartingSet } from "../../consensus/clique/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/clique/voting.ts";
 import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
-import { ClockJumpError, type ClockWatch, createClockWatch } from "../../consensus/clock-watch.ts";
+import {
+  CLOCK_JUMP_LIMITS,
+  ClockJumpError,
+  type ClockWatch,
+  createClockWatch,
+} from "../../consensus/clock-watch.ts";
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync-session.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
 import { createEvmApplication } from "../../consensus/evm-application.ts";
@@ -97,10 +102,7 @@ export class ProductionRole implements ProductionParts {
     this.feeRecipient = {
       value: networkEngine?.defaultFeeRecipient(config) ?? config.consensus.feeRecipient,
     };
-    this.badBlocks = new BadBlocks({
-      countMax: config.jsonRpc.badBlocksMax,
-      bytesMax: config.jsonRpc.badBlocksBytesMax,
-    });
+    this.badBlocks = new BadBlocks(BAD_BLOCK_LIMITS);
     const building = { gasLimitTarget, minimumTip: () => config.mempool.minimumGasPriceWei };
     const { mempool, setAside } = pool;
     const shared = { chain, mempool, beginBlock, setAside, log: log.child("consensus") };
@@ -262,12 +264,15 @@ export class ProductionRole implements ProductionParts {
   }
 
   #watchClock(): ClockWatch {
-    const { consensus, home } = this.#config;
+    const { consensus, home, dev } = this.#config;
     const { opened, log, metrics } = this.#modules;
     const { wallClock = Date.now, monotonicClock = () => performance.now() } = this.#hooks;
     const { number, timestamp } = opened.chain.head().block.header;
     return createClockWatch(
-      { forwardJumpMsMax: consensus.clockJumpMsMax, isAccepted: consensus.acceptClock },
+      {
+        forwardJumpMsMax: dev ? CLOCK_JUMP_LIMITS.forwardMsDev : CLOCK_JUMP_LIMITS.forwardMs,
+        isAccepted: consensus.acceptClock,
+      },
       number === 0 ? undefined : timestamp,
       {
         wallClock,

@@ -13,6 +13,7 @@ import {
   readTls,
 } from "../../adapters/rpc-endpoints.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { rpcLimitsOf } from "../../adapters/rpc-settings.ts";
 import { lastingConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import type { Config } from "../../config/config.ts";
 import { dataPath, isInMemory } from "../../config/home.ts";
@@ -139,8 +140,7 @@ export class RpcRole {
     const jwtSecret = isInMemory(config) ? randomBytes(32) : secretsOf(config);
     const authentication = createAuthenticator({
       secret: jwtSecret,
-      badTokensMax: config.access.badTokensMax,
-      pauseMsMax: config.access.badTokenPauseMsMax,
+      ...config.limits.tokens,
       onBadToken: (source) => this.processes?.countBadToken(source),
     });
     const tls = readTls(config);
@@ -163,7 +163,7 @@ export class RpcRole {
     this.#resources.add(() => ports.sessions.feeds.close());
     this.#provider = new InProcessProvider(registry, ports);
     this.#resources.add(() => this.#provider?.close());
-    const { jsonRpc, ipc, rpcLimits, home } = config;
+    const { jsonRpc, ipc, home } = config;
     if (ipc.enable) makeFolder(home);
     this.#server = await startRpcServer(
       {
@@ -171,9 +171,8 @@ export class RpcRole {
         ...(ipc.enable && { ipc: { path: join(home, ipc.path) } }),
         allowedHosts: jsonRpc.vhosts,
         allowedOrigins: allowedOriginsOf(config),
-        limits: rpcLimits,
+        limits: rpcLimitsOf(config),
         ...(tls && { tls }),
-        fastHttp: jsonRpc.fastHttp,
       },
       {
         registry,
@@ -271,13 +270,13 @@ function networkHostsOf({ production: { engine } }: ChainRole): readonly string[
   return [...new Set(addresses.map((address) => address.slice(0, address.lastIndexOf(":"))))];
 }
 
-function openDappDb({ home, dappDb }: Config, metrics: Metrics): DappDb {
+function openDappDb({ home, limits }: Config, metrics: Metrics): DappDb {
   const directory = join(dataPath(home), "dapp-db");
   const rejected = metrics.counter({
     name: "dapp_db_rejected_puts_total",
     help: "Values of db_putString and db_putHex rejected by a limit.",
   });
-  return new DappDb(dappDb, {
+  return new DappDb(limits.dappDb, {
     onRefused: () => rejected.add(),
     exists: () => existsSync(join(directory, "data.mdb")),
     open: () => openDurableLmdbKv(directory),

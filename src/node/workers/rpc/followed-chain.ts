@@ -8,7 +8,7 @@ import { LogFilter } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
 import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../../../chain/store/store-follower.ts";
-import type { Config } from "../../../config/config.ts";
+import type { Limits } from "../../../config/limits.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
 import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
@@ -145,7 +145,7 @@ export class FollowedChain {
   }
 
   /** The whole port. @param remote answers in the chain's process what only it knows */
-  view(remote: ChainView, { feeHistoryBlocksMax }: Config["jsonRpc"]): ChainView {
+  view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
     const feeHistory = createFeeHistory(this.reader);
     const slices = new SharedSlices();
     const { logs } = this.#store;

@@ -46,12 +46,8 @@ export class IndexTrie {
   }
 
   root(): Uint8Array {
-    try {
-      const root = this.#subtrie(0, this.#keys.length, 0);
-      return root < 0 ? this.#hashes[~root]! : this.#hashAll(root);
-    } finally {
-      this.#nodes.truncate(this.#first);
-    }
+    const root = this.#subtrie(0, this.#keys.length, 0);
+    return root < 0 ? this.#hashes[~root]! : this.#hashAll(root);
   }
 
   /** Of the keys from number `from` to `to`, which share their first `depth` nibbles. */

@@ -4,9 +4,11 @@ import { keccak256, keccak256Message, keccakMessage } from "../primitives/keccak
 import { encodeRlp } from "../primitives/rlp.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
+import { updateTrie } from "./in-place-update.ts";
 import { IndexTrie } from "./index-trie.ts";
 import { HASH_LENGTH } from "./node.ts";
-import { type NodeSink, unhashed, updateTrie } from "./trie-update.ts";
+import type { NodeSink } from "./subtrie.ts";
+import { withUnhashedNodes } from "./unhashed-nodes.ts";
 
 /** Hashes nodes and forgets them. */
 export const HASH_ONLY: NodeSink = {
@@ -26,8 +28,13 @@ export const HASH_ONLY: NodeSink = {
  */
 export function orderedTrieRoot(values: readonly Uint8Array[]): Hash {
   const hasHashes = values.length > 0 && values.every(({ length }) => length >= HASH_LENGTH);
-  if (hasHashes) return hashFromBytes(new IndexTrie(values, unhashed).root());
+  if (hasHashes) {
+    const root = withUnhashedNodes((nodes) => new IndexTrie(values, nodes).root());
+    return hashFromBytes(root);
+  }
   const keys = values.map((_, index) => encodeRlp(bigintToBytes(BigInt(index))));
   const changes = { keys, valueOf: (index: number) => values[index] };
-  return hashFromBytes(updateTrie(undefined, EMPTY_TRIE_ROOT_BYTES, changes, HASH_ONLY));
+  return hashFromBytes(
+    updateTrie(EMPTY_TRIE_ROOT_BYTES, { source: undefined, changes, sink: HASH_ONLY }),
+  );
 }

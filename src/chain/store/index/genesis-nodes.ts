@@ -2,7 +2,7 @@ import { keccak256, keccak256Message, keccakMessage } from "../../../primitives/
 import { allocateShared } from "../../../primitives/slab.ts";
 import type { KvLoad, SortedRows } from "../../../storage/kv.ts";
 import { HASH_LENGTH } from "../../../trie/node.ts";
-import type { NodeSink } from "../../../trie/trie-update.ts";
+import type { NodeSink } from "../../../trie/subtrie.ts";
 import { HISTORY_DEPTH, wholeVersionRow } from "../nodes/node-history.ts";
 import { firstNodeRow } from "../nodes/trie-node-table.ts";
 

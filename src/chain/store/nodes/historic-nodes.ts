@@ -5,9 +5,10 @@ import { encodeSlotValue } from "../../../state/trie-slot.ts";
 import type { KvReader } from "../../../storage/kv.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
+import { updateTrie } from "../../../trie/in-place-update.ts";
 import { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-import { updateTrie } from "../../../trie/trie-update.ts";
+
 import { decodeAccount } from "../../records/changes-record.ts";
 import { addressesUnder, addressWithHash, slotsUnder } from "../hashed-keys.ts";
 import type { NodeHistory } from "./node-history.ts";
@@ -69,17 +70,16 @@ export class HistoricNodes implements TrieNodeReader {
       values.push(ZERO_VALUE);
     }
     const batch = new NodeBatch();
-    updateTrie(
-      undefined,
-      EMPTY_TRIE_ROOT_BYTES,
-      { keys, valueOf: (index) => values[index] },
-      {
+    updateTrie(EMPTY_TRIE_ROOT_BYTES, {
+      source: undefined,
+      changes: { keys, valueOf: (index) => values[index] },
+      sink: {
         add: (place, depth, rlp, length) => batch.add(owner, place, depth, rlp, length),
         addHashed: (bytes, start, depth, length) =>
           batch.addHashed(owner, bytes, start, depth, length),
         replace() {},
       },
-    );
+    });
     for (const { hash, rlp } of batch) this.#made.set(bytesToHex(hash), rlp);
   }
 

@@ -13,8 +13,8 @@ export type StateSource = {
   readonly head: DecodedState;
   /** Answers for the others. */
   readonly historic: HistoricStates;
-  /** Whether the newest rows are those of the newest block, and not of one after it. */
-  readonly hasNewestRows: boolean;
+  /** The newest rows are those of the newest block, and not of one after it. */
+  readonly isWriter: boolean;
   /** Number of the newest block. */
   headNumber(): number | undefined;
   /** @throws StatePrunedError */
@@ -51,7 +51,7 @@ export class StoredState implements StateReader {
   *storageEntries(address: Address): Generator<readonly [Hash, bigint]> {
     const { slots } = this.#source.index;
     const prefix = addressToBytes(address);
-    if (this.#source.hasNewestRows && this.#isNewest()) {
+    if (this.#source.isWriter && this.#isNewest()) {
       for (const [key, value] of slots.latestEntries(prefix)) {
         yield [hashFromBytes(key.subarray(20)), bytesToBigint(value)];
       }

@@ -141,7 +141,7 @@ async function measure(
           LOG_LIMITS,
         ),
       "first proof at a block": (account, i) =>
-        trie.prove(store.headerAt(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),
+        trie.prove(store.header(busy - BUSY_EVERY * i)!.stateRoot, addressOf(account), []),
     };
     const run = work[read]!;
     const times: number[] = [];

@@ -233,7 +233,7 @@ function knownOf(store: Store, { accounts }: StateChanges): KnownState | undefin
 
 function headOf(store: Store) {
   const head = store.head();
-  return head === undefined ? undefined : store.headerAt(head);
+  return head === undefined ? undefined : store.header(head);
 }
 
 /** Milliseconds of the first proof of one account at blocks all over the chain: nothing of them is in memory. */
@@ -243,7 +243,7 @@ function oldProofs(store: Store, accounts: number): Row {
   const times: number[] = [];
   for (let i = 0; i < PROOFS; i++) {
     const number = base + Math.floor((blocks * (i + 0.5)) / PROOFS);
-    const root = store.headerAt(number)!.stateRoot;
+    const root = store.header(number)!.stateRoot;
     const address = addressOf((i * 7919) % accounts);
     times.push(
       cpuMs(() => {

@@ -48,26 +48,25 @@ export function createChainReader({
       state: store.stateBase(),
       proof: store.proofBase(),
     }),
-    blockByNumber: (number) => store.block(number),
-    headerAt: (number) => store.headerAt(number),
-    hashAt: (number) => ancestorHash(number) ?? store.hashAt(number),
-    transactionAt: (number, index) => store.transactionAt(number, index),
-    numberOf: (hash) => store.numberOf(hash),
-    transactionPosition: (hash) => store.transaction(hash),
-    blockByHash: (hash) => {
-      const number = store.numberOf(hash);
+    block(at) {
+      const number = typeof at === "number" ? at : store.numberOf(at);
       return number === undefined ? undefined : store.block(number);
     },
-    transaction: (hash) => {
-      const found = store.transaction(hash);
-      return found && { executed: knownBlock(store, found.number), index: found.index };
+    header: (number) => store.header(number),
+    blockHash: (number) => ancestorHash(number) ?? store.blockHash(number),
+    transactionAt: (number, index) => store.transactionAt(number, index),
+    numberOf: (hash) => store.numberOf(hash),
+    transactionPosition: (hash) => store.transactionPosition(hash),
+    transaction(hash) {
+      const position = store.transactionPosition(hash);
+      return position && store.transactionAt(position.number, position.index);
     },
     stateAt(number) {
       const state = storedState(number);
       return patches === undefined ? state : patches.over(number, state);
     },
     patchAt: (number) => patches?.at(number),
-    proofAt(number, address, slots) {
+    proof(address, slots, number) {
       const { stateRoot } = knownBlock(store, number).block.header;
       const base = store.proofBase();
       if (number < base) throw new StatePrunedError({ number, base, root: stateRoot });
@@ -82,13 +81,13 @@ const HISTORY_SERVE_WINDOW = 8_191;
 /** Hash of a block before the base of a store, which BLOCKHASH still reaches: from the oldest state. undefined where that has none. */
 function hashFromHistory(
   number: number,
-  store: Pick<ReadableBlockStore, "base" | "stateBase" | "headerAt" | "stateAt">,
+  store: Pick<ReadableBlockStore, "base" | "stateBase" | "header" | "stateAt">,
   config: ChainConfig,
 ): Hash | undefined {
   if (number >= (store.base() ?? 0)) return undefined;
   const oldest = store.stateBase();
   if (number < oldest - HISTORY_SERVE_WINDOW) return undefined;
-  const header = store.headerAt(oldest);
+  const header = store.header(oldest);
   if (header === undefined || !isAtLeast(hardforkAt(config, header), "prague")) return undefined;
   const slot = hashFromBigint(BigInt(number % HISTORY_SERVE_WINDOW));
   const hash = store.stateAt(oldest).storage(HISTORY_STORAGE_ADDRESS, slot);

@@ -77,7 +77,7 @@ export function createChain(modules: {
       head: () => head,
     }),
     stateTrie,
-    consensusDataOf: (number) => store.consensusData(number),
+    consensusDataOf: (number) => store.consensusDataOf(number),
     commit(record, nodes) {
       invariant(
         record.block.header.parentHash === head.block.hash,

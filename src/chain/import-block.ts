@@ -33,13 +33,13 @@ export function importBlock(
   // Our own chains make several blocks a second, and what was exported has to come in again.
   const rules = { isEqualTimeAllowed: true };
   validateHeader(block.header, parent.header, chain.config, rules);
-  validateBody(block, chain.config, (hash) => chain.blockByHash(hash)?.block);
+  validateBody(block, chain.config, (hash) => chain.block(hash)?.block);
   const outcome = executeBlock(
     block,
     {
       header: parent.header,
       state: chain.stateAt(parent.header.number),
-      blockHash: (number) => chain.hashAt(number),
+      blockHash: (number) => chain.blockHash(number),
     },
     execution,
     known,

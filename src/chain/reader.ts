@@ -16,25 +16,23 @@ export interface ChainReader {
   readonly genesisHash: Hash;
   head(): ExecutedBlock;
   oldest(): OldestBlocks;
-  blockByNumber(number: number): ExecutedBlock | undefined;
-  blockByHash(hash: Hash): ExecutedBlock | undefined;
+  block(at: number | Hash): ExecutedBlock | undefined;
   /** The header of a block without the rest of it, and its hash alone: some microseconds each. */
-  headerAt(number: number): Header | undefined;
-  hashAt(number: number): Hash | undefined;
+  header(number: number): Header | undefined;
+  blockHash(number: number): Hash | undefined;
   /** One transaction of a block with its receipt, without decoding the others. */
   transactionAt(number: number, index: number): IncludedTransaction | undefined;
   /** Number of the block with this hash. */
   numberOf(blockHash: Hash): number | undefined;
-  /** Block and index of an included transaction. */
+  /** An included transaction with its receipt; likewise its block and its index there alone. */
+  transaction(hash: Hash): IncludedTransaction | undefined;
   transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined;
-  /** An included transaction with its whole block; `transactionAt` is cheaper. */
-  transaction(hash: Hash): { readonly executed: ExecutedBlock; readonly index: number } | undefined;
   /** The state after the block; `number` is at most the head's. */
   stateAt(number: number): StateReader;
   /** What was set by hand after the block, on a dev chain: `stateAt` has it, the header's state root has not. */
   patchAt(number: number): StateChanges | undefined;
   /** EIP-1186 proof against the state root of block `number`. */
-  proofAt(number: number, address: Address, slots: readonly Hash[]): AccountProof;
+  proof(address: Address, slots: readonly Hash[], number: number): AccountProof;
   /**
    * A block really built on the head from the pool, and the state after it. Cached until head or pool change.
    * undefined when no valid block can be built, say because a system contract is missing.

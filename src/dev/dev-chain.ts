@@ -219,7 +219,8 @@ export class DevChain {
     return this.#exclusive(async () => {
       const { chain, patches, journal } = this.#modules;
       const snapshot = this.#snapshots.get(id);
-      if (snapshot === undefined || chain.hashAt(snapshot.number) !== snapshot.hash) return false;
+      if (snapshot === undefined || chain.blockHash(snapshot.number) !== snapshot.hash)
+        return false;
       await this.#modules.rewind(snapshot.number);
       journal.append({ kind: "reverted", id });
       for (const other of this.#snapshots.keys()) if (other >= id) this.#snapshots.delete(other);
@@ -259,7 +260,7 @@ export class DevChain {
       }
       const returned: Submission[] = [];
       for (let number = base + 1; number <= base + depth; number++) {
-        const { block, senders } = chain.blockByNumber(number)!;
+        const { block, senders } = chain.block(number)!;
         for (const [i, tx] of block.transactions.entries()) {
           // The sidecar of a blob transaction is gone with its inclusion.
           if (tx.type !== 3) returned.push({ tx, sender: senders[i]! });

@@ -140,10 +140,10 @@ function executeAgain(home: string, blocks: ReadonlyMap<number, string>): number
     const execution = executionModules(twin);
     const head = killed.chain.head().block.header.number;
     for (let number = 1; number <= head; number++) {
-      importBlock(twin, killed.chain.blockByNumber(number)!.block, execution);
+      importBlock(twin, killed.chain.block(number)!.block, execution);
     }
     for (const [number, hash] of blocks) {
-      const found = killed.chain.blockByNumber(number)?.block.hash;
+      const found = killed.chain.block(number)?.block.hash;
       if (found !== hash) throw new Error(`block ${number} was ${hash} and is ${found}`);
     }
     return head;

@@ -61,7 +61,7 @@ before(async () => {
   await exportBlocks(1, HEAD, whole);
   const opened = openChain(configOf(restored), SILENT_LOGGER);
   for (let number = BASE + 1; number <= HEAD; number++) {
-    const { block } = chain.blockByNumber(number)!;
+    const { block } = chain.block(number)!;
     const consensusData = chain.consensusDataOf(number);
     importFileBlock(opened.chain, { block, consensusData }, executionModules(opened.chain));
   }
@@ -103,7 +103,7 @@ async function restoreSnapshot(): Promise<void> {
     { directory: dataPath(restored), config: chain.config, bytesMax: 1 << 20 },
     { source: consensusDataIn(chain), log: SILENT_LOGGER },
   );
-  restore.offerSnapshot(snapshot!, chain.hashAt(BASE)!);
+  restore.offerSnapshot(snapshot!, chain.blockHash(BASE)!);
   for (let index = 0; index < snapshot!.chunks; index++) {
     await restore.applySnapshotChunk(index, files.chunk(BASE, SNAPSHOT_FORMAT, index), "peer");
   }
@@ -133,8 +133,8 @@ function importFile(config: Config, file: string) {
 }
 
 /** A block with its result: what does not depend on whether it was imported. */
-function executed(chain: Pick<Chain, "blockByNumber">, number: number) {
-  const { block, senders, receipts } = chain.blockByNumber(number)!;
+function executed(chain: Pick<Chain, "block">, number: number) {
+  const { block, senders, receipts } = chain.block(number)!;
   return plain({ block, senders, receipts });
 }
 
@@ -152,7 +152,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
     for (let number = 0; number <= HEAD; number++) {
       assert.deepEqual(executed(chain, number), executed(theirs, number));
       assert.deepEqual(plain(store.changes(number)), plain(theirStore.changes(number)));
-      const sent = theirs.blockByNumber(number)!.block.transactions;
+      const sent = theirs.block(number)!.block.transactions;
       for (const [index, { hash }] of sent.entries()) {
         assert.deepEqual(chain.transactionPosition(hash), { number, index });
       }
@@ -170,7 +170,7 @@ function assertWhole(config: Config, imported = HEAD + 1): void {
 test("an import fills in the blocks before the base of a restored chain", async () => {
   const config = copyHome();
   const opened = openChain(config, SILENT_LOGGER);
-  assert.throws(() => opened.chain.blockByNumber(BASE - 1), { code: "BLOCK_PRUNED" });
+  assert.throws(() => opened.chain.block(BASE - 1), { code: "BLOCK_PRUNED" });
   opened.store.close();
   assert.deepEqual(await importFile(config, whole), {
     imported: BASE - 1,

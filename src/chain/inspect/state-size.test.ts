@@ -40,7 +40,7 @@ function genesisStore() {
   store.appendGenesis(genesisState(parseGenesis(text)));
   return {
     nodes: store.trieNodesAt(0),
-    root: hashToBytes(store.headerAt(0)!.stateRoot),
+    root: hashToBytes(store.header(0)!.stateRoot),
     codeLengths: store.codeLengths(),
   };
 }

@@ -255,7 +255,7 @@ export class LogBlockStore extends StoreView implements BlockStore {
     return this.#knownRecord(number).changes;
   }
 
-  consensusData(number: number): Uint8Array {
+  consensusDataOf(number: number): Uint8Array {
     return this.#knownRecord(number).consensusData;
   }
 

@@ -104,8 +104,8 @@ function questionsAbout(blocks: readonly RandomBlock[]): readonly Question[] {
   const state = createMemoryState();
   for (const [number, { record }] of blocks.entries()) {
     state.apply(record.changes);
-    questions.push((store) => store.hashAt(number));
-    questions.push((store) => store.headerAt(number)?.stateRoot);
+    questions.push((store) => store.blockHash(number));
+    questions.push((store) => store.header(number)?.stateRoot);
     if (number % 10 !== 9) continue;
     for (const address of new Set(accounts.map(({ address }) => address))) {
       questions.push((store) => store.stateAt(number).account(address));

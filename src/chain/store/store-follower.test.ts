@@ -28,10 +28,10 @@ function assertEqualAt(follower: StoreFollower, store: LogBlockStore, number: nu
     plain({ block, senders, receipts }),
     plain({ block: expected.block, senders: expected.senders, receipts: expected.receipts }),
   );
-  assert.equal(follower.hashAt(number), block.hash);
+  assert.equal(follower.blockHash(number), block.hash);
   assert.equal(follower.numberOf(block.hash), number);
   for (const [index, { hash }] of block.transactions.entries()) {
-    assert.deepEqual(follower.transaction(hash), { number, index });
+    assert.deepEqual(follower.transactionPosition(hash), { number, index });
   }
   if (number < store.stateBase()) {
     // What it has read of the newest state that it knows stays readable.

@@ -132,12 +132,12 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.block(number);
   }
 
-  headerAt(number: number): Header | undefined {
-    return this.#view.headerAt(number);
+  header(number: number): Header | undefined {
+    return this.#view.header(number);
   }
 
-  hashAt(number: number): Hash | undefined {
-    return this.#view.hashAt(number);
+  blockHash(number: number): Hash | undefined {
+    return this.#view.blockHash(number);
   }
 
   transactionAt(number: number, index: number): IncludedTransaction | undefined {
@@ -152,8 +152,8 @@ export class StoreFollower implements ReadableBlockStore {
     return this.#view.numberOfState(stateRoot);
   }
 
-  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
-    return this.#view.transaction(hash);
+  transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+    return this.#view.transactionPosition(hash);
   }
 
   stateAt(number: number): StateReader {

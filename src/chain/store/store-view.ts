@@ -109,11 +109,11 @@ export abstract class StoreView implements ReadableBlockStore {
     return this.isStored(number) ? this.blocks.block(number) : undefined;
   }
 
-  headerAt(number: number): Header | undefined {
+  header(number: number): Header | undefined {
     return this.isStored(number) ? this.blocks.header(number) : undefined;
   }
 
-  hashAt(number: number): Hash | undefined {
+  blockHash(number: number): Hash | undefined {
     return this.isStored(number) ? this.blocks.hash(number) : undefined;
   }
 
@@ -129,7 +129,7 @@ export abstract class StoreView implements ReadableBlockStore {
     return this.#upToHead(this.index.blocks.numberOfState(stateRoot));
   }
 
-  transaction(hash: Hash): { readonly number: number; readonly index: number } | undefined {
+  transactionPosition(hash: Hash): { readonly number: number; readonly index: number } | undefined {
     const found = this.index.blocks.transaction(hash);
     return this.#upToHead(found?.number) === undefined ? undefined : found;
   }

@@ -57,7 +57,7 @@ export function createInspectionPort(
         `transaction index ${index} out of range for block ${block.hash}`,
       );
     }
-    const blockHash = (wanted: number) => reader.hashAt(wanted);
+    const blockHash = (wanted: number) => reader.blockHash(wanted);
     const replay = beginReplay({ block, senders, parentState, blockHash }, execution);
     for (let i = 0; i < index; i++) {
       budget.assertInTime();
@@ -73,8 +73,8 @@ export function createInspectionPort(
       const source = {
         state: reader.stateAt(header.number),
         keys: store.hashedKeys,
-        storageRootOf: (address: Parameters<typeof reader.proofAt>[1]) =>
-          reader.proofAt(header.number, address, []).storageRoot,
+        storageRootOf: (address: Parameters<typeof reader.proof>[0]) =>
+          reader.proof(address, [], header.number).storageRoot,
       };
       const { take, assertInTime } = createBudget();
       const dump = await dumpState(source, { ...request, take, assertInTime });

@@ -60,7 +60,7 @@ export async function backfill(
     if (head() < base - 1) return { ...counts, isComplete: false };
     dropDifferent(chain, opened, base);
     if (head() === base - 1) {
-      const { block } = opened.chain.blockByNumber(base)!;
+      const { block } = opened.chain.block(base)!;
       const ours = block.header.parentHash;
       const theirs = chain.head().block.hash;
       isOfOtherChain = ours !== theirs;
@@ -104,7 +104,7 @@ function openTarget(
 /** Removes copies of blocks that were rolled back since an earlier call made them. */
 function dropDifferent(chain: Chain, opened: OpenChain, base: number): void {
   const { number } = chain.head().block.header;
-  if (number >= base && opened.chain.hashAt(number) !== chain.hashAt(number)) {
+  if (number >= base && opened.chain.blockHash(number) !== chain.blockHash(number)) {
     chain.rollbackTo(base - 1);
   }
 }
@@ -113,7 +113,7 @@ function copyBlock(chain: Chain, { store }: OpenChain, number: number): void {
   const record = {
     ...store.block(number)!,
     changes: store.changes(number),
-    consensusData: store.consensusData(number),
+    consensusData: store.consensusDataOf(number),
   };
   const { root, nodes } = chain.stateTrie.update(
     chain.head().block.header.stateRoot,

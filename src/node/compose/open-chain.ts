@@ -127,7 +127,7 @@ export function openChain(
     const genesisHash = fork
       ? appendForkedBlock(fork, stateTrie, store)
       : (resumed && digest?.hash()) || makeGenesis(genesis, store);
-    const stored = store.base() === 0 ? store.hashAt(0)! : genesisHash;
+    const stored = store.base() === 0 ? store.blockHash(0)! : genesisHash;
     if (stored !== genesisHash) {
       throw new GenesisMismatchError({ stored, configured: genesisHash });
     }
@@ -202,14 +202,14 @@ function retentionOf(
 }
 
 function headerOf(store: LogBlockStore): Header {
-  return store.headerAt(store.head()!)!;
+  return store.header(store.head()!)!;
 }
 
 /** Hash of block 0, which an empty store gets. */
 function makeGenesis(genesis: Genesis, store: LogBlockStore): Hash {
   if (store.head() !== undefined) return genesisBlock(genesis).block.hash;
   store.appendGenesis(genesisState(genesis));
-  return store.hashAt(0)!;
+  return store.blockHash(0)!;
 }
 
 /** The genesis file of the home, or that of its dev chain, whose few accounts need no digest. */
@@ -218,7 +218,7 @@ function genesisOf(
   store: LogBlockStore,
 ): { readonly genesis: Genesis; readonly digest?: GenesisDigest } {
   if (config.dev) {
-    const first = store.base() === 0 ? store.headerAt(0) : undefined;
+    const first = store.base() === 0 ? store.header(0) : undefined;
     return { genesis: openDevGenesis(config, first?.timestamp) };
   }
   const text = readFileSync(genesisPath(config.home), "utf8");

@@ -315,10 +315,9 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     genesisHash: blocks[0]!.block.hash,
     head: () => blocks.at(-1)!,
     oldest: () => ({ block: 0, state: 0, proof: 0 }),
-    blockByNumber: (number) => blocks[number],
-    blockByHash: byHash,
-    headerAt: (number) => blocks[number]?.block.header,
-    hashAt: (number) => blocks[number]?.block.hash,
+    block: (at) => (typeof at === "number" ? blocks[at] : byHash(at)),
+    header: (number) => blocks[number]?.block.header,
+    blockHash: (number) => blocks[number]?.block.hash,
     transactionAt(number, index) {
       const executed = blocks[number];
       return executed && includedTransaction(executed, index);
@@ -334,13 +333,13 @@ function chainOf(blocks: readonly ExecutedBlock[]): ChainReader {
     transaction(wanted) {
       for (const executed of blocks) {
         const index = executed.block.transactions.findIndex(({ hash }) => hash === wanted);
-        if (index >= 0) return { executed, index };
+        if (index >= 0) return includedTransaction(executed, index);
       }
       return undefined;
     },
     stateAt: (number) => states[number]!,
     patchAt: () => undefined,
-    proofAt: (_number, address, slots) => ({
+    proof: (address, slots) => ({
       accountProof: [Uint8Array.of(1)],
       storageRoot: address === CONTRACT ? EMPTY_TRIE_ROOT : undefined,
       storageProofs: slots.map((slot) => ({ slot, value: 9n, proof: [Uint8Array.of(2)] })),

@@ -39,7 +39,7 @@ function assertMigrated(directory: string, blocks: readonly RandomBlock[], oldLo
   const store = openDiskBlockStore({ directory, createTrie: createStateTrie });
   assert.equal(store.head(), blocks.length - 1);
   for (const [number, { record }] of blocks.entries()) {
-    assert.deepEqual(plain(store.headerAt(number)), plain(record.block.header));
+    assert.deepEqual(plain(store.header(number)), plain(record.block.header));
     const stored = { ...store.block(number), changes: store.changes(number) };
     assert.deepEqual(plain(stored), plain(record));
   }

@@ -181,7 +181,7 @@ export class FollowedChain {
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
     const executed = this.read(() =>
-      this.reader.hashAt(number) === hash ? this.reader.blockByNumber(number) : undefined,
+      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
     );
     this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);

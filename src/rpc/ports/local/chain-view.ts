@@ -92,13 +92,8 @@ export function createStoredReads(
   reader: ChainReader,
   slices: SharedSlices,
 ): BlockReads & StateReads {
-  function included(hash: Hash): IncludedTransaction | undefined {
-    const position = reader.transactionPosition(hash);
-    return position && reader.transactionAt(position.number, position.index);
-  }
-
   function headerOf({ blockNumber }: IncludedTransaction): Header {
-    const header = reader.headerAt(blockNumber);
+    const header = reader.header(blockNumber);
     invariant(header, `block ${blockNumber} has a transaction but no header`);
     return header;
   }
@@ -111,11 +106,11 @@ export function createStoredReads(
     blockHashes(first, countMax) {
       const end = Math.min(reader.head().block.header.number + 1, first + countMax);
       const hashes: Hash[] = [];
-      for (let number = first; number < end; number++) hashes.push(reader.hashAt(number)!);
+      for (let number = first; number < end; number++) hashes.push(reader.blockHash(number)!);
       return hashes;
     },
     transaction(hash) {
-      const found = included(hash);
+      const found = reader.transaction(hash);
       return found && minedTransaction(found, headerOf(found));
     },
     transactionAt(at, index) {
@@ -131,7 +126,7 @@ export function createStoredReads(
     transactionBySender(sender, nonce) {
       const number = blockThatUsed(sender, nonce, reader);
       if (number === undefined) return { isUsed: false };
-      const executed = reader.blockByNumber(number)!;
+      const executed = reader.block(number)!;
       const index = executed.block.transactions.findIndex(
         (tx, i) => tx.nonce === nonce && executed.senders[i] === sender,
       );
@@ -140,7 +135,7 @@ export function createStoredReads(
         : { isUsed: true, mined: minedTransactionOf(executed, index) };
     },
     receipt(hash) {
-      const found = included(hash);
+      const found = reader.transaction(hash);
       return found && minedReceipt(found, headerOf(found));
     },
 

@@ -11,7 +11,7 @@ import {
   createLocalChainView,
   type LocalChainModules,
 } from "../../src/rpc/ports/local/chain-view.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { printTable, writeResult } from "../support/report.ts";
 import { createTransferChain } from "./transfer-chain.ts";
 

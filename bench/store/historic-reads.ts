@@ -15,7 +15,7 @@ import { encodeBlockRecord } from "../../src/chain/records/block-record.ts";
 import type { LogBlockStore } from "../../src/chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
 import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
+import { createStateTrie } from "../../src/state/state-trie.ts";
 import { openBlockLog } from "../../src/storage/block-log.ts";
 import { openLogDirectory } from "../../src/storage/log-file.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";

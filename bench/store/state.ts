@@ -14,11 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CACHE_BYTES, divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
 import { openDiskBlockStore } from "../../src/chain/store/open-block-store.ts";
-import { createStateTrie } from "../../src/state/merkle-state-trie.ts";
 import type { StateChanges } from "../../src/state/reader.ts";
-import type { KnownState, StateTrie } from "../../src/state/state-trie.ts";
+import { createStateTrie, type KnownState, type StateTrie } from "../../src/state/state-trie.ts";
 import { createWorldState } from "../../src/state/world-state.ts";
-import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-format.ts";
+import { META_OFFSET, PAGE_SIZE, TREE_OFFSET } from "../../src/storage/lmdb-pages.ts";
 import { printTable, updateResult } from "../support/report.ts";
 import { addressOf, createTransferChain } from "./transfer-chain.ts";
 

@@ -1,6 +1,5 @@
 import type { Hash } from "../primitives/hash.ts";
-import { createStateTrie, type StateTrieOptions } from "../state/merkle-state-trie.ts";
-import type { StateTrie } from "../state/state-trie.ts";
+import { createStateTrie, type StateTrie, type StateTrieOptions } from "../state/state-trie.ts";
 import { createNodeCache, type NodeCache } from "../trie/node-cache.ts";
 import { MissingTrieNodeError } from "../trie/node-source.ts";
 import type { TrieNodeReader } from "../trie/node-store.ts";

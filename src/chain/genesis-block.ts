@@ -1,8 +1,8 @@
 import type { Genesis } from "../params/genesis.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { hashFromBytes } from "../primitives/hash.ts";
-import { changesOfAlloc } from "../state/genesis-alloc.ts";
 import type { StateChanges } from "../state/reader.ts";
+import { changesOfAlloc } from "../state/state-changes.ts";
 import { HASH_ONLY } from "../trie/ordered-trie-root.ts";
 import { genesisHeader } from "../types/genesis-header.ts";
 import { headerHash } from "../types/header-codec.ts";

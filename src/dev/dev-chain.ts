@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
-import type { StatePatches } from "../chain/state-patches.ts";
+import type { StatePatches } from "../chain/reader.ts";
 import type { BlockMode } from "../consensus/solo/block-time.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import { divideCacheSize } from "../chain/store/cache-sizes.ts";
-import { compactIndex } from "../chain/store/index/compact-index.ts";
-import { findIndexFault } from "../chain/store/index/index-files.ts";
-import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/backfilled-log.ts";
+import { compactIndex, findIndexFault } from "../chain/store/index/index-files.ts";
+import { adoptBackfilledLog, removeLeftovers } from "../chain/store/log/replace-log.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath } from "../config/home.ts";
 import { NodeError } from "../errors.ts";

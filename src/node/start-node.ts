@@ -9,9 +9,12 @@ import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
-import { mergeExpositions } from "../telemetry/merge-expositions.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
-import { renewableMetrics } from "../telemetry/renewable-metrics.ts";
+import {
+  createMetrics,
+  type Metrics,
+  mergeExpositions,
+  renewableMetrics,
+} from "../telemetry/metrics.ts";
 import { type ChainCore, type ChainCoreHooks, composeChain } from "./compose/compose-chain.ts";
 import { type Fork, openFork } from "./compose/open-fork.ts";
 import { openDevStateFiles } from "./dev/dev-state-files.ts";

@@ -4,9 +4,9 @@ import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
-import { createMemoryState } from "./memory-state.ts";
 import { mergeChanges, patchedState, statePatch } from "./patched-state.ts";
 import type { StateReader } from "./reader.ts";
+import { createMemoryState } from "./testing/memory-state.ts";
 import { createWorldState } from "./world-state.ts";
 
 const ADDRESSES = [1, 2, 3].map((n) => `0x${"0".repeat(39)}${n}` as Address);

@@ -6,12 +6,16 @@ import type { KvLoad, SortedRows } from "./kv.ts";
 import {
   BIG_DATA,
   BIG_DATA_LENGTH,
+  branchPages,
+  metaPage,
   NODE_HEADER,
   overflowPages,
   PAGE_HEADER,
   PAGE_SIZE,
-} from "./lmdb-format.ts";
-import { branchPages, metaPage, type PageRef, putPageHeader, TRANSACTION } from "./lmdb-pages.ts";
+  type PageRef,
+  putPageHeader,
+  TRANSACTION,
+} from "./lmdb-pages.ts";
 import { CHECKSUM_LENGTH, writeChecksum } from "./lmdb-row.ts";
 
 /** Pages written to the file together. */

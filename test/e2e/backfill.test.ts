@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Chain } from "../../src/chain/chain.ts";
 import { divideCacheSize } from "../../src/chain/store/cache-sizes.ts";
-import { adoptBackfilledLog } from "../../src/chain/store/log/backfilled-log.ts";
+import { adoptBackfilledLog } from "../../src/chain/store/log/replace-log.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import type { Config } from "../../src/config/config.ts";
 import { DEFAULT_CHAIN_ID } from "../../src/config/genesis/genesis.ts";

@@ -17,10 +17,8 @@ import {
   readChanges,
   writeChanges,
 } from "./changes-record.ts";
-import { readHeader, writeHeader } from "./header-record.ts";
-import { readReceipt, writeReceipt } from "./receipt-record.ts";
-import type { RecordItem } from "./record-item.ts";
-import { assertRecordKind, RECORD_KIND } from "./record-kind.ts";
+import { assertRecordKind, RECORD_KIND, readHeader, writeHeader } from "./header-record.ts";
+import { type RecordItem, readReceipt, writeReceipt } from "./receipt-record.ts";
 
 /**
  * One block in the block log. Parts with a checksum of their own are also read alone.

@@ -4,7 +4,7 @@ import type { NodeBatch } from "../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { Header } from "../../types/header.ts";
-import type { RecordItem } from "../records/record-item.ts";
+import type { RecordItem } from "../records/receipt-record.ts";
 
 /** A block with its result: what `append` writes to the block log. */
 export type BlockRecord = ExecutedBlock & {
@@ -80,3 +80,23 @@ export type ReadableBlockStore = Omit<
   BlockStore,
   "append" | "appendGenesis" | "rollbackTo" | "changes" | "consensusDataOf"
 >;
+
+/** Transaction `index` of a decoded block; undefined when it has no such transaction. */
+export function includedTransaction(
+  { block, senders, receipts }: ExecutedBlock,
+  index: number,
+): IncludedTransaction | undefined {
+  const transaction = block.transactions[index];
+  if (transaction === undefined) return undefined;
+  let firstLogIndex = 0;
+  for (let before = 0; before < index; before++) firstLogIndex += receipts[before]!.logs.length;
+  return {
+    transaction,
+    sender: senders[index]!,
+    receipt: receipts[index]!,
+    firstLogIndex,
+    index,
+    blockHash: block.hash,
+    blockNumber: block.header.number,
+  };
+}

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytesToHex } from "../../primitives/hex.ts";
-import { createMemoryState } from "../../state/memory-state.ts";
-import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../state/state-trie.ts";
+import { createMemoryState } from "../../state/testing/memory-state.ts";
 import { KvMissingRowError, type KvReader, prefixRange } from "../../storage/kv.ts";
 import { createMemoryKv } from "../../storage/memory-kv.ts";
 import { createMemoryLogDirectory } from "../../storage/memory-log-directory.ts";

@@ -5,15 +5,14 @@ import type { LogReader } from "../../storage/log-reader.ts";
 import type { VersionedTable } from "../../storage/versioned-table.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import type { Header } from "../../types/header.ts";
-import { BlockReader } from "./block-reader.ts";
 import type { BlockRecord, IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
 import type { StoreCacheSizes } from "./cache-sizes.ts";
-import { HeadState } from "./head-state.ts";
-import { HistoricStates } from "./historic-states.ts";
 import type { BlockIndex } from "./index/block-index.ts";
+import { BlockReader } from "./log/block-reader.ts";
 import { ComputedTrieNodes, type CreateTrie } from "./nodes/computed-trie-nodes.ts";
+import { HeadState, HistoricStates } from "./state/state-caches.ts";
+import { type StateSource, StoredState } from "./state/stored-state.ts";
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
-import { type StateSource, StoredState } from "./stored-state.ts";
 
 export type StoreViewModules = {
   readonly log: LogReader;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "../../state/account.ts";
-import { createMemoryState, type MemoryState } from "../../state/memory-state.ts";
+import { createMemoryState, type MemoryState } from "../../state/testing/memory-state.ts";
 import { createMemoryNodes } from "../../trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { BlockRecord } from "../store/block-store.ts";

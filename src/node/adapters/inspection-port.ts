@@ -1,8 +1,6 @@
-import { findPreimage } from "../../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
-import { dumpState } from "../../chain/inspect/state-dump.ts";
+import { dumpState, findPreimage, storageRange } from "../../chain/inspect/state-dump.ts";
 import { measureState } from "../../chain/inspect/state-size.ts";
-import { storageRange } from "../../chain/inspect/storage-range.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
 import { UnknownBlockError } from "../../rpc/dispatch/errors.ts";
 import type { BlockSelector } from "../../rpc/params/block-selector.ts";

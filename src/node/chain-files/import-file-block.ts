@@ -1,5 +1,4 @@
-import type { Chain } from "../../chain/chain.ts";
-import { importBlock } from "../../chain/import-block.ts";
+import { type Chain, importBlock } from "../../chain/chain.ts";
 import { voteEffect } from "../../consensus/clique/vote-effect.ts";
 import { decodeConsensusData } from "../../consensus/consensus-data.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";

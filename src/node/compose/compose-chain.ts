@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import { nextRollback } from "../../chain/chain.ts";
 import { BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
-import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
 import type { Config } from "../../config/config.ts";
 import {

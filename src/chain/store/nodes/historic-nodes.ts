@@ -1,16 +1,14 @@
 import { bytesToBigint } from "../../../primitives/bytes.ts";
 import { bytesToHex } from "../../../primitives/hex.ts";
-import { encodeTrieAccount } from "../../../state/trie-account.ts";
-import { encodeSlotValue } from "../../../state/trie-slot.ts";
+import { encodeSlotValue, encodeTrieAccount } from "../../../state/trie-account.ts";
 import type { KvReader } from "../../../storage/kv.ts";
 import type { VersionedTable } from "../../../storage/versioned-table.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../../../trie/empty-root.ts";
 import { updateTrie } from "../../../trie/in-place-update.ts";
 import { NodeBatch } from "../../../trie/node-batch.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
-
 import { decodeAccount } from "../../records/changes-record.ts";
-import { addressesUnder, addressWithHash, slotsUnder } from "../hashed-keys.ts";
+import { addressesUnder, addressWithHash, slotsUnder } from "../state/hashed-keys.ts";
 import type { NodeHistory } from "./node-history.ts";
 
 /** Nodes made again stay in memory up to so many: those of some twenty subtries of a state of a million accounts. */

@@ -8,7 +8,7 @@ import type { LogBlockStore } from "../../../chain/store/log-block-store.ts";
 import { openDiskBlockStore } from "../../../chain/store/open-block-store.ts";
 import { RandomChain } from "../../../chain/testing/random-chain.ts";
 import { loadConfig } from "../../../config/load.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import { FollowedChain } from "./followed-chain.ts";
 
 const BLOCKS = 6;

@@ -1,11 +1,10 @@
-import { createChainReader, knownBlock } from "../../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { ChainReader } from "../../../chain/reader.ts";
+import { type ChainReader, createChainReader, knownBlock } from "../../../chain/reader.ts";
 import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "../../../chain/store/cache-sizes.ts";
-import { StoreFollower } from "../../../chain/store/store-follower.ts";
+import { StoreFollower } from "../../../chain/store/follow/store-follower.ts";
 import type { Config } from "../../../config/config.ts";
 import { InvariantError } from "../../../errors.ts";
 import { createEvm } from "../../../evm/engine.ts";
@@ -23,7 +22,7 @@ import type {
 } from "../../../rpc/ports/chain-view.ts";
 import { createStoredReads } from "../../../rpc/ports/local/chain-view.ts";
 import { findLogs } from "../../../rpc/ports/local/log-search.ts";
-import { createStateTrie } from "../../../state/merkle-state-trie.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";
 import { recoverSender } from "../../../types/transaction/sender.ts";

@@ -2,7 +2,7 @@ import type { Signature } from "../../../crypto/secp256k1.ts";
 import type { TransactionFields } from "../../../types/transaction/codec.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
 import { legacyV } from "../../../types/transaction/legacy.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import type { Transaction } from "../../../types/transaction/transaction.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 

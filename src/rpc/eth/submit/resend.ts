@@ -1,7 +1,7 @@
 import { ZERO_ADDRESS } from "../../../primitives/address.ts";
 import { equalBytes } from "../../../primitives/bytes.ts";
 import { buildTransaction } from "../../../types/transaction/encode.ts";
-import { signingHash } from "../../../types/transaction/signing-hash.ts";
+import { signingHash } from "../../../types/transaction/sign.ts";
 import { TransactionFieldsError, TransactionNotFoundError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { callArguments } from "../../params/call-arguments.ts";

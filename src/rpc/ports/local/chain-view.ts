@@ -1,9 +1,7 @@
 import type { AddressIndex } from "../../../chain/addresses/address-index.ts";
-import { LogFilter } from "../../../chain/logs/log-filter.ts";
-import type { LogSource } from "../../../chain/logs/log-source.ts";
+import { LogFilter, type LogSource } from "../../../chain/logs/log-filter.ts";
 import type { ChainReader } from "../../../chain/reader.ts";
-import type { IncludedTransaction } from "../../../chain/store/block-store.ts";
-import { includedTransaction } from "../../../chain/store/included-transaction.ts";
+import { type IncludedTransaction, includedTransaction } from "../../../chain/store/block-store.ts";
 import { invariant } from "../../../errors.ts";
 import type { PoolContent, PooledTransaction, PoolReader } from "../../../mempool/pool.ts";
 import type { Address } from "../../../primitives/address.ts";

@@ -1,5 +1,8 @@
-import type { LogFilter } from "../../../chain/logs/log-filter.ts";
-import { LOG_CHUNK_BLOCKS, type LogSource } from "../../../chain/logs/log-source.ts";
+import {
+  LOG_CHUNK_BLOCKS,
+  type LogFilter,
+  type LogSource,
+} from "../../../chain/logs/log-filter.ts";
 import { RequestTimeoutError } from "../../dispatch/errors.ts";
 import { SharedSlices } from "../../dispatch/shared-slices.ts";
 import { LogListWriter } from "../../json/log-list.ts";

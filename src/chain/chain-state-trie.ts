@@ -1,8 +1,7 @@
 import type { Hash } from "../primitives/hash.ts";
 import { createStateTrie, type StateTrie, type StateTrieOptions } from "../state/state-trie.ts";
 import { createNodeCache, type NodeCache } from "../trie/node-cache.ts";
-import { MissingTrieNodeError } from "../trie/node-source.ts";
-import type { TrieNodeReader } from "../trie/node-store.ts";
+import { MissingTrieNodeError, type TrieNodeReader } from "../trie/node-store.ts";
 import type { BlockStore } from "./store/block-store.ts";
 
 /** For the nodes of all old states together: some hundred proofs. */

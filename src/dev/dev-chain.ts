@@ -11,7 +11,7 @@ import type { BlobVerifier } from "../mempool/submission.ts";
 import type { Address } from "../primitives/address.ts";
 import { type Hash, hashFromBytes } from "../primitives/hash.ts";
 import { bytesToHex, type Hex, hexToBytes } from "../primitives/hex.ts";
-import { mergeChanges } from "../state/patched-state.ts";
+import { mergeChanges } from "../state/state-changes.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";

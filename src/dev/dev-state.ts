@@ -1,6 +1,6 @@
 import type { Chain } from "../chain/chain.ts";
-import { mergeChanges } from "../state/patched-state.ts";
 import type { StateChanges } from "../state/reader.ts";
+import { mergeChanges } from "../state/state-changes.ts";
 import type { DevRecord, SnapshotRecord } from "./dev-journal.ts";
 import type { DevSettings } from "./dev-settings.ts";
 

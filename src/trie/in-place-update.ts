@@ -1,8 +1,7 @@
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
 import { BranchFrame, lowestBit } from "./branch-frame.ts";
-import { groupByNibble, groupEnd } from "./key-groups.ts";
-import { isLeafPathOf, nibbleAt, nibblesOf } from "./nibbles.ts";
+import { groupByNibble, groupEnd, isLeafPathOf, nibbleAt, nibblesOf } from "./nibbles.ts";
 import {
   branchValue,
   childReference,

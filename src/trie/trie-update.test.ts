@@ -8,7 +8,7 @@ import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { updateTrie } from "./in-place-update.ts";
 import { NodeBatch } from "./node-batch.ts";
 import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
-import { createNodeSource } from "./node-source.ts";
+import { createNodeSource } from "./node-store.ts";
 import { HASH_ONLY } from "./ordered-trie-root.ts";
 import type { NodeSink } from "./subtrie.ts";
 import { createMemoryNodes } from "./testing/memory-nodes.ts";

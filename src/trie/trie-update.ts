@@ -2,8 +2,7 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { groupByNibble, groupEnd } from "./key-groups.ts";
-import { nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
+import { groupByNibble, groupEnd, nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
 import {
   type BranchNode,
   branchValue,
@@ -15,7 +14,7 @@ import {
   type ShortNode,
 } from "./node.ts";
 import { encodeBranch } from "./node-encoder.ts";
-import type { NodeSource } from "./node-source.ts";
+import type { NodeSource } from "./node-store.ts";
 import {
   branchSubtrie,
   type NodeSink,

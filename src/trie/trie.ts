@@ -1,12 +1,11 @@
 import { equalBytes } from "../primitives/bytes.ts";
 import { copyShared } from "../primitives/slab.ts";
-import { descend } from "./descend.ts";
 import { updateTrie } from "./in-place-update.ts";
 import type { NodeBatch } from "./node-batch.ts";
 import type { NodeCache } from "./node-cache.ts";
 import { leafWithHash } from "./node-encoder.ts";
-import { createNodeSource } from "./node-source.ts";
-import type { TrieNodeReader } from "./node-store.ts";
+import { createNodeSource, type TrieNodeReader } from "./node-store.ts";
+import { descend } from "./proof.ts";
 import type { NodeSink } from "./subtrie.ts";
 import type { TrieChanges } from "./trie-update.ts";
 

@@ -13,7 +13,7 @@ import {
   TERM_COORDINATES,
 } from "../field/msm.ts";
 import { definePoints, POINT_SCRATCH } from "../field/points.ts";
-import { defineQuadratic } from "../field/quadratic.ts";
+import { defineQuadratic } from "../field/tower.ts";
 import { COORDINATE_LENGTH, ENCODED_LENGTH, MODULUS, ORDER, PADDING, X } from "./curve.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { StateReader } from "../../state/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
-import { MissingTrieNodeError } from "../../trie/node-source.ts";
+import { MissingTrieNodeError } from "../../trie/node-store.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import { createBlockInspection } from "./block-inspection.ts";

@@ -1,10 +1,17 @@
 import { existsSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
+import type { Address } from "../../../primitives/address.ts";
+import type { Hash } from "../../../primitives/hash.ts";
 import { type BlockLog, logFormat, openBlockLog } from "../../../storage/block-log.ts";
+import { ByteReader, ByteWriter } from "../../../storage/byte-io.ts";
 import { lockFile } from "../../../storage/lock.ts";
 import { openLogDirectory, syncDirectory } from "../../../storage/log-file.ts";
 import { LOG_FORMAT } from "../../../storage/schema.ts";
-import { upgradeRecordV1 } from "../../records/block-record-v1.ts";
+import type { Block } from "../../../types/block.ts";
+import { decodeTransaction } from "../../../types/transaction/decode.ts";
+import { readWithdrawals, times, writeBlock } from "../../records/block-record.ts";
+import { readHeader } from "../../records/header-record.ts";
+import { readReceipt } from "../../records/receipt-record.ts";
 import { IndexFiles } from "../index/index-files.ts";
 import { DiskFullError } from "../store-errors.ts";
 
@@ -159,4 +166,38 @@ export function removeLeftovers(directory: string): void {
   if (existsSync(join(directory, BACKFILL.source))) return;
   rmSync(join(directory, BACKFILL_FOLDER), { recursive: true, force: true });
   rmSync(join(directory, BACKFILL.backup), { recursive: true, force: true });
+}
+
+/**
+ * The record of log format 1 in the current format, for the migration of a log.
+ *
+ *     record   offset of the changes u32 ‖ block hash 32 ‖ header ‖ uncles ‖ withdrawals
+ *              ‖ count ‖ (length ‖ canonical transaction)* ‖ sender* ‖ receipt*
+ *              ‖ length ‖ consensus data ‖ changes
+ *
+ * The changes are the same in both formats and are copied.
+ * @throws MalformedBytesError, and what `decodeTransaction` throws
+ */
+export function upgradeRecordV1(payload: Uint8Array): Buffer {
+  const reader = new ByteReader(payload);
+  const changesOffset = reader.u32();
+  const hash = reader.hex(32) as Hash;
+  const header = readHeader(reader);
+  const uncles = times(reader.varint(), () => readHeader(reader));
+  const withdrawals = readWithdrawals(reader);
+  const transactions = times(reader.varint(), () => decodeTransaction(reader.block()));
+  const senders = transactions.map(() => reader.hex(20) as Address);
+  const receipts = transactions.map(({ type }) => readReceipt(reader, type));
+  const consensusData = reader.block();
+  const block: Block = {
+    hash,
+    header,
+    transactions,
+    uncles,
+    ...(withdrawals !== undefined && { withdrawals }),
+  };
+  const writer = new ByteWriter(payload.length + 128 + transactions.length * 16);
+  writeBlock(writer, { block, senders, receipts, consensusData });
+  writer.bytes(payload.subarray(changesOffset));
+  return writer.finish();
 }

@@ -4,8 +4,8 @@ import fc from "../../test/support/fast-check.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { EMPTY_CODE_HASH } from "./account.ts";
-import { mergeChanges, patchedState, statePatch } from "./patched-state.ts";
 import type { StateReader } from "./reader.ts";
+import { mergeChanges, patchedState, statePatch } from "./state-changes.ts";
 import { createMemoryState } from "./testing/memory-state.ts";
 import { createWorldState } from "./world-state.ts";
 

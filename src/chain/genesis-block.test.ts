@@ -10,9 +10,9 @@ import { bigintToBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
 import { keccak256 } from "../primitives/keccak.ts";
 import { encodeRlp } from "../primitives/rlp.ts";
-import { decodeBlockAt } from "./block-codec.ts";
-import { genesisHeader } from "./genesis-header.ts";
-import { headerHash } from "./header-codec.ts";
+import { decodeBlockAt } from "../types/block-codec.ts";
+import { headerHash } from "../types/header-codec.ts";
+import { genesisHeader } from "./genesis-block.ts";
 
 const file = fixture("rpc-compat", "genesis.json");
 const chain = fixture("rpc-compat", "chain.rlp");

@@ -4,7 +4,7 @@ import { type Hash, hashFromBytes, hashToBytes } from "../primitives/hash.ts";
 import { keccak256OfHex } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "../trie/empty-root.ts";
 import { NodeBatch } from "../trie/node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "../trie/node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN, type NodeCache } from "../trie/node-cache.ts";
 import type { TrieNodeReader } from "../trie/node-store.ts";
 import { createTrie } from "../trie/trie.ts";
 import type { TrieChanges } from "../trie/trie-update.ts";
@@ -70,7 +70,7 @@ export function createStateTrie(
   nodes: TrieNodeReader,
   {
     cacheBytes = CACHE_BYTES,
-    cache = createNodeCache(Math.max(cacheBytes, NODE_CACHE_BYTES_MIN)),
+    cache = new ChunkedNodeCache(Math.max(cacheBytes, NODE_CACHE_BYTES_MIN)),
   }: StateTrieOptions = {},
 ): StateTrie {
   const accountTrie = createTrie(nodes, cache, EMPTY_BYTES);

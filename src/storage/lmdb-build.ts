@@ -77,7 +77,8 @@ export class LmdbBuild implements KvLoad {
     this.#flush();
     const empty = metaPage({ number: 0, pages: FIRST_PAGE, tree: undefined });
     const filled = metaPage({
-      ...{ number: 1, pages: this.#pages },
+      number: 1,
+      pages: this.#pages,
       tree: leaves === 0 ? undefined : { ...tree, root: level[0]!.page },
     });
     writeFully(this.#fd, Buffer.concat([empty, filled]), 0);

@@ -136,10 +136,12 @@ class LmdbKv implements Kv, KvWriter {
   #open(): Database<Buffer, Uint8Array> {
     const { open } = loadLmdb();
     const options = {
-      ...{ path: this.#directory, noSubdir: false },
+      path: this.#directory,
+      noSubdir: false,
       ...this.#options,
       ...FREE_LIST,
-      ...({ keyEncoding: "binary", encoding: "binary" } as const),
+      keyEncoding: "binary" as const,
+      encoding: "binary" as const,
     };
     return this.#translatingErrors(() => nativeCall(() => open<Buffer, Uint8Array>(options)));
   }

@@ -94,6 +94,13 @@ export function isLeafPath(packed: Uint8Array): boolean {
 /** Below this many keys moving one past another is quicker than counting. */
 const INSERTION_SORT_MAX = 12;
 
+/** The order that `groupByNibble` sorts: the numbers below `count`. */
+export function ascendingNumbers(count: number): Int32Array {
+  const order = new Int32Array(count);
+  for (let index = 0; index < count; index++) order[index] = index;
+  return order;
+}
+
 /**
  * Sorts `order[from..to)`, indexes into `keys`, by the nibble at `depth`, keys that end there first: one pass of a radix sort,
  * taken as the trie is descended, so no key is ever compared as a whole.

@@ -2,7 +2,14 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import { keccakMessage } from "../primitives/keccak.ts";
 import { copyShared } from "../primitives/slab.ts";
-import { groupByNibble, groupEnd, nibbleAt, nibblesOf, sharedNibbles } from "./nibbles.ts";
+import {
+  ascendingNumbers,
+  groupByNibble,
+  groupEnd,
+  nibbleAt,
+  nibblesOf,
+  sharedNibbles,
+} from "./nibbles.ts";
 import { HASH_LENGTH, type ShortNode } from "./node.ts";
 import { type EncodedNode, encodeBranch, encodeLeaf, encodeShortNode } from "./node-encoder.ts";
 import type { EntrySink } from "./unhashed-nodes.ts";
@@ -87,7 +94,7 @@ export class SubtrieBuilder {
     this.#keys = keys;
     this.#values = values;
     this.#writer = writer;
-    this.#order = Int32Array.from(keys, (_, index) => index);
+    this.#order = ascendingNumbers(keys.length);
   }
 
   /** The subtrie at `depth`; undefined without leaves. */

@@ -7,7 +7,7 @@ import { keccak256 } from "../primitives/keccak.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
 import { updateTrie } from "./in-place-update.ts";
 import { NodeBatch } from "./node-batch.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "./node-cache.ts";
 import { createNodeSource } from "./node-store.ts";
 import { HASH_ONLY } from "./ordered-trie-root.ts";
 import type { NodeSink } from "./subtrie.ts";
@@ -27,7 +27,7 @@ test("an update of more nodes than are hashed at a time gives the root of the ne
   const nodes = {
     node: (_owner: Uint8Array, _path: Uint8Array, hash: Uint8Array) => stored.get(bytesToHex(hash)),
   };
-  const trie = createTrie(nodes, createNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
+  const trie = createTrie(nodes, new ChunkedNodeCache(NODE_CACHE_BYTES_MIN), EMPTY_BYTES);
   let root: Uint8Array = EMPTY_TRIE_ROOT_BYTES;
   for (const turn of [1, 2]) {
     const batch = new NodeBatch();

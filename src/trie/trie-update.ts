@@ -2,7 +2,14 @@ import { invariant } from "../errors.ts";
 import { EMPTY_BYTES, equalBytes } from "../primitives/bytes.ts";
 import { allocateShared } from "../primitives/slab.ts";
 import { EMPTY_TRIE_ROOT_BYTES } from "./empty-root.ts";
-import { groupByNibble, groupEnd, nibbleAt, nibblesOf, packNibbles } from "./nibbles.ts";
+import {
+  ascendingNumbers,
+  groupByNibble,
+  groupEnd,
+  nibbleAt,
+  nibblesOf,
+  packNibbles,
+} from "./nibbles.ts";
 import {
   type BranchNode,
   branchValue,
@@ -72,8 +79,7 @@ export class TrieUpdate {
     this.keys = keys;
     this.sink = sink;
     this.writer = new NodeWriter(this.path, sink);
-    this.order = new Int32Array(keys.length);
-    for (let index = 0; index < keys.length; index++) this.order[index] = index;
+    this.order = ascendingNumbers(keys.length);
   }
 
   /**

@@ -88,11 +88,14 @@ export function addressPartsOf({
 }: IndexedAddresses): AddressParts {
   const { header, transactions, uncles, withdrawals } = block;
   return {
-    ...{ header, uncles },
+    header,
+    uncles,
     ...(withdrawals && { withdrawals }),
     transactionCount: transactions.length,
     items: transactions.map((transaction, i) => ({
-      ...{ transaction, sender: senders[i]!, receipt: receipts[i]! },
+      transaction,
+      sender: senders[i]!,
+      receipt: receipts[i]!,
     })),
     changed: changes.accounts.map(({ address }) => address),
   };

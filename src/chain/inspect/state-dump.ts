@@ -74,7 +74,10 @@ export async function dumpState(
     }
     return {
       ...account,
-      ...{ address, hash, code, storage },
+      address,
+      hash,
+      code,
+      storage,
       storageRoot: storageRootOf(address) ?? EMPTY_TRIE_ROOT,
     };
   });

@@ -189,7 +189,9 @@ export function decodeAddressParts(payload: Uint8Array): AddressParts {
   const uncles = times(rest.varint(), () => readHeader(rest));
   const withdrawals = readWithdrawals(rest);
   return {
-    ...{ header, uncles, transactionCount },
+    header,
+    uncles,
+    transactionCount,
     ...(withdrawals && { withdrawals }),
     items: readItems(payload, prefix),
     changed: readChangedAddresses(new ByteReader(payload, changesOffset)),

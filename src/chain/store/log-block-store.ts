@@ -375,7 +375,8 @@ export class LogBlockStore extends StoreView implements BlockStore {
   /** Reads the whole store and compares log and index. Takes minutes on a long chain. */
   check(): StoreReport {
     this.#guard.assertUsable();
-    return checkStore(this.#log, this.index, this.#kv, this.addressIndex);
+    const { index, addressIndex: addresses } = this;
+    return checkStore({ log: this.#log, index, kv: this.#kv, addresses });
   }
 
   override close(): void {

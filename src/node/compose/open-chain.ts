@@ -21,7 +21,7 @@ import type { Hash } from "../../primitives/hash.ts";
 import { LogTextCache } from "../../rpc/json/log-text-cache.ts";
 import { createStateTrie, type StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
+import { ChunkedNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts";
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
@@ -119,7 +119,7 @@ export function openChain(
     if (store.replayedBlocks > 0) {
       log.info("index brought forward from the block log", { blocks: store.replayedBlocks });
     }
-    const nodeCache = createNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
+    const nodeCache = new ChunkedNodeCache(Math.max(caches.trieNodes, NODE_CACHE_BYTES_MIN));
     const stateTrie = alias(createChainStateTrie(store, { cache: nodeCache }));
     const resumed = store.head() !== undefined;
     const { genesis, digest } = fork ? { genesis: fork.genesis } : genesisOf(config, store);

@@ -32,16 +32,24 @@ export type HeadPosition = {
   readonly stateBase: number;
 };
 
-/** Index of each value in the shared array; `version` is odd while the writer changes the others. */
-const VERSION = 0;
-const EPOCH = 1;
-const NUMBER = 2;
-const END = 3;
-const MERGED = 4;
-const BASE = 5;
-const STATE_BASE = 6;
-const LOG_START = 7;
-const LENGTH = 8;
+/** The order of the values wherever they are published. */
+const FIELDS = [
+  "epoch",
+  "number",
+  "end",
+  "mergedBlocks",
+  "base",
+  "stateBase",
+  "logStart",
+] as const satisfies readonly (keyof HeadPosition)[];
+
+/** @param valueAt of field number `index` */
+function headOf(valueAt: (index: number) => number): HeadPosition {
+  return Object.fromEntries(FIELDS.map((field, i) => [field, valueAt(i)])) as HeadPosition;
+}
+
+/** In the shared array, after the fields: odd while the writer changes them. */
+const VERSION = FIELDS.length;
 
 /**
  * A `HeadPosition` in shared memory: the thread that writes the store publishes, any thread reads. A thread that got a message from
@@ -53,21 +61,17 @@ export class PublishedHead implements HeadSource {
   #read: { readonly version: bigint; readonly head: HeadPosition } | undefined;
 
   /** @param buffer of the writer's */
-  constructor(buffer = new SharedArrayBuffer(LENGTH * BigInt64Array.BYTES_PER_ELEMENT)) {
+  constructor(
+    buffer = new SharedArrayBuffer((FIELDS.length + 1) * BigInt64Array.BYTES_PER_ELEMENT),
+  ) {
     this.buffer = buffer;
     this.#values = new BigInt64Array(buffer);
   }
 
-  publish({ epoch, number, end, mergedBlocks, base, stateBase, logStart }: HeadPosition): void {
+  publish(head: HeadPosition): void {
     const values = this.#values;
     Atomics.add(values, VERSION, 1n);
-    Atomics.store(values, EPOCH, BigInt(epoch));
-    Atomics.store(values, NUMBER, BigInt(number));
-    Atomics.store(values, END, BigInt(end));
-    Atomics.store(values, MERGED, BigInt(mergedBlocks));
-    Atomics.store(values, BASE, BigInt(base));
-    Atomics.store(values, STATE_BASE, BigInt(stateBase));
-    Atomics.store(values, LOG_START, BigInt(logStart));
+    for (const [i, field] of FIELDS.entries()) Atomics.store(values, i, BigInt(head[field]));
     Atomics.add(values, VERSION, 1n);
   }
 
@@ -76,15 +80,7 @@ export class PublishedHead implements HeadSource {
     for (;;) {
       const version = Atomics.load(values, VERSION);
       if (this.#read?.version === version) return this.#read.head;
-      const head = {
-        epoch: Number(Atomics.load(values, EPOCH)),
-        number: Number(Atomics.load(values, NUMBER)),
-        end: Number(Atomics.load(values, END)),
-        mergedBlocks: Number(Atomics.load(values, MERGED)),
-        base: Number(Atomics.load(values, BASE)),
-        stateBase: Number(Atomics.load(values, STATE_BASE)),
-        logStart: Number(Atomics.load(values, LOG_START)),
-      };
+      const head = headOf((i) => Number(Atomics.load(values, i)));
       if (version % 2n !== 0n || Atomics.load(values, VERSION) !== version) continue;
       this.#read = { version, head };
       return head;
@@ -94,9 +90,9 @@ export class PublishedHead implements HeadSource {
   close(): void {}
 }
 
-/** Doubles of the file: epoch, number, end, merged blocks, the two bases and the start of the log, then a sum that a half-written head does not have. */
-const FILE_LENGTH = 8;
-const SUM = FILE_LENGTH - 1;
+/** Doubles of the file: the fields, then a sum that a half-written head does not have. */
+const FILE_LENGTH = FIELDS.length + 1;
+const SUM = FIELDS.length;
 /** A reader meets a half-written head for less than a microsecond. */
 const TORN_READS_MAX = 100_000;
 
@@ -126,15 +122,9 @@ export class HeadFile implements HeadSource {
   }
 
   /** @throws Error of the operating system: readers go on seeing the head before */
-  publish({ epoch, number, end, mergedBlocks, base, stateBase, logStart }: HeadPosition): void {
+  publish(head: HeadPosition): void {
     const values = this.#values;
-    values[0] = epoch;
-    values[1] = number;
-    values[2] = end;
-    values[3] = mergedBlocks;
-    values[4] = base;
-    values[5] = stateBase;
-    values[6] = logStart;
+    for (const [i, field] of FIELDS.entries()) values[i] = head[field];
     values[SUM] = sumOf(values);
     writeSync(this.#file, this.#bytes, 0, this.#bytes.length, 0);
   }
@@ -147,10 +137,7 @@ export class HeadFile implements HeadSource {
       if (this.#head !== undefined && hasSameValues(values, this.#headValues)) return this.#head;
       if (values[SUM] !== sumOf(values)) continue;
       this.#headValues.set(values);
-      this.#head = {
-        ...{ epoch: values[0]!, number: values[1]!, end: values[2]!, mergedBlocks: values[3]! },
-        ...{ base: values[4]!, stateBase: values[5]!, logStart: values[6]! },
-      };
+      this.#head = headOf((i) => values[i]!);
       return this.#head;
     }
     invariant(false, "the published head must be whole");

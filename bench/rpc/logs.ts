@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { findLogs } from "../../src/adapters/log-search.ts";
 import {
   LOG_CHUNK_BLOCKS,
   LogFilter,
@@ -10,8 +11,7 @@ import {
 import { LogIndex, type LogMergeLimits } from "../../src/chain/logs/log-index.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../src/primitives/hash.ts";
-import { jsonString } from "../../src/rpc/params/codec.ts";
-import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
+import { jsonString } from "../../src/rpc/transport/codec.ts";
 import type { Kv } from "../../src/storage/kv.ts";
 import { openLmdbKv } from "../../src/storage/lmdb-kv.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";

@@ -1,6 +1,10 @@
-import { RPC_CODE_FAMILIES, RPC_CODES, rpcCodeOf } from "../../src/rpc/dispatch/error-codes.ts";
+import {
+  RPC_CODE_FAMILIES,
+  RPC_CODES,
+  rpcCodeOf,
+} from "../../src/rpc/transport/dispatch/error-codes.ts";
 import { ACTIONS, CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
-import { sources, table } from "./page.ts";
+import { proseOf, sources, table } from "./page.ts";
 
 const HEAD = `# Errors
 
@@ -54,11 +58,6 @@ function causesByCode(): ReadonlyMap<string, string> {
     }
   }
   return causes;
-}
-
-function proseOf(comment: string): string {
-  const lines = comment.split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim());
-  return lines.join(" ").trim();
 }
 
 function actionFor(code: string): string {

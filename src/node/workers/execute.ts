@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { createExecutionReads } from "../../adapters/execution-port.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import {
@@ -10,6 +11,7 @@ import {
 import { StoreFollower } from "../../chain/store/follow/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
+import { garbageCollector } from "../../profiling/garbage-collector.ts";
 import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
@@ -19,8 +21,6 @@ import { createWorldState } from "../../state/world-state.ts";
 import { threadData } from "../../threads/native-calls.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
-import { createExecutionReads } from "../adapters/execution-port.ts";
-import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import type {
   ExecutionReply,
   ExecutionRequest,

@@ -40,6 +40,7 @@ export type TowerFunctions = {
 export const TOWER_SCRATCH = 20;
 
 /**
+ * One function, since what it emits calls each other and shares the scratch elements, which are numbered in it.
  * @param mulByXi mulByXi(to, a): a·ξ in Fp2
  * @param scratch address of TOWER_SCRATCH elements of Fp2
  */

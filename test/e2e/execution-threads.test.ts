@@ -4,7 +4,6 @@ import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { callLimitsOf } from "../../src/node/adapters/call-limits.ts";
 import { createExecutionReads } from "../../src/node/adapters/execution-port.ts";
-import type { ExecutionThreadData } from "../../src/node/workers/execution-protocol.ts";
 import { ExecutionThreads } from "../../src/node/workers/execution-threads.ts";
 import type { Address } from "../../src/primitives/address.ts";
 import type { Hash } from "../../src/primitives/hash.ts";
@@ -58,14 +57,13 @@ describe("execution threads", () => {
     const tip = () => 1n;
     const here = createExecutionReads(limits, core, tip);
     const threads = new ExecutionThreads({
-      entry: "execute",
       data: {
         ...{ store: core.store.followable!, config: core.chain.config, limits },
         ...{ genesisHash: core.chain.genesisHash, startPrice: 1n, compiles: false },
-      } satisfies ExecutionThreadData,
-      ...{ count: 1, waitingMax: 10, heapMegabytesMax: 256, idleMs: 60_000, graceMs: 10_000 },
+      },
+      ...{ count: 1, waitingMax: 10, compiler: undefined },
       epoch: () => core.store.epoch,
-      onLost: (_, method, cause) => assert.fail(`${method}: ${cause.message}`),
+      onLost: ({ message }, method) => assert.fail(`${method}: ${message}`),
     });
     const from = FROM.toLowerCase() as Address;
     const args = { from, to: counter };

@@ -1,6 +1,6 @@
 import { ProviderRpcError } from "../../node/provider.ts";
-import { errorDataOf, errorFromData } from "../../rpc/ports/channel/error-data.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
+import { errorDataOf, errorFromData } from "../../threads/plain-data.ts";
 import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";
 
 /** Functions of `NodeHost` that a page calls in its worker. */

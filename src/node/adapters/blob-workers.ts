@@ -1,15 +1,15 @@
 import { setTimeout } from "node:timers/promises";
-import { type PackedSidecar, packSidecar } from "../../crypto/kzg/sidecar.ts";
+import type { proving } from "../../crypto/kzg/prove-blobs.thread.ts";
+import { packSidecar } from "../../crypto/kzg/sidecar.ts";
+import type { SidecarVerification } from "../../crypto/kzg/verify-sidecar.thread.ts";
 import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/rejection.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
 import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
 import type { BlobProver } from "../../rpc/ports/tools.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import { Pool, type ThreadLostError } from "../../threads/pool.ts";
 import type { BlobSidecar } from "../../types/transaction/transaction.ts";
-import type { ProveInput, ProveResult } from "../workers/prove-blobs.ts";
-import { TaskThread } from "../workers/task-thread.ts";
-import { WorkerTaskError } from "../workers/worker-task-error.ts";
 
 /** Too many requests wait for a thread that works on blobs. */
 export class BlobQueueFullError extends NodeError {
@@ -39,45 +39,40 @@ export type BlobWorkers = BlobVerifier & {
 };
 
 /** The cell proofs of a blob take some three seconds, and a transaction has six blobs at most. */
-const PROOF_LIMITS = { timeoutMs: 60_000, heapMegabytesMax: 512 };
+const PROOF_MS_MAX = 60_000;
 /** Six blobs take half a second. */
-const VERIFICATION_LIMITS = { timeoutMs: 20_000, heapMegabytesMax: 256 };
+const VERIFICATION_MS_MAX = 20_000;
 /** Callers learn late that a proof is wrong, so that one that sends them in order costs half a processor at most. */
 const WRONG_PROOF_PAUSE_MS = 500;
 
 export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
   const { blobVerificationsMax, blobProofsMax } = options;
   let wrongProofs = 0;
-  const verification = new TaskThread<PackedSidecar, string | undefined>("verify-sidecar", {
-    ...VERIFICATION_LIMITS,
+  const onLost = (error: ThreadLostError) => log.error("blob thread ended", { error });
+  const verification = new Pool<SidecarVerification>({
+    entry: "crypto/kzg/verify-sidecar.thread",
+    count: 1,
     waitingMax: blobVerificationsMax,
+    heapMegabytesMax: 256,
+    onLost,
   });
-  const proving = new TaskThread<ProveInput, ProveResult>("prove-blobs", {
-    ...PROOF_LIMITS,
+  const prover = new Pool<typeof proving>({
+    entry: "crypto/kzg/prove-blobs.thread",
+    count: 1,
     waitingMax: blobProofsMax,
+    heapMegabytesMax: 512,
+    onLost,
   });
-
-  async function run<Input, Result>(
-    thread: TaskThread<Input, Result>,
-    input: Input,
-    moved: readonly ArrayBuffer[] = [],
-  ): Promise<Result> {
-    try {
-      return await thread.run(input, moved);
-    } catch (error) {
-      if (error instanceof WorkerTaskError && error.isThreadLost) {
-        log.error("blob thread ended", { error });
-      }
-      throw error;
-    }
-  }
 
   async function verifyAtOnce(sidecar: BlobSidecar): Promise<string | undefined> {
     const packed = packSidecar(sidecar);
     const fault =
       packed === undefined
         ? "wrong length"
-        : await run(verification, packed, [packed.bytes.buffer]);
+        : await verification.call("faultOf", packed, {
+            timeoutMs: VERIFICATION_MS_MAX,
+            moved: [packed.bytes.buffer],
+          });
     if (fault !== undefined) wrongProofs++;
     return fault;
   }
@@ -90,13 +85,15 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
   }
 
   /** @param rejectionOf the error for bytes that are not a blob */
-  async function prove(input: ProveInput, rejectionOf: (error: WorkerTaskError) => NodeError) {
-    if (proving.isFull()) throw new BlobQueueFullError();
+  async function prove(
+    input: Parameters<(typeof proving)["prove"]>[0],
+    rejectionOf: (error: Error) => NodeError,
+  ) {
+    if (prover.isFull()) throw new BlobQueueFullError();
     try {
-      return await run(proving, input);
+      return await prover.call("prove", input, { timeoutMs: PROOF_MS_MAX });
     } catch (error) {
-      if (error instanceof WorkerTaskError) throw rejectionOf(error);
-      throw error;
+      throw rejectionOf(error as Error);
     }
   }
 
@@ -118,10 +115,13 @@ export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): Blob
         ),
       verifyBlobs: verify,
     },
-    waiting: () => ({ verifications: verification.waiting, proofs: proving.waiting }),
+    waiting: () => ({
+      verifications: verification.busy + verification.waiting,
+      proofs: prover.busy + prover.waiting,
+    }),
     close() {
       void verification.close();
-      void proving.close();
+      void prover.close();
     },
   };
 }

@@ -3,15 +3,9 @@ import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
-import type { ExecutionThreadData } from "../workers/execution-protocol.ts";
-import { ExecutionThreads, type ModuleSource } from "../workers/execution-threads.ts";
+import { ExecutionThreads } from "../workers/execution-threads.ts";
+import type { ModuleSource } from "../workers/requested-modules.ts";
 import { callLimitsOf } from "./call-limits.ts";
-
-/** A trace may hold 100 MB of text twice; wasm memory of the EVM comes on top and is bounded by the call's limit. */
-const HEAP_MEGABYTES_MAX = 512;
-const IDLE_MS = 5 * 60_000;
-/** Executions notice their deadline within some 20 ms of their processor's time, of which a crowded machine gives them little. */
-const GRACE_MS = 5_000;
 
 /** What the threads follow. */
 export type ThreadedChain = {
@@ -41,7 +35,6 @@ export function createExecutionThreads(
   });
   const { minimumGasPriceWei } = config.mempool;
   const threads = new ExecutionThreads({
-    entry: "execute",
     data: {
       store: followable,
       config: chain.config,
@@ -49,15 +42,13 @@ export function createExecutionThreads(
       limits: callLimitsOf(config),
       startPrice: minimumGasPriceWei > 0n ? minimumGasPriceWei : undefined,
       compiles: compiler !== undefined,
-    } satisfies ExecutionThreadData,
+    },
     compiler,
     count: workers,
     waitingMax: config.rpcLimits.callQueueMax,
-    heapMegabytesMax: HEAP_MEGABYTES_MAX,
-    idleMs: IDLE_MS,
-    graceMs: GRACE_MS,
     epoch: () => store.epoch,
-    onLost(reason, method, error) {
+    onLost(error, method) {
+      const { reason } = error;
       lost.add(1, { reason });
       log.error("execution thread ended", { reason, method, error });
     },

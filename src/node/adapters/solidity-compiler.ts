@@ -1,17 +1,22 @@
 import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
 import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
-import type { CompileResult } from "../workers/compile-solidity.ts";
-import { runInWorker } from "../workers/run-in-worker.ts";
-import { WorkerTaskError } from "../workers/worker-task-error.ts";
+import { Pool } from "../../threads/pool.ts";
+import type { Solidity } from "./compile-solidity.thread.ts";
 
 /**
  * Loading takes a second or two, ten times as long on a busy machine, and most contracts less; an optimizer may run for ever.
  * Just below the time the calls of one HTTP request may take.
  */
-const LIMITS = { timeoutMs: 29_000, heapMegabytesMax: 512 };
+const COMPILE_LIMITS = { timeoutMs: 29_000 };
 
-/** Sources that may wait while one is compiled. */
-const WAITING_MAX = 8;
+/** Each source has a thread of its own: the compiler frees nothing. */
+const THREAD = {
+  entry: "node/adapters/compile-solidity.thread",
+  count: 1,
+  waitingMax: 7,
+  heapMegabytesMax: 512,
+  idleMs: 0,
+} as const;
 
 type Diagnostic = { readonly severity: string; readonly formattedMessage: string };
 
@@ -22,41 +27,31 @@ const NO_COMPILER: Compiler = {
 };
 
 /**
- * The npm package `solc`, each source in a thread of its own, one after the other.
+ * The npm package `solc`, one source after the other.
  * @param isEnabled false: there is none, installed or not. A source is half a minute of work, which every caller may ask for
  */
 export function createSolidityCompiler(isEnabled: boolean): Compiler {
   if (!isEnabled) return NO_COMPILER;
+  const threads = new Pool<Solidity>(THREAD);
   let version: Promise<string | undefined> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-
-  const compile = (input: object) => runInWorker<CompileResult>("compile-solidity", input, LIMITS);
-
-  /** undefined where it is not installed or does not load */
-  const loadedVersion = (): Promise<string | undefined> => {
-    version ??= compile({}).then(
-      (result) => result.version,
-      () => undefined,
-    );
-    return version;
-  };
-
   return {
-    compilerVersion: loadedVersion,
+    /** In a thread of its own: it does not wait for sources. */
+    compilerVersion() {
+      version ??= new Pool<Solidity>(THREAD)
+        .call("version", undefined, COMPILE_LIMITS)
+        .catch(() => undefined);
+      return version;
+    },
     async compile(input) {
-      if (waiting >= WAITING_MAX) throw new CompilerBusyError();
-      waiting++;
-      const mine = last.then(() => compile({ input }));
-      last = mine.catch(() => {});
+      if (threads.isFull()) throw new CompilerBusyError();
+      let output: string;
       try {
-        return outputOf((await mine).output);
-      } catch (cause) {
-        if (!(cause instanceof WorkerTaskError)) throw cause;
+        output = await threads.call("compile", input, COMPILE_LIMITS);
+      } catch (error) {
+        const cause = error as Error;
         throw new CompilerError(`solc: ${cause.message}`, {}, { cause });
-      } finally {
-        waiting--;
       }
+      return outputOf(output);
     },
   };
 }

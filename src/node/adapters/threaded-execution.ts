@@ -1,12 +1,12 @@
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
-import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
+import { plainData } from "../../threads/plain-data.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
-import type { PendingBlockData } from "../workers/execution-protocol.ts";
+import type { PendingBlockData } from "../workers/execute.thread.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { CallLimits } from "./call-limits.ts";
 import { createExecutionReads, type ExecutionCore } from "./execution-port.ts";

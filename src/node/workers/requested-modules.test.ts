@@ -7,20 +7,23 @@ import { type ModuleRequest, RequestedModules } from "./requested-modules.ts";
 const MODULE = new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
 const HASH = `0x${"ab".repeat(32)}` as Hash;
 
-test("RequestedModules has a module from its arrival until it is dropped", () => {
+test("RequestedModules has a module from its arrival until it is dropped", async () => {
   const requests: ModuleRequest[] = [];
-  const modules = new RequestedModules((request) => requests.push(request));
+  const modules = new RequestedModules(async (request) => {
+    requests.push(request);
+    return MODULE;
+  });
   const code = Uint8Array.of(0);
   const key = `osaka ${HASH}`;
   const request = { hash: HASH, code, hardfork: "osaka" };
   assert.equal(modules.moduleOf(HASH, code, "osaka"), undefined);
   assert.deepEqual(requests, [request]);
-  modules.receive({ kind: "module", key, module: MODULE });
+  await null;
   assert.equal(modules.moduleOf(HASH, code, "osaka"), MODULE);
   assert.equal(modules.has(HASH, "osaka"), true);
   assert.equal(modules.has(HASH, "prague"), false);
   assert.equal(modules.dropped, 0);
-  modules.receive({ kind: "dropped", key });
+  modules.drop(key);
   assert.equal(modules.dropped, 1);
   assert.equal(modules.has(HASH, "osaka"), false);
   assert.equal(modules.moduleOf(HASH, code, "osaka"), undefined);

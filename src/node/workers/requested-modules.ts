@@ -1,34 +1,42 @@
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { Hardfork } from "../../params/hardforks.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { CompileInput } from "../adapters/compiled/compile-contracts.thread.ts";
 import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
-import type { CompileInput } from "./compile-contracts.ts";
 
-/** From an execution thread: a contract is hot there. */
+/** A contract that is hot in another thread. */
 export type ModuleRequest = Omit<CompileInput, "files">;
 
-/** To an execution thread. */
-export type ModuleMessage =
-  | {
-      readonly kind: "module";
-      readonly key: string;
-      readonly module: WebAssembly.Module;
-    }
-  | { readonly kind: "dropped"; readonly key: string };
+/** Where threads get compiled contracts from. */
+export interface ModuleSource {
+  request(input: ModuleRequest): Promise<{ readonly module: WebAssembly.Module } | undefined>;
+  /** @returns how to end it */
+  onDropped(listener: (key: string) => void): () => void;
+}
 
 /** Compiled contracts of a thread, which come from the thread that compiles for all. They are dropped when that one drops them. */
 export class RequestedModules implements ContractCompiler {
-  readonly #send: (request: ModuleRequest) => void;
+  readonly #request: (request: ModuleRequest) => Promise<WebAssembly.Module | undefined>;
   readonly #modules = new CompiledModules(Number.POSITIVE_INFINITY);
 
-  constructor(send: (request: ModuleRequest) => void) {
-    this.#send = send;
+  constructor(request: (request: ModuleRequest) => Promise<WebAssembly.Module | undefined>) {
+    this.#request = request;
   }
 
   moduleOf(hash: Hash, code: Uint8Array, hardfork: Hardfork): WebAssembly.Module | undefined {
-    const module = this.#modules.get(CompiledModules.keyOf(hash, hardfork));
-    if (module === undefined) this.#send({ hash, code, hardfork });
-    return module;
+    const key = CompiledModules.keyOf(hash, hardfork);
+    const known = this.#modules.get(key);
+    if (known === undefined) {
+      this.#request({ hash, code, hardfork }).then(
+        (module) => {
+          // Its memory is counted where it was compiled.
+          if (module) this.#modules.add(key, { module, bytes: 0 });
+        },
+        // It stays with the interpreter.
+        () => {},
+      );
+    }
+    return known;
   }
 
   has(hash: Hash, hardfork: Hardfork): boolean {
@@ -39,10 +47,8 @@ export class RequestedModules implements ContractCompiler {
     return this.#modules.dropped;
   }
 
-  receive(message: ModuleMessage): void {
-    const { key } = message;
-    if (message.kind === "dropped") this.#modules.drop(key);
-    // Its memory is counted where it was compiled.
-    else this.#modules.add(key, { module: message.module, bytes: 0 });
+  /** The compiling thread dropped it. */
+  drop(key: string): void {
+    this.#modules.drop(key);
   }
 }

@@ -8,13 +8,16 @@ import {
   type Metrics,
   SECONDS_BUCKETS,
 } from "../../../telemetry/metrics.ts";
-import type { CompileInput, CompileResult } from "../../workers/compile-contracts.ts";
-import { TaskThread } from "../../workers/task-thread.ts";
-import { WorkerTaskError } from "../../workers/worker-task-error.ts";
+import { Pool } from "../../../threads/pool.ts";
+import type {
+  CompileInput,
+  CompileResult,
+  ContractCompilation,
+} from "./compile-contracts.thread.ts";
 import { type CompiledModule, CompiledModules } from "./compiled-modules.ts";
 
 /** The largest contract takes some two seconds of a processor, of which its thread may get a tenth. */
-const THREAD_LIMITS = { timeoutMs: 120_000, heapMegabytesMax: 512, waitingMax: 16 };
+const COMPILE_MS_MAX = 120_000;
 
 /** Contracts remembered as not to be compiled; then all of them are forgotten. */
 const REJECTED_MAX = 10_000;
@@ -33,10 +36,7 @@ export type ThreadedCompilerOptions = {
 export class ThreadedCompiler implements ContractCompiler {
   readonly #options: ThreadedCompilerOptions;
   readonly #log: Logger;
-  readonly #thread = new TaskThread<CompileInput, CompileResult>(
-    "compile-contracts",
-    THREAD_LIMITS,
-  );
+  readonly #thread: Pool<ContractCompilation>;
   readonly #modules: CompiledModules;
   readonly #pending = new Map<string, Promise<CompiledModule | undefined>>();
   /** Called with the key of each module that is dropped. */
@@ -54,6 +54,13 @@ export class ThreadedCompiler implements ContractCompiler {
   ) {
     this.#options = options;
     this.#log = log;
+    this.#thread = new Pool({
+      entry: "node/adapters/compiled/compile-contracts.thread",
+      count: 1,
+      waitingMax: 16,
+      heapMegabytesMax: 512,
+      onLost: (error) => log.error("contract compiler ended", { error }),
+    });
     this.#modules = new CompiledModules(options.cacheBytesMax, (key) => {
       for (const listener of this.#onDropped) listener(key);
     });
@@ -117,7 +124,7 @@ export class ThreadedCompiler implements ContractCompiler {
 
   /** Contracts that wait for the thread, with the one in it. */
   get waiting(): number {
-    return this.#thread.waiting;
+    return this.#thread.busy + this.#thread.waiting;
   }
 
   close(): void {
@@ -127,18 +134,16 @@ export class ThreadedCompiler implements ContractCompiler {
   async #compile(key: string, input: CompileInput): Promise<CompiledModule | undefined> {
     const begun = performance.now();
     try {
-      const result = await this.#thread.run(input);
+      const result = await this.#thread.call("compile", input, { timeoutMs: COMPILE_MS_MAX });
       this.#noteFiles(result);
       const { compiled, isFromFile } = result;
       this.#outcomes.add(1, {
         outcome: compiled ? (isFromFile ? "stored" : "compiled") : "too_large",
       });
       if (compiled) return this.#remember(key, compiled);
-    } catch (error) {
+    } catch {
       // Its code stays with the interpreter; a thread that is closed rejects too.
-      if (!(error instanceof WorkerTaskError)) throw error;
       this.#outcomes.add(1, { outcome: "failed" });
-      if (error.isThreadLost) this.#log.error("contract compiler ended", { error });
     } finally {
       this.#pending.delete(key);
       this.#seconds.observe((performance.now() - begun) / 1000);

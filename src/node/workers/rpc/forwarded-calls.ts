@@ -2,8 +2,8 @@ import type { CallContext, Connection } from "../../../rpc/dispatch/context.ts";
 import type { RawParams } from "../../../rpc/dispatch/message.ts";
 import { type Method, namespaceOf, type Registry } from "../../../rpc/dispatch/method.ts";
 import type { JsonText } from "../../../rpc/params/codec.ts";
-import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+import { errorFromData } from "../../../threads/plain-data.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 /** Namespaces of which an RPC process runs the methods: they reach everything through ports. */

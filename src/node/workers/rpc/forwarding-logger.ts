@@ -1,5 +1,5 @@
-import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
 import type { LogData, Logger } from "../../../telemetry/logger.ts";
+import { errorDataOf } from "../../../threads/plain-data.ts";
 import type { FromWorker } from "./rpc-protocol.ts";
 
 type Level = "error" | "warn" | "info";

@@ -1,13 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
 import { serveChannel } from "../../../rpc/ports/channel/channel-server.ts";
-import { errorFromData } from "../../../rpc/ports/channel/error-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
 import type { TcpKind } from "../../../rpc/server/endpoint.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
-import { forkWorker } from "../start-worker.ts";
+import { Outbox } from "../../../threads/outbox.ts";
+import { errorFromData } from "../../../threads/plain-data.ts";
+import { startProcess } from "../../../threads/start-thread.ts";
 import { MultiplexedPort } from "./multiplexed-port.ts";
-import { Outbox } from "./outbox.ts";
 import type { FromWorker, RpcWorkerData, ToWorker } from "./rpc-protocol.ts";
 import { ServedCalls, type ServedCallsModules } from "./served-calls.ts";
 
@@ -44,7 +44,7 @@ export class RpcProcess {
 
   constructor(data: RpcWorkerData, modules: RpcProcessModules) {
     this.#modules = modules;
-    this.#child = forkWorker("rpc-worker");
+    this.#child = startProcess("node/workers/rpc-worker.process");
     this.#outbox = new Outbox((messages) => this.#send(messages), { isAfterTurn: true });
     const post = (message: ToWorker) => this.#outbox.post(message);
     this.#port = new MultiplexedPort((message) => post({ kind: "port", message } as ToWorker));

@@ -9,9 +9,8 @@ import { MethodNotFoundError } from "../../../rpc/dispatch/errors.ts";
 import type { Registry } from "../../../rpc/dispatch/method.ts";
 import type { AdmittedCall, ServingPort } from "../../../rpc/les/serving-port.ts";
 import type { JsonText } from "../../../rpc/params/codec.ts";
-import { errorDataOf } from "../../../rpc/ports/channel/error-data.ts";
-import { plainData } from "../../../rpc/ports/channel/plain-data.ts";
 import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+import { errorDataOf, plainData } from "../../../threads/plain-data.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 
 type Call = FromWorker & { readonly kind: "call" };

@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import type { MessagePort } from "node:worker_threads";
+import { errorFromData, plainData } from "../../../threads/plain-data.ts";
 import { ChainUnreachableError } from "../../dispatch/errors.ts";
 import type { CancelToken } from "../cancel-token.ts";
 import type { ChainConstants, ChainListener, ChainView } from "../chain-view.ts";
 import type { RemotePorts } from "../rpc-ports.ts";
-import { errorFromData } from "./error-data.ts";
-import { plainData } from "./plain-data.ts";
 import {
   type ChainEvent,
   type ChannelPort,

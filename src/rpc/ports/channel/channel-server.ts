@@ -1,9 +1,8 @@
 import { InvariantError } from "../../../errors.ts";
+import { errorDataOf, plainData } from "../../../threads/plain-data.ts";
 import type { CancelToken } from "../cancel-token.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
 import type { RemotePorts } from "../rpc-ports.ts";
-import { errorDataOf } from "./error-data.ts";
-import { plainData } from "./plain-data.ts";
 import {
   type ChannelPort,
   type ClientMessage,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { plainData } from "../../../threads/plain-data.ts";
 import { inProcessContext } from "../../dispatch/context.ts";
 import { blockNumber } from "../../eth/block/block-number.ts";
 import { call } from "../../eth/execute/call.ts";
@@ -7,7 +8,6 @@ import { feeHistory } from "../../eth/fee-market/fee-history.ts";
 import { getLogs } from "../../eth/filter/get-logs.ts";
 import { getBalance } from "../../eth/state/get-balance.ts";
 import { ALICE, createTestModules } from "../../testing/test-chain.ts";
-import { plainData } from "../channel/plain-data.ts";
 
 test("in the chain's thread a method answers in the turn it is called", () => {
   const modules = createTestModules();

@@ -1,12 +1,12 @@
-import { ContractEmitter } from "../../evm/gen/compiled/contract.ts";
-import { fingerprintOf } from "../../evm/gen/compiled/fingerprint.ts";
-import { rulesOf } from "../../evm/rules.ts";
-import type { Hardfork } from "../../params/hardforks.ts";
-import type { Hash } from "../../primitives/hash.ts";
-import { compileOptimised } from "../../wasm/compile.ts";
-import { ModuleFiles } from "../adapters/compiled/module-files.ts";
-import { serveTasks } from "./serve-tasks.ts";
-import { lowerThreadPriority } from "./thread-priority.ts";
+import { ContractEmitter } from "../../../evm/gen/compiled/contract.ts";
+import { fingerprintOf } from "../../../evm/gen/compiled/fingerprint.ts";
+import { rulesOf } from "../../../evm/rules.ts";
+import type { Hardfork } from "../../../params/hardforks.ts";
+import type { Hash } from "../../../primitives/hash.ts";
+import { serveThread } from "../../../threads/serve-thread.ts";
+import { lowerThreadPriority } from "../../../threads/thread-priority.ts";
+import { compileOptimised } from "../../../wasm/compile.ts";
+import { ModuleFiles } from "./module-files.ts";
 
 export type CompileInput = {
   readonly hash: Hash;
@@ -72,9 +72,13 @@ lowerThreadPriority(NICE);
 const compilers = new Map<Hardfork, ForkCompiler>();
 let moduleFiles: ModuleFiles | undefined;
 
-serveTasks<CompileInput, CompileResult>(({ hash, code, hardfork, files }) => {
+const contracts = { compile };
+export type ContractCompilation = typeof contracts;
+serveThread(contracts);
+
+function compile({ hash, code, hardfork, files }: CompileInput): CompileResult {
   if (files) moduleFiles ??= new ModuleFiles(files.directory, files.bytesMax);
   const compiler = compilers.get(hardfork) ?? new ForkCompiler(hardfork, moduleFiles);
   compilers.set(hardfork, compiler);
   return compiler.compile(hash, code);
-});
+}

@@ -6,29 +6,22 @@ import {
   createNativeCallGate,
   type NativeCallGate,
   type ThreadStart,
-} from "../../threads/native-calls.ts";
+} from "./native-calls.ts";
 
-/** Modules of this directory that threads and processes run, named without their extension. */
-export type WorkerEntry =
-  | "compile-contracts"
-  | "compile-solidity"
-  | "execute"
-  | "fetch-remote"
-  | "find-whisper-work"
-  | "prove-blobs"
-  | "recover-senders"
-  | "rpc-worker"
-  | "verify-sidecar";
+/**
+ * A module that a thread or a child process runs: its path below `src/` without the extension. `bundle/entries.ts` lists those that
+ * the bundle has.
+ */
+export type ThreadEntry = `${string}.thread`;
+export type ProcessEntry = `${string}.process`;
 
-/** A module for tests of threads, which the bundle does not have. */
-export type TestWorkerEntry = `testing/${string}`;
+const IS_BUILT = !import.meta.url.endsWith(".ts");
 
 /** A process that runs the module `entry`, with messages as structured clones. Its errors go where this process's go. */
-export function forkWorker(entry: WorkerEntry): ChildProcess {
-  const isBuilt = !import.meta.url.endsWith(".ts");
-  const file = isBuilt ? "./worker.js" : `./${entry}.ts`;
-  return fork(fileURLToPath(new URL(file, import.meta.url)), isBuilt ? [entry] : [], {
-    execArgv: isBuilt ? [] : ["--import", "tsx"],
+export function startProcess(entry: ProcessEntry): ChildProcess {
+  const file = IS_BUILT ? "./worker.js" : `../${entry}.ts`;
+  return fork(fileURLToPath(new URL(file, import.meta.url)), IS_BUILT ? [entry] : [], {
+    execArgv: IS_BUILT ? [] : ["--import", "tsx"],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
@@ -38,7 +31,7 @@ export function forkWorker(entry: WorkerEntry): ChildProcess {
 const NATIVE_CALL_MS_MAX = 10_000;
 
 /** A thread of the node. */
-export class WorkerThread extends Worker {
+export class NodeThread extends Worker {
   readonly #nativeCalls: NativeCallGate;
 
   constructor(file: string | URL, options: WorkerOptions) {
@@ -59,16 +52,13 @@ export class WorkerThread extends Worker {
  * A thread that runs the module `entry`, with `workerData` as its `threadData`. Once built, the thread loads the bundle, which has the module; from the sources the
  * module is TypeScript, which a thread of Node 20 has to be taught.
  */
-export function startWorker(
-  entry: WorkerEntry | TestWorkerEntry,
-  options: WorkerOptions,
-): WorkerThread {
-  if (!import.meta.url.endsWith(".ts")) {
+export function startThread(entry: ThreadEntry, options: WorkerOptions): NodeThread {
+  if (IS_BUILT) {
     const url = new URL("./worker.js", import.meta.url);
     // Node's options are those of the program that embeds the node: `--input-type` and `--import` would break its threads.
-    return new WorkerThread(url, { ...options, argv: [entry], execArgv: [] });
+    return new NodeThread(url, { ...options, argv: [entry], execArgv: [] });
   }
-  const { href } = new URL(`./${entry}.ts`, import.meta.url);
+  const { href } = new URL(`../${entry}.ts`, import.meta.url);
   const code = `import("tsx/esm/api").then(({ register }) => { register(); return import("${href}"); });`;
-  return new WorkerThread(code, { ...options, eval: true });
+  return new NodeThread(code, { ...options, eval: true });
 }

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
-import { loadNativeBackend } from "../../../crypto/secp256k1-native.ts";
-import { openLmdbFollower } from "../../../storage/lmdb-kv.ts";
-import { nativeCall, threadData } from "../../../threads/native-calls.ts";
+import { loadNativeBackend } from "../../crypto/secp256k1-native.ts";
+import { openLmdbFollower } from "../../storage/lmdb-kv.ts";
+import { nativeCall, threadData } from "../native-calls.ts";
 import { type AddonThreadData, SHARED } from "./addon-thread-data.ts";
 
 const { directory, shared, calls } = threadData<AddonThreadData>();

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { openLmdbKv } from "../../storage/lmdb-kv.ts";
-import { startWorker } from "./start-worker.ts";
+import { openLmdbKv } from "../storage/lmdb-kv.ts";
+import { startThread } from "./start-thread.ts";
 import { type AddonThreadData, SHARED } from "./testing/addon-thread-data.ts";
 
 function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1) {
@@ -20,7 +20,7 @@ function start(t: TestContext, calls: AddonThreadData["calls"], threadCount = 1)
   const shared = new Int32Array(new SharedArrayBuffer(12));
   const workerData: AddonThreadData = { directory, shared, calls };
   const threads = Array.from({ length: threadCount }, () =>
-    startWorker("testing/enter-addons", { workerData }),
+    startThread("threads/testing/enter-addons.thread", { workerData }),
   );
   return { shared, threads };
 }
@@ -43,7 +43,7 @@ test("threads that are ended while they call LMDB and secp256k1 do not abort the
 });
 
 test("no thread of the node is ended by `terminate` alone", () => {
-  const src = fileURLToPath(new URL("../../", import.meta.url));
+  const src = fileURLToPath(new URL("../", import.meta.url));
   const files = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.ts$/.test(file) && !file.startsWith("browser"))
     .filter((file) =>

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
+import { Outbox } from "../../threads/outbox.ts";
 import { CRASH_EXIT_CODE } from "../observe/crash-policy.ts";
 import { composeRpcWorker, type RpcWorker } from "./rpc/compose-rpc-worker.ts";
 import { createForwardingLogger } from "./rpc/forwarding-logger.ts";
-import { Outbox } from "./rpc/outbox.ts";
 import type { FromWorker, ToWorker } from "./rpc/rpc-protocol.ts";
 
 /** The program of an RPC process. It lives as long as the chain's process, which decides when it stops. */

@@ -1,25 +1,24 @@
 import type { Hardfork } from "../../params/hardforks.ts";
 import { addressToBytes } from "../../primitives/address.ts";
-import { decodeTransaction } from "../../types/transaction/decode.ts";
-import { recoverSenders } from "../../types/transaction/sender.ts";
-import type { Transaction } from "../../types/transaction/transaction.ts";
-import { serveTasks } from "./serve-tasks.ts";
+import { serveThread } from "../../threads/serve-thread.ts";
+import { decodeTransaction } from "./decode.ts";
+import { recoverSenders } from "./sender.ts";
+import type { Transaction } from "./transaction.ts";
 
-export type RecoverInput = {
+type RecoverInput = {
   /** Canonical transactions one after the other, each after its length as u32, little endian. */
   readonly transactions: Uint8Array;
   readonly hardfork: Hardfork;
 };
 
-/** Senders, 20 bytes each, of the transactions before the first that has none. */
-export type RecoverResult = Uint8Array;
-
 /** A whole batch of `recoverPublicKeys` without the native addon. */
 const BATCH_LENGTH = 64;
 
-serveTasks(recoverPacked);
+export const senderRecovery = { recover };
+serveThread(senderRecovery);
 
-export function recoverPacked({ transactions, hardfork }: RecoverInput): RecoverResult {
+/** Senders, 20 bytes each, of the transactions before the first that has none. */
+function recover({ transactions, hardfork }: RecoverInput): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const batch of batchesIn(transactions)) {
     const senders = recoverSenders(batch, hardfork);

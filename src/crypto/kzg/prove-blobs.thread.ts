@@ -1,21 +1,22 @@
-import { computeCellProofs } from "../../crypto/kzg/cell-proofs.ts";
-import { blobCommitment, blobProof } from "../../crypto/kzg/commit.ts";
-import { serveTasks } from "./serve-tasks.ts";
+import { serveThread } from "../../threads/serve-thread.ts";
+import { computeCellProofs } from "./cell-proofs.ts";
+import { blobCommitment, blobProof } from "./commit.ts";
 
-export type ProveInput = {
+type ProveInput = {
   readonly blobs: readonly Uint8Array[];
   /** 0: one proof a blob (EIP-4844), 1: 128 cell proofs a blob (EIP-7594) */
   readonly wrapperVersion: 0 | 1;
 };
-export type ProveResult = {
+type ProveResult = {
   readonly commitments: readonly Uint8Array[];
   readonly proofs: readonly Uint8Array[];
 };
 
-serveTasks(proveBlobs);
+export const proving = { prove };
+serveThread(proving);
 
 /** @throws for bytes that are not a blob */
-export async function proveBlobs({ blobs, wrapperVersion }: ProveInput): Promise<ProveResult> {
+async function prove({ blobs, wrapperVersion }: ProveInput): Promise<ProveResult> {
   const commitments: Uint8Array[] = [];
   const proofs: Uint8Array[] = [];
   for (const [i, blob] of blobs.entries()) {

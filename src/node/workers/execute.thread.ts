@@ -1,30 +1,72 @@
-import { parentPort } from "node:worker_threads";
 import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import type { ChainReader, PendingBlock } from "../../chain/reader.ts";
+import type { FollowedStore } from "../../chain/store/published-head.ts";
 import { StoreFollower } from "../../chain/store/store-follower.ts";
 import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
-import { errorDataOf } from "../../rpc/ports/channel/error-data.ts";
-import { plainData } from "../../rpc/ports/channel/plain-data.ts";
+import type { ChainConfig } from "../../params/chain-config.ts";
+import type { Hash } from "../../primitives/hash.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
+import type { StateChanges } from "../../state/reader.ts";
 import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
+import { type Channel, Moved } from "../../threads/channel.ts";
 import { threadData } from "../../threads/native-calls.ts";
+import { type ErrorData, errorDataOf, plainData } from "../../threads/plain-data.ts";
+import { serveThread } from "../../threads/serve-thread.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
+import type { ExecutedBlock } from "../../types/block.ts";
+import type { CallLimits } from "../adapters/call-limits.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
 import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
-import type {
-  ExecutionReply,
-  ExecutionRequest,
-  ExecutionThreadData,
-  PendingBlockData,
-} from "./execution-protocol.ts";
 import { movableTexts } from "./movable-texts.ts";
-import { type ModuleMessage, RequestedModules } from "./requested-modules.ts";
+import { type ModuleRequest, RequestedModules } from "./requested-modules.ts";
+
+/** What an execution thread is started with. */
+export type ExecutionThreadData = {
+  readonly store: FollowedStore;
+  readonly config: ChainConfig;
+  readonly genesisHash: Hash;
+  readonly limits: CallLimits;
+  /** The tip suggested while no block has one, in wei; the oracle's own if undefined. */
+  readonly startPrice: bigint | undefined;
+  /** Contracts that are hot run compiled. */
+  readonly compiles: boolean;
+};
+
+/** The pending block as data: its state is `changes` over the state of its parent. */
+export type PendingBlockData = {
+  readonly executed: Pick<ExecutedBlock, "block" | "senders">;
+  readonly changes: StateChanges;
+};
+
+export type ExecutionRequest = {
+  readonly method: keyof ExecutionReads;
+  readonly args: readonly unknown[];
+  /** Present for a request on the pending block, where there is one. */
+  readonly pending?: PendingBlockData;
+};
+
+/** @property epoch of the store, as it was when the thread read it: after a rollback the outcome is of a chain that is gone */
+export type ExecutionOutcome =
+  | { readonly epoch: number; readonly value: unknown }
+  | { readonly epoch: number; readonly error: ErrorData };
+
+/** What the thread does for its starter. */
+export type ExecutionHandlers = {
+  execute(request: ExecutionRequest): ExecutionOutcome;
+  /** A compiled contract is no longer in memory where it was compiled. */
+  dropped(key: string): void;
+};
+
+/** What the thread asks of its starter. */
+type StarterHandlers = {
+  compile(request: ModuleRequest): Promise<WebAssembly.Module | undefined>;
+};
 
 /** Trie nodes are read by eth_simulateV1 alone. */
 const TRIE_OPTIONS = { cacheBytes: 1 << 20 };
@@ -93,32 +135,27 @@ class FollowingExecution {
   }
 }
 
-const port = parentPort!;
 const collectGarbage = garbageCollector();
-const modules = new RequestedModules((request) =>
-  port.postMessage({ kind: "compile", request } satisfies ExecutionReply),
-);
+const modules = new RequestedModules((request) => starter.call("compile", request));
 const execution = new FollowingExecution(threadData<ExecutionThreadData>(), modules);
 
-function answer(request: ExecutionRequest): void {
+function execute(request: ExecutionRequest): ExecutionOutcome | Moved<ExecutionOutcome> {
   try {
     const result = plainData(execution.run(request));
-    const { value, buffers } = request.method.startsWith("trace")
-      ? movableTexts(result as Parameters<typeof movableTexts>[0])
-      : { value: result, buffers: [] };
-    const reply: ExecutionReply = { kind: "result", epoch: execution.epoch, value };
-    port.postMessage(reply, buffers);
+    const { epoch } = execution;
+    if (!request.method.startsWith("trace")) return { epoch, value: result };
+    const { value, buffers } = movableTexts(result as Parameters<typeof movableTexts>[0]);
+    return new Moved({ epoch, value }, buffers);
   } catch (error) {
     const { epoch } = execution;
     // V8 would let the next trace write as much again before it frees this one, which nobody gets.
     if (error instanceof TraceTooLargeError) collectGarbage();
-    port.postMessage({ kind: "error", epoch, error: errorDataOf(error) } satisfies ExecutionReply);
+    return { epoch, error: errorDataOf(error) };
   }
 }
 
-port.on("message", (message: ExecutionRequest | ModuleMessage) => {
-  if ("kind" in message) modules.receive(message);
-  else answer(message);
-});
+const starter: Channel<StarterHandlers> = serveThread<StarterHandlers>({
+  execute,
+  dropped: (key: string) => modules.drop(key),
+})!;
 setInterval(() => execution.releaseRemoved(), RELEASE_MS).unref();
-port.postMessage({ kind: "ready" } satisfies ExecutionReply);

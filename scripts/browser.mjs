@@ -24,7 +24,7 @@ const REPLACED = [
   "src/node/observe/other-requests.ts",
   "src/threads/serve-thread.ts",
   "src/threads/pool.ts",
-  "src/rpc/server/server.ts",
+  "src/rpc/transport/server/server.ts",
   "src/shh/peers/libp2p-transport.ts",
   "src/storage/lmdb-kv.ts",
   "src/storage/lock.ts",

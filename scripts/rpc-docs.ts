@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { DEV_METHODS } from "../src/rpc/dev/methods.ts";
-import { type MethodInfo, namespaceOf } from "../src/rpc/dispatch/method.ts";
-import { EXAMPLES } from "../src/rpc/examples.ts";
-import { METHODS } from "../src/rpc/methods.ts";
+import { DEV_METHODS } from "../src/rpc/methods/dev/methods.ts";
+import { EXAMPLES } from "../src/rpc/methods/examples.ts";
+import { METHODS } from "../src/rpc/methods/methods.ts";
+import { type MethodInfo, namespaceOf } from "../src/rpc/transport/dispatch/method.ts";
 import { writeReference } from "./reference/reference.ts";
 import { writeRpcTypes } from "./rpc-types.ts";
 

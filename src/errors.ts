@@ -1,6 +1,6 @@
 /**
  * The base of every error thrown on purpose: a rejection with a stable `code` and typed details.
- * A subclass names one rule; `src/rpc/dispatch/error-codes.ts` maps every `code` to its JSON-RPC code.
+ * A subclass names one rule; `src/rpc/transport/dispatch/error-codes.ts` maps every `code` to its JSON-RPC code.
  */
 export abstract class NodeError extends Error {
   abstract readonly code: string;

@@ -1,4 +1,4 @@
-import { EXAMPLES } from "../../src/rpc/examples.ts";
+import { EXAMPLES } from "../../src/rpc/methods/examples.ts";
 
 /** What the chain under attack holds. */
 export type Target = {

@@ -1,4 +1,8 @@
-import { RPC_CODE_FAMILIES, RPC_CODES, rpcCodeOf } from "../../src/rpc/dispatch/error-codes.ts";
+import {
+  RPC_CODE_FAMILIES,
+  RPC_CODES,
+  rpcCodeOf,
+} from "../../src/rpc/transport/dispatch/error-codes.ts";
 import { ACTIONS, CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
 import { sources, table } from "./page.ts";
 

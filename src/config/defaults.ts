@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
+import { DEFAULT_ALLOWED_HOSTS, DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 
 /**
- * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself are in `rpc/server/limits.ts`.
+ * Defaults and limits, each with the reason for its size; those of the JSON-RPC server itself are in `rpc/transport/limits.ts`.
  * A unit ends the name. Where several clients publish a figure we take geth's, because tools are tried against it.
  */
 export const DEFAULTS = {

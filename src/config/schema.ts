@@ -1,8 +1,8 @@
 import { CACHE_BYTES } from "../chain/store/cache-sizes.ts";
 import { FORK_VERIFY_MODES } from "../dev/fork/choose-fork-point.ts";
 import { ZERO_ADDRESS } from "../primitives/address.ts";
-import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/server/limits.ts";
-import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/server/origin.ts";
+import { DEFAULT_RPC_LIMITS, type RpcLimits } from "../rpc/transport/limits.ts";
+import { DEFAULT_ALLOWED_ORIGINS } from "../rpc/transport/server/origin.ts";
 import { LOG_LEVELS } from "../telemetry/logger.ts";
 import { COMETBFT_SETTINGS } from "./cometbft-settings.ts";
 import { DEFAULTS } from "./defaults.ts";

@@ -1,9 +1,9 @@
 import type { Config } from "../config/config.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
-import { type ForkedBlocks, forkedMethods } from "../rpc/dev/forked-methods.ts";
-import { createMethodRegistry } from "../rpc/methods.ts";
-import type { EndpointOptions, TcpKind } from "../rpc/server/endpoint.ts";
-import type { RpcServer } from "../rpc/server/server.ts";
+import { type ForkedBlocks, forkedMethods } from "../rpc/methods/dev/forked-methods.ts";
+import { createMethodRegistry } from "../rpc/methods/methods.ts";
+import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
+import type { RpcServer } from "../rpc/transport/server/server.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";

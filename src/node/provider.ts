@@ -1,11 +1,11 @@
 import { EventEmitter } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { OWNER } from "../rpc/auth/credential.ts";
-import { type Connection, RequestContext } from "../rpc/dispatch/context.ts";
-import { toErrorObject } from "../rpc/dispatch/error-codes.ts";
-import { namespaceOf, type Registry } from "../rpc/dispatch/method.ts";
-import { jsonString } from "../rpc/params/codec.ts";
-import type { RpcPorts } from "../rpc/ports/rpc-ports.ts";
+import type { RpcPorts } from "../rpc/methods/rpc-ports.ts";
+import { OWNER } from "../rpc/transport/auth/credential.ts";
+import { jsonString } from "../rpc/transport/codec.ts";
+import { type Connection, RequestContext } from "../rpc/transport/dispatch/context.ts";
+import { toErrorObject } from "../rpc/transport/dispatch/error-codes.ts";
+import { namespaceOf, type Registry } from "../rpc/transport/dispatch/method.ts";
 
 export type ProviderRequest = {
   readonly method: string;

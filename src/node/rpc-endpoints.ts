@@ -6,9 +6,8 @@ import { DEFAULTS } from "../config/defaults.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { nearest } from "../config/nearest.ts";
 import { NodeError } from "../errors.ts";
-import type { EndpointOptions, TcpKind } from "../rpc/server/endpoint.ts";
-import type { TlsMaterial } from "../rpc/server/listener.ts";
-import type { RpcServer } from "../rpc/server/server.ts";
+import type { EndpointOptions, TcpKind, TlsMaterial } from "../rpc/transport/server/listener.ts";
+import type { RpcServer } from "../rpc/transport/server/server.ts";
 import type { Listener } from "./types.ts";
 
 /**

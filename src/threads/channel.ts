@@ -1,14 +1,6 @@
 import { InvariantError } from "../errors.ts";
+import type { CancelToken } from "./cancel-token.ts";
 import { type ErrorData, errorDataOf, errorFromData } from "./plain-data.ts";
-
-/**
- * Whether anyone still waits for an answer. It never crosses a thread: a channel sends the number of the call it aborts.
- * `isAborted` is for polling; `signal` costs an AbortController, so only a callee that cannot poll asks for it.
- */
-export interface CancelToken {
-  readonly isAborted: boolean;
-  readonly signal: AbortSignal;
-}
 
 /**
  * What one side of a channel offers by name: functions of one input of plain data. The other side calls them, or emits to them an

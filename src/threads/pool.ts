@@ -1,6 +1,6 @@
 import { NodeError } from "../errors.ts";
+import type { CancelToken } from "./cancel-token.ts";
 import {
-  type CancelToken,
   type Channel,
   channelOver,
   type Handlers,

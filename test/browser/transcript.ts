@@ -1,5 +1,5 @@
-import { EXAMPLES } from "../../src/rpc/examples.ts";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { EXAMPLES } from "../../src/rpc/methods/examples.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 
 export type Call = { readonly method: string; readonly params: readonly unknown[] };
 export type Answer =

@@ -5,11 +5,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { keccak256 } from "viem";
+import { findLogs } from "../../src/adapters/log-search.ts";
 import { LogFilter } from "../../src/chain/logs/log-filter.ts";
 import { LogIndex } from "../../src/chain/logs/log-index.ts";
 import { type Address, parseAddress } from "../../src/primitives/address.ts";
 import { hashFromBigint } from "../../src/primitives/hash.ts";
-import { findLogs } from "../../src/rpc/ports/local/log-search.ts";
 import { createMemoryKv } from "../../src/storage/memory-kv.ts";
 import type { ExecutedBlock } from "../../src/types/block.ts";
 import { DEV_ADDRESSES } from "../support/accounts.ts";

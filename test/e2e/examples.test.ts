@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EXAMPLES } from "../../src/rpc/examples.ts";
-import { METHODS } from "../../src/rpc/methods.ts";
+import { EXAMPLES } from "../../src/rpc/methods/examples.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
 import { callHttp } from "../../src/rpc/testing/rpc-client.ts";
 import { startTestNode } from "../support/test-node.ts";
 

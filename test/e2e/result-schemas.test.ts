@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { areRpcTypesFresh } from "../../scripts/rpc-types.ts";
 import { createNode, type EvmintNode, type Hex } from "../../src/index.ts";
-import { DEV_METHODS } from "../../src/rpc/dev/methods.ts";
-import { METHODS } from "../../src/rpc/methods.ts";
-import { RESULT_SCHEMAS } from "../../src/rpc/result-schemas.ts";
+import { DEV_METHODS } from "../../src/rpc/methods/dev/methods.ts";
+import { METHODS } from "../../src/rpc/methods/methods.ts";
+import { RESULT_SCHEMAS } from "../../src/rpc/methods/result-schemas.ts";
 import { contract } from "../support/contracts.ts";
 import { schemaFaults } from "../support/json-schema.ts";
 

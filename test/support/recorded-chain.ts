@@ -5,7 +5,7 @@ import { genesisPath } from "../../src/config/home.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { readJwtSecret } from "../../src/config/secrets.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
-import { signJwt } from "../../src/rpc/auth/jwt.ts";
+import { signJwt } from "../../src/rpc/transport/auth/jwt.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";
 
 export type RecordedChain = {

@@ -5,8 +5,8 @@ import type { SidecarVerification } from "../../crypto/kzg/verify-sidecar.thread
 import { NodeError } from "../../errors.ts";
 import { reject } from "../../mempool/rejection.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
-import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
 import type { BlobProver } from "../../rpc/ports/tools.ts";
+import { TransactionFieldsError } from "../../rpc/transport/errors.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { Pool, type ThreadLostError } from "../../threads/pool.ts";
 import type { BlobSidecar } from "../../types/transaction/transaction.ts";

@@ -5,7 +5,7 @@ import { createEvm } from "../../evm/engine.ts";
 import { InvalidBlockError } from "../../execution/errors.ts";
 import { hardforkAt } from "../../params/hardfork-at.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { DebugError } from "../../rpc/debug/errors.ts";
+import { DebugError } from "../../rpc/methods/debug/database.ts";
 import type { ExecutionPort, TraceRequest } from "../../rpc/ports/execution.ts";
 import type { BlockInspection } from "../../rpc/ports/inspection.ts";
 import { NotTraceableError, TracingFailedError } from "../../tracing/errors.ts";

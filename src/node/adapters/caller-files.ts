@@ -2,7 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, normalize, relative } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { AdminError, FileNameError } from "../../rpc/admin/errors.ts";
+import { AdminError, FileNameError } from "../../rpc/methods/admin/node.ts";
 import { makeFolder } from "../../storage/make-folder.ts";
 
 /**

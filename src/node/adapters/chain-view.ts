@@ -1,8 +1,8 @@
+import { createLocalChainView } from "../../adapters/chain-view.ts";
 import { createFeeHistory } from "../../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
 import type { Config } from "../../config/config.ts";
 import type { ChainEvents, ChainView } from "../../rpc/ports/chain-view.ts";
-import { createLocalChainView } from "../../rpc/ports/local/chain-view.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 

@@ -6,7 +6,7 @@ import { dataPath } from "../../config/home.ts";
 import type { Checkpoint } from "../../les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer } from "../../les/checkpoints/checkpoint-indexer.ts";
 import { CheckpointLayoutError, NoCheckpointError } from "../../les/checkpoints/errors.ts";
-import type { CheckpointReads } from "../../rpc/les/port.ts";
+import type { CheckpointReads } from "../../les/port.ts";
 import { type Kv, KvCorruptionError, KvDamagedError } from "../../storage/kv.ts";
 import { openLmdbKv } from "../../storage/lmdb-kv.ts";
 import type { Failures } from "../../telemetry/failures.ts";

@@ -1,3 +1,4 @@
+import { type ResolvedState, resolveState } from "../../adapters/resolve.ts";
 import type { BlockTester } from "../../consensus/block-tester.ts";
 import type { BlockContext } from "../../evm/evm.ts";
 import { blockContextOf } from "../../execution/block/block-context.ts";
@@ -7,7 +8,6 @@ import { createAccessList } from "../../execution/call/create-access-list.ts";
 import { estimateGas } from "../../execution/call/estimate-gas.ts";
 import { simulate } from "../../execution/simulate/simulate.ts";
 import type { CallOverrides, ExecutionPort, ExecutionReads } from "../../rpc/ports/execution.ts";
-import { type ResolvedState, resolveState } from "../../rpc/ports/local/resolve.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../../types/block.ts";

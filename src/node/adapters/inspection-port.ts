@@ -1,14 +1,14 @@
+import { findBlock } from "../../adapters/resolve.ts";
 import { findPreimage } from "../../chain/inspect/find-preimage.ts";
 import { modifiedAccounts } from "../../chain/inspect/modified-accounts.ts";
 import { dumpState } from "../../chain/inspect/state-dump.ts";
 import { measureState } from "../../chain/inspect/state-size.ts";
 import { storageRange } from "../../chain/inspect/storage-range.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
-import { UnknownBlockError } from "../../rpc/dispatch/errors.ts";
-import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type { BlockSelector } from "../../rpc/ports/block-selector.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { InspectionPort } from "../../rpc/ports/inspection.ts";
-import { findBlock } from "../../rpc/ports/local/resolve.ts";
+import { UnknownBlockError } from "../../rpc/transport/errors.ts";
 import type { StateReader } from "../../state/reader.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { editAppToml } from "../../config/edit-app-toml.ts";
 import { SCHEMA } from "../../config/schema.ts";
-import type { MinerSettings } from "../../rpc/miner/port.ts";
+import type { MinerSettings } from "../../rpc/ports/miner.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 

@@ -1,7 +1,7 @@
+import { resolveState } from "../../adapters/resolve.ts";
 import type { CallTarget } from "../../execution/call/call.ts";
-import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type { BlockSelector } from "../../rpc/ports/block-selector.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
-import { resolveState } from "../../rpc/ports/local/resolve.ts";
 import { traceCalls } from "../../tracing/parity/trace-calls.ts";
 import { traceRawTransaction } from "../../tracing/parity/trace-raw-transaction.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";

@@ -1,5 +1,5 @@
-import type { RpcObserver } from "../../rpc/dispatch/observer.ts";
-import { hostName, isOrigin } from "../../rpc/server/origin.ts";
+import type { RpcObserver } from "../../rpc/transport/dispatch/observer.ts";
+import { hostName, isOrigin } from "../../rpc/transport/server/origin.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type Metrics, SECONDS_BUCKETS } from "../../telemetry/metrics.ts";
 

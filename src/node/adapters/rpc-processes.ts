@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { dataPath } from "../../config/home.ts";
-import type { Registry } from "../../rpc/dispatch/method.ts";
-import type { ServingPort } from "../../rpc/les/serving-port.ts";
-import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
-import type { TlsMaterial } from "../../rpc/server/listener.ts";
+import type { ServingPort } from "../../les/serving-port.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { Registry } from "../../rpc/transport/dispatch/method.ts";
+import type { TlsMaterial } from "../../rpc/transport/server/listener.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";

@@ -1,17 +1,17 @@
 import type { Config } from "../../config/config.ts";
-import { TraceChains } from "../../rpc/debug/trace/trace-chains.ts";
-import { HashrateRegistry } from "../../rpc/eth/client/hashrate-registry.ts";
-import { KeyedLock } from "../../rpc/eth/submit/keyed-lock.ts";
-import { Filters } from "../../rpc/filters/filters.ts";
-import { BlockJsonCache } from "../../rpc/json/block-json-cache.ts";
+import { Filters } from "../../rpc/methods/filters/filters.ts";
+import { BlockJsonCache } from "../../rpc/methods/json/block-json-cache.ts";
+import type { RpcSettings } from "../../rpc/methods/rpc-ports.ts";
+import type { Sessions } from "../../rpc/methods/sessions.ts";
+import { HashrateRegistry, KeyedLock, TraceChains } from "../../rpc/methods/sessions.ts";
+import { EthFeeds } from "../../rpc/methods/subscriptions/eth-feeds.ts";
+import { EventsSwitch } from "../../rpc/methods/subscriptions/events-switch.ts";
+import { LogFeed } from "../../rpc/methods/subscriptions/log-feed.ts";
+import { Notifier } from "../../rpc/methods/subscriptions/notifier.ts";
+import { Subscriptions } from "../../rpc/methods/subscriptions/subscriptions.ts";
 import type { ChainEvents } from "../../rpc/ports/chain-view.ts";
 import type { NodePort } from "../../rpc/ports/node.ts";
-import type { RemotePorts, RpcSettings, Sessions } from "../../rpc/ports/rpc-ports.ts";
-import { EthFeeds } from "../../rpc/subscriptions/eth-feeds.ts";
-import { EventsSwitch } from "../../rpc/subscriptions/events-switch.ts";
-import { LogFeed } from "../../rpc/subscriptions/log-feed.ts";
-import { Notifier } from "../../rpc/subscriptions/notifier.ts";
-import { Subscriptions } from "../../rpc/subscriptions/subscriptions.ts";
+import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 

@@ -1,5 +1,5 @@
-import { CompilerBusyError, CompilerError } from "../../rpc/dispatch/errors.ts";
 import type { Compiler, CompilerOutput } from "../../rpc/ports/tools.ts";
+import { CompilerBusyError, CompilerError } from "../../rpc/transport/errors.ts";
 import { Pool } from "../../threads/pool.ts";
 import type { Solidity } from "./compile-solidity.thread.ts";
 

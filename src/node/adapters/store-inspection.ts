@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { DebugError } from "../../rpc/debug/errors.ts";
+import { DebugError } from "../../rpc/methods/debug/database.ts";
 import type { StoreInspection } from "../../rpc/ports/inspection.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 

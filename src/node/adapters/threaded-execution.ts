@@ -1,8 +1,8 @@
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
 import { plainData } from "../../threads/plain-data.ts";
 import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";

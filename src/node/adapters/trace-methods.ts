@@ -1,12 +1,12 @@
+import { findBlock, resolveState } from "../../adapters/resolve.ts";
 import type { CallTarget } from "../../execution/call/call.ts";
-import type { BlockSelector } from "../../rpc/params/block-selector.ts";
+import type { BlockSelector } from "../../rpc/ports/block-selector.ts";
 import type {
   CallOverrides,
   ExecutionPort,
   TraceRequest,
   TransactionTrace,
 } from "../../rpc/ports/execution.ts";
-import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
 import { NotTraceableError } from "../../tracing/errors.ts";
 import { createTracers } from "../../tracing/native-tracers.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";

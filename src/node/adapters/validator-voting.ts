@@ -3,9 +3,9 @@ import { tallyOf } from "../../consensus/clique/snapshot.ts";
 import type { Voting } from "../../consensus/clique/voting.ts";
 import type { EngineNetwork } from "../../consensus/engine.ts";
 import type { Address } from "../../primitives/address.ts";
-import { NoSignaturesError } from "../../rpc/clique/get-light-block.ts";
-import type { ValidatorVoting } from "../../rpc/clique/port.ts";
+import { NoSignaturesError } from "../../rpc/methods/clique/methods.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
+import type { ValidatorVoting } from "../../rpc/ports/voting.ts";
 import { recoverSenderKey } from "../../types/transaction/sender.ts";
 
 /**

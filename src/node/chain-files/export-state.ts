@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { dumpState } from "../../chain/inspect/state-dump.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashToBytes } from "../../primitives/hash.ts";
-import { dumpedAccountJson } from "../../rpc/debug/inspect/dump-json.ts";
+import { dumpedAccountJson } from "../../rpc/methods/debug/state.ts";
 import type { OpenChain } from "../compose/open-chain.ts";
 
 /** Accounts that are read and written at once. */

@@ -18,7 +18,7 @@ import { NodeError } from "../../errors.ts";
 import type { DevAccount } from "../../keystore/dev-accounts.ts";
 import { type Genesis, parseGenesis } from "../../params/genesis.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import { LogTextCache } from "../../rpc/json/log-text-cache.ts";
+import { LogTextCache } from "../../rpc/methods/json/log-text-cache.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateTrie } from "../../state/state-trie.ts";
 import type { Logger } from "../../telemetry/logger.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inProcessContext } from "../../rpc/dispatch/context.ts";
-import { createRegistry, defineMethod } from "../../rpc/dispatch/method.ts";
-import { json } from "../../rpc/params/codec.ts";
-import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import { json } from "../../rpc/transport/codec.ts";
+import { inProcessContext } from "../../rpc/transport/dispatch/context.ts";
+import { createRegistry, defineMethod } from "../../rpc/transport/dispatch/method.ts";
 import { RpcSwitch } from "./rpc-switch.ts";
 
 const PORTS = {} as RpcPorts;

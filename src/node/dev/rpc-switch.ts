@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Method, Registry } from "../../rpc/dispatch/method.ts";
-import type { JsonText } from "../../rpc/params/codec.ts";
-import type { RpcPorts } from "../../rpc/ports/rpc-ports.ts";
+import type { RpcPorts } from "../../rpc/methods/rpc-ports.ts";
+import type { JsonText } from "../../rpc/transport/codec.ts";
+import type { Method, Registry } from "../../rpc/transport/dispatch/method.ts";
 
 /** What answers calls: the methods of a chain and the ports to it. */
 export type RpcTarget = { readonly registry: Registry<RpcPorts>; readonly ports: RpcPorts };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { andThen, type MaybePromise } from "../../rpc/ports/maybe-promise.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
+import { andThen, type MaybePromise } from "../../threads/maybe-promise.ts";
 
 /**
  * Answers `/livez` (the process runs) and `/readyz` (it serves its chain and makes blocks; 503 when not), for the RPC and the

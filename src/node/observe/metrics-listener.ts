@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { formatHostPort, type HostPort } from "../../config/value-types.ts";
-import type { MaybePromise } from "../../rpc/ports/maybe-promise.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
-import { isHostAllowed } from "../../rpc/server/origin.ts";
+import { isHostAllowed } from "../../rpc/transport/server/origin.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import { answerHealth, JSON_TYPE, sendText } from "./health.ts";
 
 export type MetricsListener = { readonly url: string; close(): void };

@@ -1,6 +1,6 @@
-import type { AccessPolicy } from "../../rpc/dispatch/context.ts";
-import { type DiscoverModules, documentOfListener } from "../../rpc/rpc/discover.ts";
-import type { OtherRequest } from "../../rpc/server/http-request.ts";
+import { type DiscoverModules, documentOfListener } from "../../rpc/methods/rpc/methods.ts";
+import type { AccessPolicy } from "../../rpc/transport/dispatch/context.ts";
+import type { OtherRequest } from "../../rpc/transport/server/http-request.ts";
 import { JSON_TYPE, sendText } from "./health.ts";
 
 /**

@@ -1,11 +1,11 @@
 import type { Config } from "../../config/config.ts";
 import { type AnswerPage, createPageServer } from "../../pages/answer-page.ts";
 import { readPageTable } from "../../pages/page-table.ts";
-import type { MaybePromise } from "../../rpc/ports/maybe-promise.ts";
+import type { DiscoverModules } from "../../rpc/methods/rpc/methods.ts";
 import type { Readiness } from "../../rpc/ports/node.ts";
-import type { DiscoverModules } from "../../rpc/rpc/discover.ts";
-import type { OtherRequest } from "../../rpc/server/http-request.ts";
+import type { OtherRequest } from "../../rpc/transport/server/http-request.ts";
 import type { Logger } from "../../telemetry/logger.ts";
+import type { MaybePromise } from "../../threads/maybe-promise.ts";
 import { answerHealth } from "./health.ts";
 import { createOpenRpcFile } from "./open-rpc-file.ts";
 

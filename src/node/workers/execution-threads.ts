@@ -1,10 +1,11 @@
 import { NodeError } from "../../errors.ts";
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
-import { RequestTimeoutError, TooManyError } from "../../rpc/dispatch/errors.ts";
-import type { CancelToken } from "../../threads/channel.ts";
+import { RequestTimeoutError, TooManyError } from "../../rpc/transport/errors.ts";
+import type { CancelToken } from "../../threads/cancel-token.ts";
 import { errorFromData } from "../../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../../threads/pool.ts";
 import type { ThreadEntry } from "../../threads/start-thread.ts";
+import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type {
   ExecutionHandlers,
   ExecutionOutcome,

@@ -20,7 +20,7 @@ const IPC = "test/e2e/limits/ipc-limits.test.ts";
 const MEMORY = "test/e2e/limits/memory-budgets.test.ts";
 const EVM = "test/e2e/limits/evm-limits.test.ts";
 const POOL = "src/mempool/mempool.test.ts";
-const LOGS = "src/rpc/ports/local/log-search.test.ts";
+const LOGS = "src/adapters/log-search.test.ts";
 
 /** Where the metric comes from: `rpc_rejected_total{reason}`, `rpc_errors_total{code}` or `txpool_removed_total{reason}`. */
 type Metric =
@@ -109,26 +109,26 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "json-rpc.logs-work-limit": [LOGS, { error: "RPC_LOG_LIMIT" }, "workMax"],
   "json-rpc.filter-terms-limit": [HERE, { error: "RPC_LOG_FILTER_TERMS" }],
   "json-rpc.filter-timeout": [
-    "src/rpc/eth/filter/filters.test.ts",
+    "src/rpc/methods/eth/filters.test.ts",
     { error: "RPC_FILTER_NOT_FOUND" },
     "300_001",
   ],
   "json-rpc.filters-limit": [HERE, { error: "RPC_TOO_MANY" }],
   "json-rpc.total-filter-terms-limit": [HERE, { error: "RPC_TOO_MANY" }],
   "json-rpc.connection-filters-limit": [
-    "src/rpc/eth/filter/filters.test.ts",
+    "src/rpc/methods/eth/filters.test.ts",
     { error: "RPC_TOO_MANY" },
     "maxPerConnection",
   ],
   "json-rpc.subscriptions-limit": [
-    "src/rpc/eth/filter/subscriptions.test.ts",
+    "src/rpc/methods/eth/subscriptions.test.ts",
     { error: "RPC_TOO_MANY" },
     "subscriptionsMax",
   ],
   "json-rpc.total-subscriptions-limit": [MEMORY, { error: "RPC_TOO_MANY" }],
   "json-rpc.subscription-terms-limit": [MEMORY, { error: "RPC_TOO_MANY" }],
   "json-rpc.notification-queue-limit": [
-    "src/rpc/subscriptions/notifier.test.ts",
+    "src/rpc/methods/subscriptions/notifier.test.ts",
     { rejected: "notifications" },
     "queueCharsMax",
   ],
@@ -149,7 +149,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   "json-rpc.reply-timeout": [HTTP, { rejected: "slowReader" }],
   "json-rpc.idle-timeout": [HTTP, { none: "nothing is asked on the connection" }],
   "json-rpc.call-timeout": [
-    "src/rpc/server/server.test.ts",
+    "src/rpc/transport/server/server.test.ts",
     { error: "RPC_TIMEOUT" },
     "httpCallTimeoutMs",
   ],
@@ -166,7 +166,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     { rejected: "tokenLimit" },
   ],
   "json-rpc.bad-token-pause": [
-    "src/rpc/auth/authenticator.test.ts",
+    "src/rpc/transport/auth/authenticator.test.ts",
     { rejected: "tokenLimit" },
     "pauseMsMax",
   ],

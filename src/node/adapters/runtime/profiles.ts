@@ -2,7 +2,7 @@ import { createWriteStream } from "node:fs";
 import { PassThrough, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getHeapSnapshot } from "node:v8";
-import { DebugError } from "../../../rpc/debug/errors.ts";
+import { DebugError } from "../../../rpc/methods/debug/database.ts";
 import type { RecordingKind, RuntimePort } from "../../../rpc/ports/runtime.ts";
 import type { CallerFiles } from "../caller-files.ts";
 import { type Recording, recordCpu, recordStalls, recordTrace } from "./recording.ts";

@@ -1,4 +1,4 @@
-import { DebugError } from "../../../rpc/debug/errors.ts";
+import { DebugError } from "../../../rpc/methods/debug/database.ts";
 import type { RuntimePort } from "../../../rpc/ports/runtime.ts";
 import { asRootLogger, type RootLogger } from "../../../telemetry/create-logger.ts";
 import { levelNumbered } from "../../../telemetry/log-rules.ts";

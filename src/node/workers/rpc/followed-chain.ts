@@ -1,3 +1,5 @@
+import { createStoredReads } from "../../../adapters/chain-view.ts";
+import { findLogs } from "../../../adapters/log-search.ts";
 import { createChainReader, knownBlock } from "../../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../../../chain/fees/fee-history.ts";
@@ -13,16 +15,14 @@ import type { ContractCompiler } from "../../../evm/modules/compiled-tier.ts";
 import type { ExecutionModules } from "../../../execution/block/block-execution.ts";
 import type { PooledTransaction } from "../../../mempool/pool.ts";
 import type { Hash } from "../../../primitives/hash.ts";
-import { SharedSlices } from "../../../rpc/dispatch/shared-slices.ts";
-import { LogTextCache } from "../../../rpc/json/log-text-cache.ts";
+import { LogTextCache } from "../../../rpc/methods/json/log-text-cache.ts";
 import type {
   BlockReads,
   ChainListener,
   ChainView,
   StateReads,
 } from "../../../rpc/ports/chain-view.ts";
-import { createStoredReads } from "../../../rpc/ports/local/chain-view.ts";
-import { findLogs } from "../../../rpc/ports/local/log-search.ts";
+import { SharedSlices } from "../../../rpc/transport/shared-slices.ts";
 import { createStateTrie } from "../../../state/merkle-state-trie.ts";
 import type { ExecutedBlock } from "../../../types/block.ts";
 import { decodePooledTransaction } from "../../../types/transaction/decode.ts";

@@ -1,6 +1,6 @@
 import type { ClientConnection } from "../../../les/serving/light-clients.ts";
-import type { Connection } from "../../../rpc/dispatch/context.ts";
-import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../rpc/les/serving-port.ts";
+import type { AdmittedCall, CallerIdentity, ServingPort } from "../../../les/serving-port.ts";
+import type { Connection } from "../../../rpc/transport/dispatch/context.ts";
 import { errorFromData } from "../../../threads/plain-data.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 

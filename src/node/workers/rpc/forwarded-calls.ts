@@ -1,8 +1,8 @@
-import type { CallContext, Connection } from "../../../rpc/dispatch/context.ts";
-import type { RawParams } from "../../../rpc/dispatch/message.ts";
-import { type Method, namespaceOf, type Registry } from "../../../rpc/dispatch/method.ts";
-import type { JsonText } from "../../../rpc/params/codec.ts";
-import type { RpcPorts } from "../../../rpc/ports/rpc-ports.ts";
+import type { RpcPorts } from "../../../rpc/methods/rpc-ports.ts";
+import type { JsonText } from "../../../rpc/transport/codec.ts";
+import type { CallContext, Connection } from "../../../rpc/transport/dispatch/context.ts";
+import type { RawParams } from "../../../rpc/transport/dispatch/message.ts";
+import { type Method, namespaceOf, type Registry } from "../../../rpc/transport/dispatch/method.ts";
 import { errorFromData } from "../../../threads/plain-data.ts";
 import type { FromWorker, ToWorker } from "./rpc-protocol.ts";
 

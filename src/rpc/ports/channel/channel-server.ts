@@ -1,8 +1,8 @@
 import { InvariantError } from "../../../errors.ts";
+import type { CancelToken } from "../../../threads/cancel-token.ts";
 import { errorDataOf, plainData } from "../../../threads/plain-data.ts";
-import type { CancelToken } from "../cancel-token.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 import {
   type ChannelPort,
   type ClientMessage,

@@ -1,5 +1,5 @@
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
-import type { RemotePorts } from "../rpc-ports.ts";
+import type { RemotePorts } from "../remote-ports.ts";
 
 /**
  * The ports over a `MessagePort`. The server sends the chain's constants first; then each call gets one `result` or `error` with its

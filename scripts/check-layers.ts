@@ -58,7 +58,7 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "filters",
     "subscriptions",
     "sessions.ts",
-    "result-schemas.ts",
+    "example-values.ts",
     "rpc-ports.ts",
     "web3",
     "net",
@@ -79,7 +79,6 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     "shh",
     "dev",
     "methods.ts",
-    "examples.ts",
   ],
 };
 

@@ -12,7 +12,6 @@ import { MINER_METHODS } from "./miner/methods.ts";
 import { NET_METHODS } from "./net/methods.ts";
 import { OTS_METHODS } from "./ots/methods.ts";
 import { PERSONAL_METHODS } from "./personal/methods.ts";
-import { RESULT_SCHEMAS } from "./result-schemas.ts";
 import { RPC_METHODS } from "./rpc/methods.ts";
 import type { RpcPorts } from "./rpc-ports.ts";
 import { SHH_METHODS } from "./shh/methods.ts";
@@ -20,7 +19,8 @@ import { TRACE_METHODS } from "./trace/methods.ts";
 import { TXPOOL_METHODS } from "./txpool/methods.ts";
 import { WEB3_METHODS } from "./web3/methods.ts";
 
-const DECLARED: readonly Method<RpcPorts>[] = [
+/** Every method of a chain that is not a dev chain; the access policy of a listener says which of them it serves. */
+export const METHODS: readonly Method<RpcPorts>[] = [
   ...WEB3_METHODS,
   ...NET_METHODS,
   ...RPC_METHODS,
@@ -39,12 +39,6 @@ const DECLARED: readonly Method<RpcPorts>[] = [
   ...LES_METHODS,
   ...SHH_METHODS,
 ];
-
-/** Every method of a chain that is not a dev chain; the access policy of a listener says which of them it serves. */
-export const METHODS: readonly Method<RpcPorts>[] = DECLARED.map((method) => {
-  const resultSchema = RESULT_SCHEMAS[method.name];
-  return resultSchema === undefined ? method : { ...method, resultSchema };
-});
 
 export function createMethodRegistry(options: { readonly dev: boolean }) {
   if (!options.dev) return createRegistry(METHODS);

@@ -189,6 +189,16 @@ export const rawJson: ResultCodec<JsonText> = { encode: (text) => text };
 /** As `rawJson`, of ASCII alone. */
 export const rawAsciiJson: ResultCodec<JsonText> = { isAscii: true, ...rawJson };
 
+/** As `rawJson`, of a known schema. */
+export function rawJsonOf(schema: JsonSchema): ResultCodec<JsonText> {
+  return { ...rawJson, schema };
+}
+
+/** As `rawAsciiJson`, of a known schema. */
+export function rawAsciiJsonOf(schema: JsonSchema): ResultCodec<JsonText> {
+  return { ...rawAsciiJson, schema };
+}
+
 /** `value` or JSON null. */
 export function nullable<T>(codec: ResultCodec<T>): ResultCodec<T | null> {
   return {

@@ -18,6 +18,7 @@ import {
   quantityNumber,
 } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { withdrawal } from "../params/call-arguments.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
@@ -118,6 +119,18 @@ export const buildBlockV1 = defineMethod({
     transactions: transactionList,
     extraData: optional(data),
   },
+  example: [
+    SAMPLE.hash,
+    {
+      timestamp: "0x6b000000",
+      prevRandao: SAMPLE.zero,
+      suggestedFeeRecipient: SAMPLE.bob,
+      withdrawals: [],
+      parentBeaconBlockRoot: SAMPLE.zero,
+    },
+    null,
+    "0x",
+  ],
   result: json,
   heavy: true,
   handle(

@@ -23,6 +23,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 
 type SnapshotModules = {
@@ -36,6 +37,7 @@ const block = optional(nullAs(blockNumberOrTag, "latest"), "latest");
 export const getSnapshot = defineMethod({
   name: "clique_getSnapshot",
   params: { block },
+  example: ["latest"],
   result: json,
   handle: ({ block }, modules: SnapshotModules) => snapshotAt(block, modules),
 });
@@ -44,6 +46,7 @@ export const getSnapshot = defineMethod({
 export const getSnapshotAtHash = defineMethod({
   name: "clique_getSnapshotAtHash",
   params: { hash },
+  example: [SAMPLE.hash],
   result: json,
   handle: ({ hash }, modules: SnapshotModules) => snapshotAt(byHash(hash), modules),
 });
@@ -52,6 +55,7 @@ export const getSnapshotAtHash = defineMethod({
 export const getSigners = defineMethod({
   name: "clique_getSigners",
   params: { block },
+  example: ["latest"],
   result: json,
   handle: async ({ block }, modules: SnapshotModules) =>
     signersOf(await snapshotAt(block, modules)),
@@ -61,6 +65,7 @@ export const getSigners = defineMethod({
 export const getSignersAtHash = defineMethod({
   name: "clique_getSignersAtHash",
   params: { hash },
+  example: [SAMPLE.hash],
   result: json,
   handle: async ({ hash }, modules: SnapshotModules) =>
     signersOf(await snapshotAt(byHash(hash), modules)),
@@ -111,6 +116,7 @@ const selectorOrRlp: ParamCodec<BlockSelector> = {
 export const getSigner = defineMethod({
   name: "clique_getSigner",
   params: { block: selectorOrRlp },
+  example: ["latest"],
   result: address,
   async handle({ block }, { chain, node }: SignerModules) {
     const sealed = await chain.header(block === "pending" ? "latest" : block);
@@ -207,6 +213,7 @@ export class NoSignaturesError extends NodeError {
 export const getLightBlock = defineMethod({
   name: "clique_getLightBlock",
   params: { block: optional(nullAs(blockNumberOrTag, "latest"), "latest") },
+  example: ["0x1"],
   result: json,
   heavy: true,
   async handle({ block }, { chain, node }: LightBlockModules) {

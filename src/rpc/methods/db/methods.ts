@@ -49,6 +49,7 @@ export const putString = defineMethod({
 export const getString = defineMethod({
   name: "db_getString",
   params: { database: string, key: string },
+  example: ["notes", "greeting"],
   result: string,
   handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
     andThen(readValue(node, database, key), (value) => Buffer.from(value).toString()),
@@ -70,6 +71,7 @@ export const putHex = defineMethod({
 export const getHex = defineMethod({
   name: "db_getHex",
   params: { database: string, key: string },
+  example: ["notes", "greeting"],
   result: data,
   handle: ({ database, key }, { node }: { node: Pick<DappStore, "getValue"> }) =>
     readValue(node, database, key),

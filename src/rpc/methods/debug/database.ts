@@ -60,6 +60,7 @@ export const chaindbCompact = defineMethod({
 export const dbGet = defineMethod({
   name: "debug_dbGet",
   params: { key: string },
+  example: ["0x01666f726d6174"],
   result: data,
   handle: ({ key }, { inspection }: { inspection: Pick<InspectionPort, "row"> }) =>
     andThen(inspection.row(keyBytes(key)), (value) => {
@@ -95,6 +96,7 @@ const KINDS: Readonly<Record<string, (executed: ExecutedBlock) => Uint8Array>> =
 export const dbAncient = defineMethod({
   name: "debug_dbAncient",
   params: { kind: string, number: lenientInteger },
+  example: ["headers", 0],
   result: data,
   handle({ kind, number }, { chain }: Modules) {
     const encode = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
@@ -171,6 +173,7 @@ const EPOCH_BLOCKS = 30_000;
 export const seedHash = defineMethod({
   name: "debug_seedHash",
   params: { number: lenientInteger },
+  example: [0],
   result: hash,
   handle: ({ number }, { chain }: { chain: Pick<ChainView, "header"> }) =>
     andThen(chain.header(number), (sealed) => {

@@ -37,6 +37,7 @@ export function assertNotByHash(block: BlockSelector, what: "block" | "header"):
 export const getRawHeader = defineMethod({
   name: "debug_getRawHeader",
   params: { block: blockSelector },
+  example: ["latest"],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
     andThen(chain.header(rawSelector(block)), (sealed) => {
@@ -54,6 +55,7 @@ export const getRawHeader = defineMethod({
 export const getRawBlock = defineMethod({
   name: "debug_getRawBlock",
   params: { block: blockSelector },
+  example: ["latest"],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(rawSelector(block)), (executed) => {
@@ -67,6 +69,7 @@ export const getRawBlock = defineMethod({
 export const getRawReceipts = defineMethod({
   name: "debug_getRawReceipts",
   params: { block: blockSelector },
+  example: ["latest"],
   result: nullable(array(data)),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(rawSelector(block)), (executed) => {
@@ -86,6 +89,7 @@ export const getRawTransaction = aliasMethod(getRawTransactionByHash, "debug_get
 export const getBlockRlp = defineMethod({
   name: "debug_getBlockRlp",
   params: { block: numberOrTag },
+  example: [0],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(block), (executed) => {
@@ -102,6 +106,7 @@ export const getBlockRlp = defineMethod({
 export const getHeaderRlp = defineMethod({
   name: "debug_getHeaderRlp",
   params: { block: numberOrTag },
+  example: [0],
   result: data,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
     andThen(chain.header(block), (sealed) => {
@@ -118,6 +123,7 @@ export const getHeaderRlp = defineMethod({
 export const printBlock = defineMethod({
   name: "debug_printBlock",
   params: { block: numberOrTag },
+  example: [0],
   result: string,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(block), (executed) => {

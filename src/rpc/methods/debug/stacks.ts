@@ -7,6 +7,7 @@ import { defineMethod } from "../../transport/dispatch/method.ts";
 export const stacks = defineMethod({
   name: "debug_stacks",
   params: { filter: optional(string) },
+  example: ["rpc && !server"],
   result: string,
   handle: ({ filter }, { runtime }: { runtime: Pick<RuntimePort, "stacks"> }) =>
     andThen(runtime.stacks(), (all) => {

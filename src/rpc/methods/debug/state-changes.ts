@@ -20,6 +20,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { headerText } from "../json/block-json.ts";
 import { joinedJson } from "../json/write.ts";
 import { DebugError } from "./database.ts";
@@ -38,6 +39,7 @@ type ModifiedModules = {
 export const getModifiedAccountsByNumber = defineMethod({
   name: "debug_getModifiedAccountsByNumber",
   params: { start: lenientInteger, end: optional(lenientInteger) },
+  example: [0],
   result: array(address),
   heavy: true,
   async handle({ start, end }, { chain, inspection }: ModifiedModules) {
@@ -54,6 +56,7 @@ export const getModifiedAccountsByNumber = defineMethod({
 export const getModifiedAccountsByHash = defineMethod({
   name: "debug_getModifiedAccountsByHash",
   params: { start: hash, end: optional(hash) },
+  example: [SAMPLE.hash],
   result: array(address),
   heavy: true,
   async handle({ start, end }, { chain, inspection }: ModifiedModules) {
@@ -91,6 +94,7 @@ function changedBetween(first: number, last: number, inspection: ModifiedModules
 export const preimage = defineMethod({
   name: "debug_preimage",
   params: { hash },
+  example: [SAMPLE.hash],
   result: data,
   heavy: true,
   handle: ({ hash }, { inspection }: { inspection: Pick<InspectionPort, "preimage"> }) =>
@@ -109,6 +113,7 @@ export const preimage = defineMethod({
 export const stateSize = defineMethod({
   name: "debug_stateSize",
   params: { block: optional(blockSelector) },
+  example: ["latest"],
   result: json,
   heavy: true,
   handle: (
@@ -147,6 +152,7 @@ type WitnessModules = {
 export const executionWitness = defineMethod({
   name: "debug_executionWitness",
   params: { block: numberOrTag },
+  example: ["0x1"],
   result: rawJson,
   heavy: true,
   async handle({ block }, modules: WitnessModules) {
@@ -160,6 +166,7 @@ export const executionWitness = defineMethod({
 export const executionWitnessByHash = defineMethod({
   name: "debug_executionWitnessByHash",
   params: { blockHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   async handle({ blockHash }, modules: WitnessModules) {

@@ -21,6 +21,7 @@ import {
   type ParamCodec,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { DebugError } from "./database.ts";
 
 /** A block number as JSON number or QUANTITY, or a tag: geth's older methods took the first, its newer ones take the others. */
@@ -86,6 +87,7 @@ function sortedObject<T>(entries: readonly (readonly [string, T])[]): Readonly<R
 export const dumpBlock = defineMethod({
   name: "debug_dumpBlock",
   params: { block: numberOrTag },
+  example: ["latest"],
   result: json,
   heavy: true,
   handle: ({ block }, { inspection }: { inspection: Pick<InspectionPort, "dumpState"> }) =>
@@ -116,6 +118,7 @@ export const accountRange = defineMethod({
     noStorage: boolean,
     incompletes: boolean,
   },
+  example: ["latest", "0x", 10, true, true, false],
   result: json,
   heavy: true,
   handle(
@@ -148,6 +151,7 @@ export const storageRangeAt = defineMethod({
     keyStart: data,
     maxResult: jsonInteger,
   },
+  example: ["latest", 0, SAMPLE.bob, "0x", 10],
   result: json,
   heavy: true,
   handle(
@@ -178,6 +182,7 @@ export const storageRangeAt = defineMethod({
 export const getAccessibleState = defineMethod({
   name: "debug_getAccessibleState",
   params: { from: numberOrTag, to: numberOrTag },
+  example: ["latest", "earliest"],
   result: jsonInteger,
   async handle({ from, to }, { chain }: { chain: Pick<ChainView, "head" | "header" | "oldest"> }) {
     const { block, state } = await chain.oldest();

@@ -15,6 +15,7 @@ import {
   string,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { standardTraceConfig, traceConfig } from "./trace-config.ts";
 import { tracesText } from "./trace-transactions.ts";
 
@@ -26,6 +27,7 @@ import { tracesText } from "./trace-transactions.ts";
 export const traceBlock = defineMethod({
   name: "debug_traceBlock",
   params: { rlp: data, config: optional(traceConfig, {}) },
+  example: ["0xc0"],
   result: rawJson,
   heavy: true,
   handle: (
@@ -44,6 +46,7 @@ export const traceBlock = defineMethod({
 export const traceBlockByNumber = defineMethod({
   name: "debug_traceBlockByNumber",
   params: { block: blockNumberOrTag, config: optional(traceConfig, {}) },
+  example: ["latest", { disableStorage: true }],
   result: rawJson,
   heavy: true,
   async handle(
@@ -78,6 +81,7 @@ export const traceBlockByNumber = defineMethod({
 export const traceBlockByHash = defineMethod({
   name: "debug_traceBlockByHash",
   params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash, { tracer: "prestateTracer", tracerConfig: { diffMode: true } }],
   result: rawJson,
   heavy: true,
   handle: (
@@ -112,6 +116,7 @@ export const traceBlockFromFile = defineMethod({
 export const traceBadBlock = defineMethod({
   name: "debug_traceBadBlock",
   params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   handle: (
@@ -170,6 +175,7 @@ function withoutZero({
 export const intermediateRoots = defineMethod({
   name: "debug_intermediateRoots",
   params: { blockHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash],
   result: array(hash),
   heavy: true,
   handle: (

@@ -62,7 +62,11 @@ const traceChain = defineSubscription({
 });
 
 /** `debug_subscribe` and `debug_unsubscribe`. */
-export const debugSubscriptions = subscriptionMethods<TraceChainModules>("debug", [traceChain]);
+export const debugSubscriptions = subscriptionMethods<TraceChainModules>({
+  namespace: "debug",
+  known: [traceChain],
+  example: ["traceChain", "0x0", "latest"],
+});
 
 async function rangeOf(
   start: BlockNumberOrTag,

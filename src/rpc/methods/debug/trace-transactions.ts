@@ -4,6 +4,7 @@ import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort, TransactionTrace } from "../../ports/execution.ts";
 import { hash, type JsonText, optional, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { joinedJson } from "../json/write.ts";
 import { callArguments, callBundles, stateContext } from "../params/call-arguments.ts";
 import { traceCallConfig, traceConfig } from "./trace-config.ts";
@@ -27,6 +28,7 @@ export function tracesText(traces: readonly TransactionTrace[]): JsonText {
 export const traceTransaction = defineMethod({
   name: "debug_traceTransaction",
   params: { transactionHash: hash, config: optional(traceConfig, {}) },
+  example: [SAMPLE.hash, { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
   handle: (
@@ -48,6 +50,7 @@ export const traceCall = defineMethod({
     block: optional(blockSelector, "latest"),
     config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
   },
+  example: [SAMPLE.call, "latest", { tracer: "callTracer" }],
   result: rawJson,
   heavy: true,
   handle(
@@ -74,6 +77,11 @@ export const traceCallMany = defineMethod({
     context: optional(stateContext, {}),
     config: optional(traceCallConfig, { stateOverrides: undefined, blockOverrides: undefined }),
   },
+  example: [
+    [{ transactions: [SAMPLE.call, SAMPLE.call] }],
+    { blockNumber: "latest" },
+    { tracer: "callTracer" },
+  ],
   result: rawJson,
   heavy: true,
   async handle(

@@ -18,7 +18,7 @@ import {
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
 import type { BlockModules } from "../eth/blocks.ts";
-import { MINED_BLOCKS } from "../result-schemas.ts";
+import { BLOCK, listOf } from "../json/schemas.ts";
 import {
   bothNames,
   controlMethods,
@@ -69,7 +69,7 @@ export const evmMine = controlMethods({
 export const evmMineDetailed = controlMethods({
   names: ["evm_mine_detailed", "anvil_mine_detailed"],
   params: evmMineParams,
-  result: MINED_BLOCKS,
+  result: { schema: listOf(BLOCK) },
   async handle({ options }, { dev, chain, sessions }: DevModules & BlockModules) {
     const blocks = [];
     for (const hash of await dev.mine(options)) {

@@ -6,7 +6,7 @@ import type { NodePort } from "../../ports/node.ts";
 import { boolean, json, type ParamCodec } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
-import { DEV_METADATA } from "../result-schemas.ts";
+import { HASH, INTEGER, shape } from "../json/schemas.ts";
 import { bothNames, controlMethods, type DevModules } from "./control-methods.ts";
 
 /** The address of a node of another chain. */
@@ -62,6 +62,24 @@ export const anvilNodeInfo = defineMethod({
   },
 });
 
+const METADATA = shape(
+  "DevMetadata",
+  {
+    clientVersion: { type: "string" },
+    chainId: INTEGER,
+    instanceId: HASH,
+    latestBlockNumber: INTEGER,
+    latestBlockHash: HASH,
+  },
+  {
+    forkedNetwork: shape("ForkedNetwork", {
+      chainId: INTEGER,
+      forkBlockNumber: INTEGER,
+      forkBlockHash: HASH,
+    }),
+  },
+);
+
 type MetadataModules = {
   readonly chain: Pick<ChainView, "config" | "head">;
   readonly node: Pick<NodePort, "info" | "devChain">;
@@ -76,7 +94,7 @@ type MetadataModules = {
 export const hardhatMetadata = defineMethod({
   name: "hardhat_metadata",
   params: {},
-  result: { ...json, ...DEV_METADATA },
+  result: { ...json, schema: METADATA },
   private: true,
   async handle(_params, { chain, node }: MetadataModules) {
     const { hash, header } = await chain.head();
@@ -84,7 +102,8 @@ export const hardhatMetadata = defineMethod({
     const { instanceId, fork } = await node.devChain();
     const chainId = Number(chain.config.chainId);
     return {
-      ...{ clientVersion, chainId },
+      clientVersion,
+      chainId,
       instanceId,
       latestBlockNumber: header.number,
       latestBlockHash: hash,

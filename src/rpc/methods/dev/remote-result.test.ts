@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { RESULT_SCHEMAS } from "../result-schemas.ts";
+import { createMethodRegistry } from "../methods.ts";
 import { assertRemoteResult, assertSameTransaction } from "./remote-result.ts";
 
 const HASH = `0x${"12".repeat(32)}`;
@@ -8,8 +8,9 @@ const RECEIPT = {
   ...{ blockHash: HASH, blockNumber: "0x1", transactionHash: HASH, transactionIndex: "0x0" },
   ...{ from: `0x${"34".repeat(20)}`, to: null, gasUsed: "0x5208", status: "0x1", logs: [] },
 };
+const methods = createMethodRegistry({ dev: false });
 const check = (method: string, result: unknown) =>
-  assertRemoteResult(method, RESULT_SCHEMAS[method]!, result);
+  assertRemoteResult(method, methods.get(method)!.resultSchema, result);
 const code = "FORK_REMOTE_FAILED";
 
 test("results of other clients pass: members of their own, null and missing ones, padded numbers", () => {

@@ -36,6 +36,7 @@ export const forks = defineMethod({
 export const blockNumber = defineMethod({
   name: "erigon_blockNumber",
   params: { block: optional(blockNumberOrTag, "latest") },
+  example: ["latest"],
   result: quantityNumber,
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "header"> }) =>
     andThen(chain.header(block), (sealed) => {
@@ -48,6 +49,7 @@ export const blockNumber = defineMethod({
 export const getBlockByTimestamp = defineMethod({
   name: "erigon_getBlockByTimestamp",
   params: { timestamp: lenientInteger, isFull: boolean },
+  example: [1_700_000_000, false],
   result: rawJson,
   async handle(
     { timestamp, isFull },
@@ -85,6 +87,7 @@ export const getBlockByTimestamp = defineMethod({
 export const getBalanceChangesInBlock = defineMethod({
   name: "erigon_getBalanceChangesInBlock",
   params: { block: blockSelector },
+  example: ["latest"],
   result: rawJson,
   heavy: true,
   async handle(

@@ -21,6 +21,7 @@ import {
   RequestTimeoutError,
   UnknownBlockError,
 } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import {
   assertTermCount,
@@ -34,6 +35,7 @@ import type { RpcSettings } from "../rpc-ports.ts";
 export const getLogsByHash = defineMethod({
   name: "erigon_getLogsByHash",
   params: { blockHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(byHash(blockHash)), (executed) => {
@@ -76,6 +78,7 @@ const FIRST_WINDOW = 16;
 export const getLatestLogs = defineMethod({
   name: "erigon_getLatestLogs",
   params: { criteria: logCriteria, options: optional(logOptions, {}) },
+  example: [{ address: SAMPLE.bob }, { logCount: 10 }],
   result: json,
   heavy: true,
   async handle({ criteria, options }, modules: Modules, context) {

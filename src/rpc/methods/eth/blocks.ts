@@ -1,10 +1,12 @@
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { blockNumberOrTag, blockSelector, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { boolean, hash, nullable, quantityNumber, rawJson } from "../../transport/codec.ts";
+import { boolean, hash, nullable, quantityNumber, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { uncleTextAt } from "../json/block-json.ts";
 import { receiptsText } from "../json/receipt-json.ts";
+import { BLOCK, HEADER, listOf, orNull, RECEIPT, UNCLE } from "../json/schemas.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** What the methods ask for that show whole blocks. */
@@ -31,7 +33,8 @@ export const blockNumber = defineMethod({
 export const getBlockByNumber = defineMethod({
   name: "eth_getBlockByNumber",
   params: { block: blockNumberOrTag, isFull: boolean },
-  result: rawJson,
+  example: ["latest", false],
+  result: rawJsonOf(orNull(BLOCK)),
   handle: ({ block, isFull }, { chain, sessions: { blockJson } }: BlockModules) =>
     andThen(chain.block(block), (executed) => {
       if (!executed) return "null";
@@ -44,7 +47,8 @@ export const getBlockByNumber = defineMethod({
 export const getBlockByHash = defineMethod({
   name: "eth_getBlockByHash",
   params: { blockHash: hash, isFull: boolean },
-  result: rawJson,
+  example: [SAMPLE.hash, true],
+  result: rawJsonOf(orNull(BLOCK)),
   handle: ({ blockHash, isFull }, { chain, sessions }: BlockModules) =>
     andThen(chain.block(byHash(blockHash)), (executed) =>
       executed ? sessions.blockJson.get(executed, isFull ? "full" : "hashes") : "null",
@@ -55,7 +59,8 @@ export const getBlockByHash = defineMethod({
 export const getHeaderByNumber = defineMethod({
   name: "eth_getHeaderByNumber",
   params: { block: blockNumberOrTag },
-  result: rawJson,
+  example: ["latest"],
+  result: rawJsonOf(orNull(HEADER)),
   handle: ({ block }, { chain, sessions: { blockJson } }: HeaderModules) =>
     andThen(chain.header(block), (sealed) => {
       if (!sealed) return "null";
@@ -67,7 +72,8 @@ export const getHeaderByNumber = defineMethod({
 export const getHeaderByHash = defineMethod({
   name: "eth_getHeaderByHash",
   params: { blockHash: hash },
-  result: rawJson,
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(HEADER)),
   handle: ({ blockHash }, { chain, sessions }: HeaderModules) =>
     andThen(chain.header(byHash(blockHash)), (sealed) =>
       sealed ? sessions.blockJson.header(sealed) : "null",
@@ -82,7 +88,8 @@ export const getHeaderByHash = defineMethod({
 export const getBlockReceipts = defineMethod({
   name: "eth_getBlockReceipts",
   params: { block: blockSelector },
-  result: rawJson,
+  example: ["latest"],
+  result: rawJsonOf(orNull(listOf(RECEIPT))),
   handle: ({ block }, { chain, sessions: { blockJson } }: BlockModules) =>
     andThen(chain.block(block), (executed) => {
       if (!executed) return "null";
@@ -94,6 +101,7 @@ export const getBlockReceipts = defineMethod({
 export const getBlockTransactionCountByNumber = defineMethod({
   name: "eth_getBlockTransactionCountByNumber",
   params: { block: blockNumberOrTag },
+  example: ["latest"],
   result: nullable(quantityNumber),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(block), (executed) => executed?.block.transactions.length ?? null),
@@ -103,6 +111,7 @@ export const getBlockTransactionCountByNumber = defineMethod({
 export const getBlockTransactionCountByHash = defineMethod({
   name: "eth_getBlockTransactionCountByHash",
   params: { blockHash: hash },
+  example: [SAMPLE.hash],
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(
@@ -115,6 +124,7 @@ export const getBlockTransactionCountByHash = defineMethod({
 export const getUncleCountByBlockHash = defineMethod({
   name: "eth_getUncleCountByBlockHash",
   params: { blockHash: hash },
+  example: [SAMPLE.hash],
   result: nullable(quantityNumber),
   handle: ({ blockHash }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(byHash(blockHash)), (executed) => executed?.block.uncles.length ?? null),
@@ -124,6 +134,7 @@ export const getUncleCountByBlockHash = defineMethod({
 export const getUncleCountByBlockNumber = defineMethod({
   name: "eth_getUncleCountByBlockNumber",
   params: { block: blockNumberOrTag },
+  example: ["latest"],
   result: nullable(quantityNumber),
   handle: ({ block }, { chain }: { chain: Pick<ChainView, "block"> }) =>
     andThen(chain.block(block), (executed) => executed?.block.uncles.length ?? null),
@@ -133,7 +144,8 @@ export const getUncleCountByBlockNumber = defineMethod({
 export const getUncleByBlockHashAndIndex = defineMethod({
   name: "eth_getUncleByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
-  result: rawJson,
+  example: [SAMPLE.hash, "0x0"],
+  result: rawJsonOf(orNull(UNCLE)),
   handle: ({ blockHash, index }, { chain, sessions }: BlockModules) =>
     andThen(chain.block(byHash(blockHash)), (executed) =>
       uncleTextAt(executed, index, sessions.blockJson.style),
@@ -144,7 +156,8 @@ export const getUncleByBlockHashAndIndex = defineMethod({
 export const getUncleByBlockNumberAndIndex = defineMethod({
   name: "eth_getUncleByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },
-  result: rawJson,
+  example: ["latest", "0x0"],
+  result: rawJsonOf(orNull(UNCLE)),
   handle: ({ block, index }, { chain, sessions }: BlockModules) =>
     andThen(chain.block(block), (executed) =>
       uncleTextAt(executed, index, sessions.blockJson.style),

@@ -5,9 +5,17 @@ import { andThen } from "../../../threads/maybe-promise.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
 import type { NodePort } from "../../ports/node.ts";
-import { address, array, json, quantity, quantityNumber, rawJson } from "../../transport/codec.ts";
+import {
+  address,
+  array,
+  json,
+  quantity,
+  quantityNumber,
+  rawJsonOf,
+} from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { syncProgressText } from "../json/block-json.ts";
+import { SYNC_STATUS } from "../json/schemas.ts";
 
 /** `eth_protocolVersion`: the devp2p `eth` version. */
 export const protocolVersion = defineMethod({
@@ -87,7 +95,7 @@ function since(number: number) {
 export const syncing = defineMethod({
   name: "eth_syncing",
   params: {},
-  result: rawJson,
+  result: rawJsonOf(SYNC_STATUS),
   handle: (_params, { node }: { node: Pick<NodePort, "info"> }) =>
     andThen(node.info(), ({ syncProgress }) =>
       syncProgress === undefined ? "false" : syncProgressText(syncProgress),

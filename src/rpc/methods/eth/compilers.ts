@@ -29,6 +29,7 @@ type CompiledContract = {
 export const compileSolidity = defineMethod({
   name: "eth_compileSolidity",
   params: { source: string },
+  example: ["contract Empty {}"],
   result: json,
   async handle({ source }, { tools }: { tools: Compiler }) {
     if (source === "") throw new CompilerError("solc: empty source string");
@@ -101,6 +102,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 export const compileStandardJson = defineMethod({
   name: "eth_compileStandardJson",
   params: { input: standardJson },
+  example: [
+    {
+      language: "Solidity",
+      sources: { "Empty.sol": { content: "contract Empty {}" } },
+      settings: { optimizer: { enabled: true, runs: 200 } },
+    },
+  ],
   result: json,
   async handle({ input }, { tools }: { tools: Compiler }) {
     const version = await compilerVersion(tools);
@@ -118,6 +126,7 @@ export const compileStandardJson = defineMethod({
 export const compileLLL = defineMethod({
   name: "eth_compileLLL",
   params: { source: string },
+  example: ["(returnlll (suicide (caller)))"],
   result: string,
   handle(): string {
     throw new CompilerError("compiler not available: lll");
@@ -132,6 +141,7 @@ export const compileLLL = defineMethod({
 export const compileSerpent = defineMethod({
   name: "eth_compileSerpent",
   params: { source: string },
+  example: ["def main(a): return(a * 2)"],
   result: string,
   handle(): string {
     throw new CompilerError("compiler not available: serpent");

@@ -1,8 +1,10 @@
 import type { CallOutcome } from "../../../execution/call/call-many.ts";
 import { blockSelector } from "../../ports/block-selector.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
-import { data, optional, quantity, rawJson } from "../../transport/codec.ts";
+import { data, optional, quantity, rawJson, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { ACCESS_LIST, QUANTITY, shape } from "../json/schemas.ts";
 import { accessListText } from "../json/transaction-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
 import {
@@ -26,6 +28,7 @@ export const call = defineMethod({
     stateOverrides: optional(stateOverrides),
     blockOverrides: optional(blockOverrides),
   },
+  example: [SAMPLE.call, "latest"],
   result: data,
   heavy: true,
   handle: (
@@ -48,6 +51,7 @@ export const callMany = defineMethod({
     context: optional(stateContext, {}),
     stateOverrides: optional(stateOverrides),
   },
+  example: [[{ transactions: [SAMPLE.call, SAMPLE.call] }], { blockNumber: "latest" }],
   result: rawJson,
   heavy: true,
   async handle(
@@ -80,6 +84,7 @@ export const estimateGas = defineMethod({
     stateOverrides: optional(stateOverrides),
     blockOverrides: optional(blockOverrides),
   },
+  example: [SAMPLE.call],
   result: quantity,
   heavy: true,
   handle: (
@@ -100,7 +105,14 @@ export const createAccessList = defineMethod({
     block: optional(blockSelector, "latest"),
     stateOverrides: optional(stateOverrides),
   },
-  result: rawJson,
+  example: [SAMPLE.call, "latest"],
+  result: rawJsonOf(
+    shape(
+      "AccessListResult",
+      { accessList: ACCESS_LIST, gasUsed: QUANTITY },
+      { error: { type: "string" } },
+    ),
+  ),
   heavy: true,
   async handle(
     { request, block, stateOverrides },

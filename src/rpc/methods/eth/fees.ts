@@ -11,11 +11,12 @@ import {
   nullable,
   type ParamCodec,
   quantity,
-  rawJson,
+  rawJsonOf,
   typeFault,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { FEE_HISTORY } from "../json/schemas.ts";
 import { quantityText } from "../json/write.ts";
 
 /** `eth_gasPrice`: suggested tip plus the head's base fee, in wei. */
@@ -71,7 +72,8 @@ const percentiles: ParamCodec<readonly number[]> = {
 export const feeHistory = defineMethod({
   name: "eth_feeHistory",
   params: { count: decimalOrHex, newest: blockNumberOrTag, percentiles: nullAs(percentiles, []) },
-  result: rawJson,
+  example: ["0x5", "latest", [25, 75]],
+  result: rawJsonOf(FEE_HISTORY),
   heavy: true,
   handle(
     { count, newest, percentiles },

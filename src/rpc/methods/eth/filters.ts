@@ -8,13 +8,15 @@ import {
   jsonKind,
   optional,
   type ParamCodec,
-  rawAsciiJson,
+  rawAsciiJsonOf,
   schemaOf,
   string,
   typeFault,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { LogLimitError, UnknownBlockError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { either, HASH, LOG, listOf } from "../json/schemas.ts";
 import {
   assertTermCount,
   type BlockRange,
@@ -51,7 +53,8 @@ export type LogModules = {
 export const getLogs = defineMethod({
   name: "eth_getLogs",
   params: { criteria: logCriteria },
-  result: rawAsciiJson,
+  example: [{ fromBlock: "0x0", toBlock: "latest", address: SAMPLE.bob }],
+  result: rawAsciiJsonOf(listOf(LOG)),
   heavy: true,
   handle({ criteria }, modules: LogModules, context) {
     assertTermCount(criteria, modules.settings.logLimits.termsMax);
@@ -101,6 +104,7 @@ function completeOf({ json, end, limit }: FoundLogs, { from, to }: BlockRange): 
 export const newFilter = defineMethod({
   name: "eth_newFilter",
   params: { criteria: logCriteria },
+  example: [{ address: SAMPLE.bob }],
   result: string,
   handle(
     { criteria },
@@ -136,6 +140,7 @@ export const newBlockFilter = defineMethod({
 export const newPendingTransactionFilter = defineMethod({
   name: "eth_newPendingTransactionFilter",
   params: { isFull: optional(boolean, false) },
+  example: [true],
   result: string,
   handle: ({ isFull }, { sessions }: { sessions: Pick<Sessions, "filters"> }, { connection }) =>
     sessions.filters.addPending(isFull, connection),
@@ -145,7 +150,8 @@ export const newPendingTransactionFilter = defineMethod({
 export const getFilterChanges = defineMethod({
   name: "eth_getFilterChanges",
   params: { id: filterId },
-  result: rawAsciiJson,
+  example: ["0x1"],
+  result: rawAsciiJsonOf(either(listOf(LOG), listOf(HASH))),
   handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
     sessions.filters.changes(id),
 });
@@ -158,7 +164,8 @@ export const getFilterChanges = defineMethod({
 export const getFilterLogs = defineMethod({
   name: "eth_getFilterLogs",
   params: { id: filterId },
-  result: rawAsciiJson,
+  example: ["0x1"],
+  result: rawAsciiJsonOf(listOf(LOG)),
   heavy: true,
   handle: ({ id }, modules: LogModules & { sessions: Pick<Sessions, "filters"> }, context) =>
     searchLogs(modules.sessions.filters.criteriaOf(id), modules, context),
@@ -168,6 +175,7 @@ export const getFilterLogs = defineMethod({
 export const uninstallFilter = defineMethod({
   name: "eth_uninstallFilter",
   params: { id: filterId },
+  example: ["0x1"],
   result: boolean,
   handle: ({ id }, { sessions }: { sessions: Pick<Sessions, "filters"> }) =>
     sessions.filters.remove(id),

@@ -11,6 +11,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError, NoMiningWorkError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import type { Sessions } from "../sessions.ts";
 
 /** `eth_mining`: whether this node makes the next block. */
@@ -47,6 +48,7 @@ const hashrateParam: ParamCodec<bigint> = {
 export const submitHashrate = defineMethod({
   name: "eth_submitHashrate",
   params: { rate: hashrateParam, miner: hash },
+  example: ["0x500000", SAMPLE.hash],
   result: boolean,
   handle({ rate, miner }, { sessions }: { sessions: Pick<Sessions, "hashrates"> }) {
     sessions.hashrates.report(miner, rate);
@@ -82,6 +84,7 @@ const blockNonce: ParamCodec<Uint8Array> = {
 export const submitWork = defineMethod({
   name: "eth_submitWork",
   params: { nonce: blockNonce, powHash: hash, mixDigest: hash },
+  example: ["0x0000000000000001", SAMPLE.hash, SAMPLE.hash],
   result: boolean,
   handle: () => false,
 });

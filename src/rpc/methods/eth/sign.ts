@@ -10,9 +10,11 @@ import { legacyV } from "../../../types/transaction/legacy.ts";
 import { signingHash } from "../../../types/transaction/signing-hash.ts";
 import type { Transaction } from "../../../types/transaction/transaction.ts";
 import type { KeysPort } from "../../ports/keys.ts";
-import { address, data, type JsonText, json, rawJson } from "../../transport/codec.ts";
+import { address, data, type JsonText, json, rawJsonOf } from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
 import { TransactionFieldsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
@@ -46,6 +48,7 @@ export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
 export const sign = defineMethod({
   name: "eth_sign",
   params: { account: address, message: data },
+  example: [SAMPLE.alice, "0x68656c6c6f"],
   result: data,
   async handle(
     { account, message },
@@ -63,6 +66,7 @@ export const sign = defineMethod({
 export const signTypedDataV4 = defineMethod({
   name: "eth_signTypedData_v4",
   params: { account: address, typedData: json },
+  example: [SAMPLE.alice, SAMPLE.typedData],
   result: data,
   async handle({ account, typedData }, { keys }: SignerModules) {
     return signatureBytes(await keys.sign(account, typedDataHash(typedData)));
@@ -84,7 +88,10 @@ export type SignTransactionModules = DefaultsModules & {
 export const signTransaction = defineMethod({
   name: "eth_signTransaction",
   params: { request: callArguments },
-  result: rawJson,
+  example: [
+    { ...SAMPLE.call, gas: "0x5208", gasPrice: "0x3b9aca00", nonce: "0x0", chainId: "0x7a69" },
+  ],
+  result: rawJsonOf(SIGNED_TRANSACTION),
   heavy: true,
   handle({ request }, modules: SignTransactionModules & SignerModules) {
     const from = request.from ?? ZERO_ADDRESS;

@@ -7,6 +7,7 @@ import { array, boolean, object, optional, rawJson } from "../../transport/codec
 import { RPC_CODES } from "../../transport/dispatch/error-codes.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { blockText, type HeaderStyle } from "../json/block-json.ts";
 import { logText } from "../json/receipt-json.ts";
 import { dataText, quantityText } from "../json/write.ts";
@@ -53,6 +54,7 @@ const simulationOptions = object(
 export const simulateV1 = defineMethod({
   name: "eth_simulateV1",
   params: { options: simulationOptions, block: optional(blockSelector, "latest") },
+  example: [{ blockStateCalls: [{ calls: [SAMPLE.call] }], traceTransfers: true }, "latest"],
   result: rawJson,
   heavy: true,
   async handle({ options, block }, { execution, sessions }: SimulateModules, caller) {

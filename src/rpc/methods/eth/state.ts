@@ -16,12 +16,14 @@ import {
   optional,
   type ParamCodec,
   quantity,
-  rawJson,
+  rawJsonOf,
   string,
   typeFault,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError, LimitExceededError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
+import { DATA, HASH, listOf, mapOf, orNull, PROOF, QUANTITY, shape } from "../json/schemas.ts";
 import { dataText, plainListText, plainText, quantityText } from "../json/write.ts";
 import { parseStorageKey } from "../params/storage-key.ts";
 
@@ -36,6 +38,7 @@ import { parseStorageKey } from "../params/storage-key.ts";
 export const getBalance = defineMethod({
   name: "eth_getBalance",
   params: { account: address, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.alice, "latest"],
   result: quantity,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "account"> }) =>
     andThen(chain.account(account, block), (found) => found?.balance ?? 0n),
@@ -49,6 +52,7 @@ export const getBalance = defineMethod({
 export const getStorageAt = defineMethod({
   name: "eth_getStorageAt",
   params: { account: address, position: string, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.bob, "0x0", "latest"],
   result: hash,
   handle({ account, position, block }, { chain }: { chain: Pick<ChainView, "storage"> }) {
     let slot = ZERO_HASH;
@@ -91,7 +95,8 @@ const slotsByAccount: ParamCodec<readonly (readonly [Address, readonly Hash[]])[
 export const getStorageValues = defineMethod({
   name: "eth_getStorageValues",
   params: { slots: slotsByAccount, block: optional(blockSelector, "latest") },
-  result: rawJson,
+  example: [{ [SAMPLE.bob]: [SAMPLE.zero] }, "latest"],
+  result: rawJsonOf(mapOf(listOf(HASH))),
   handle({ slots, block }, { chain }: { chain: Pick<ChainView, "storageValues"> }) {
     const count = slots.reduce((sum, [, keys]) => sum + keys.length, 0);
     if (count > SLOTS_MAX) throw new LimitExceededError(`too many slots (max ${SLOTS_MAX})`);
@@ -114,6 +119,7 @@ export const getStorageValues = defineMethod({
 export const getTransactionCount = defineMethod({
   name: "eth_getTransactionCount",
   params: { account: address, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.alice, "pending"],
   result: quantity,
   handle({ account, block }, { chain }: { chain: Pick<ChainView, "account" | "nextNonce"> }) {
     if (block === "pending") return chain.nextNonce(account);
@@ -129,6 +135,7 @@ export const getTransactionCount = defineMethod({
 export const getCode = defineMethod({
   name: "eth_getCode",
   params: { account: address, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.bob, "latest"],
   result: data,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
     chain.code(account, block),
@@ -151,7 +158,8 @@ export const getProof = defineMethod({
     keys: nullAs(array(string, "[]string"), []),
     block: optional(blockSelector, "latest"),
   },
-  result: rawJson,
+  example: [SAMPLE.alice, [SAMPLE.zero], "latest"],
+  result: rawJsonOf(PROOF),
   heavy: true,
   handle({ account, keys, block }, { chain }: { chain: Pick<ChainView, "proof"> }) {
     if (keys.length > KEYS_MAX) {
@@ -194,7 +202,12 @@ function nodesText(nodes: readonly Uint8Array[]): string {
 export const getAccount = defineMethod({
   name: "eth_getAccount",
   params: { account: address, block: optional(blockSelector, "latest") },
-  result: rawJson,
+  example: [SAMPLE.alice, "latest"],
+  result: rawJsonOf(
+    orNull(
+      shape("Account", { balance: QUANTITY, codeHash: HASH, nonce: QUANTITY, storageRoot: HASH }),
+    ),
+  ),
   heavy: true,
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "proof"> }) =>
     andThen(chain.proof(account, [], block), ({ account: found, proof }) => {
@@ -216,7 +229,8 @@ export const getAccount = defineMethod({
 export const getAccountInfo = defineMethod({
   name: "eth_getAccountInfo",
   params: { account: address, block: optional(blockSelector, "latest") },
-  result: rawJson,
+  example: [SAMPLE.alice, "latest"],
+  result: rawJsonOf(shape("AccountInfo", { balance: QUANTITY, nonce: QUANTITY, code: DATA })),
   handle: ({ account, block }, { chain }: { chain: Pick<ChainView, "accountWithCode"> }) =>
     andThen(chain.accountWithCode(account, block), ({ account: found, code }) => {
       const { balance, nonce } = found ?? EMPTY_ACCOUNT;

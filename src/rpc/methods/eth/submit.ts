@@ -13,7 +13,7 @@ import {
   optional,
   quantity,
   quantity64,
-  rawJson,
+  rawJsonOf,
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import {
@@ -22,7 +22,9 @@ import {
   TransactionFieldsError,
   TransactionNotFoundError,
 } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
+import { RECEIPT, SIGNED_TRANSACTION } from "../json/schemas.ts";
 import { signedTransactionText } from "../json/transaction-json.ts";
 import { dataText } from "../json/write.ts";
 import { callArguments } from "../params/call-arguments.ts";
@@ -39,6 +41,7 @@ import { type DefaultsModules, fillTransactionFields } from "./transaction-defau
 export const sendRawTransaction = defineMethod({
   name: "eth_sendRawTransaction",
   params: { raw: data },
+  example: [SAMPLE.rawTransaction],
   result: hash,
   handle: ({ raw }, { chain }: { chain: Pick<ChainView, "submit"> }) => chain.submit(raw),
 });
@@ -56,7 +59,8 @@ const TIMEOUT_MS_MAX = 60_000;
 export const sendRawTransactionSync = defineMethod({
   name: "eth_sendRawTransactionSync",
   params: { raw: data, timeoutMs: optional(jsonUnsigned, 0) },
-  result: rawJson,
+  example: [SAMPLE.rawTransaction, 500],
+  result: rawJsonOf(RECEIPT),
   async handle(
     { raw, timeoutMs },
     { chain }: { chain: Pick<ChainView, "submit" | "receipt" | "subscribe"> },
@@ -122,6 +126,7 @@ export type SendModules = DefaultsModules & {
 export const sendTransaction = defineMethod({
   name: "eth_sendTransaction",
   params: { request: callArguments },
+  example: [SAMPLE.call],
   result: hash,
   heavy: true,
   async handle({ request }, modules: SendModules & SignerModules) {
@@ -164,7 +169,8 @@ export async function sendSigned(
 export const fillTransaction = defineMethod({
   name: "eth_fillTransaction",
   params: { request: callArguments },
-  result: rawJson,
+  example: [SAMPLE.call],
+  result: rawJsonOf(SIGNED_TRANSACTION),
   heavy: true,
   async handle({ request }, modules: DefaultsModules & { readonly tools: BlobProver }) {
     const { request: withHashes, sidecar } = await withBlobFields(request, modules);
@@ -187,6 +193,7 @@ export const fillTransaction = defineMethod({
 export const resend = defineMethod({
   name: "eth_resend",
   params: { request: callArguments, gasPrice: optional(quantity), gas: optional(quantity64) },
+  example: [{ ...SAMPLE.call, nonce: "0x0" }, "0x77359400", "0x5208"],
   result: hash,
   heavy: true,
   async handle(

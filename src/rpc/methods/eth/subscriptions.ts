@@ -76,10 +76,8 @@ const syncing = defineSubscription({
 });
 
 /** `eth_subscribe` and `eth_unsubscribe`. */
-export const ethSubscriptions = subscriptionMethods<SubscriptionModules>("eth", [
-  newHeads,
-  logs,
-  newPendingTransactions,
-  transactionReceipts,
-  syncing,
-]);
+export const ethSubscriptions = subscriptionMethods<SubscriptionModules>({
+  namespace: "eth",
+  known: [newHeads, logs, newPendingTransactions, transactionReceipts, syncing],
+  example: ["newHeads"],
+});

@@ -4,16 +4,26 @@ import { encodePooledTransaction } from "../../../types/transaction/encode.ts";
 import { blockNumberOrTag, byHash } from "../../ports/block-selector.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import type { KeysPort } from "../../ports/keys.ts";
-import { address, data, hash, quantity64, quantityNumber, rawJson } from "../../transport/codec.ts";
+import {
+  address,
+  data,
+  hash,
+  quantity64,
+  quantityNumber,
+  rawJsonOf,
+} from "../../transport/codec.ts";
 import { aliasMethod, defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
+import { listOf, orNull, RECEIPT, TRANSACTION } from "../json/schemas.ts";
 import { minedTransactionText, transactionText } from "../json/transaction-json.ts";
 
 /** `eth_getTransactionByHash`: the transaction from the chain, or else from the pool, pending or queued; null when unknown. */
 export const getTransactionByHash = defineMethod({
   name: "eth_getTransactionByHash",
   params: { transactionHash: hash },
-  result: rawJson,
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
     andThen(chain.transaction(transactionHash), (mined) => {
       if (mined) return minedTransactionText(mined);
@@ -31,7 +41,8 @@ export const getTransactionByHash = defineMethod({
 export const getTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
-  result: rawJson,
+  example: [SAMPLE.hash, "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
     andThen(chain.transactionAt(byHash(blockHash), index), minedTransactionText),
 });
@@ -40,7 +51,8 @@ export const getTransactionByBlockHashAndIndex = defineMethod({
 export const getTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },
-  result: rawJson,
+  example: ["latest", "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
   handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
     andThen(chain.transactionAt(block, index), minedTransactionText),
 });
@@ -55,7 +67,8 @@ export const getTransactionbyBlockNumberAndIndex = aliasMethod(
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "eth_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: quantity64 },
-  result: rawJson,
+  example: [SAMPLE.alice, "0x0"],
+  result: rawJsonOf(orNull(TRANSACTION)),
   handle: (
     { sender, nonce },
     { chain }: { chain: Pick<ChainView, "transactionBySender" | "poolContentFrom"> },
@@ -74,7 +87,8 @@ export const getTransactionBySenderAndNonce = defineMethod({
 export const getTransactionReceipt = defineMethod({
   name: "eth_getTransactionReceipt",
   params: { transactionHash: hash },
-  result: rawJson,
+  example: [SAMPLE.hash],
+  result: rawJsonOf(orNull(RECEIPT)),
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "receipt"> }) =>
     andThen(chain.receipt(transactionHash), (mined) => (mined ? receiptText(mined) : "null")),
 });
@@ -86,6 +100,7 @@ export const getTransactionReceipt = defineMethod({
 export const getRawTransactionByHash = defineMethod({
   name: "eth_getRawTransactionByHash",
   params: { transactionHash: hash },
+  example: [SAMPLE.hash],
   result: data,
   handle: ({ transactionHash }, { chain }: { chain: Pick<ChainView, "transaction" | "pooled"> }) =>
     andThen(chain.transaction(transactionHash), (mined) => {
@@ -102,6 +117,7 @@ export const getRawTransactionByHash = defineMethod({
 export const getRawTransactionByBlockHashAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockHashAndIndex",
   params: { blockHash: hash, index: quantityNumber },
+  example: [SAMPLE.hash, "0x0"],
   result: data,
   handle: ({ blockHash, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
     andThen(chain.transactionAt(byHash(blockHash), index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
@@ -111,6 +127,7 @@ export const getRawTransactionByBlockHashAndIndex = defineMethod({
 export const getRawTransactionByBlockNumberAndIndex = defineMethod({
   name: "eth_getRawTransactionByBlockNumberAndIndex",
   params: { block: blockNumberOrTag, index: quantityNumber },
+  example: ["latest", "0x0"],
   result: data,
   handle: ({ block, index }, { chain }: { chain: Pick<ChainView, "transactionAt"> }) =>
     andThen(chain.transactionAt(block, index), (mined) => mined?.tx.raw ?? EMPTY_BYTES),
@@ -120,7 +137,7 @@ export const getRawTransactionByBlockNumberAndIndex = defineMethod({
 export const pendingTransactions = defineMethod({
   name: "eth_pendingTransactions",
   params: {},
-  result: rawJson,
+  result: rawJsonOf(listOf(TRANSACTION)),
   async handle(
     _params,
     {

@@ -32,6 +32,7 @@ export const latestCheckpoint = defineMethod({
 export const getCheckpoint = defineMethod({
   name: "les_getCheckpoint",
   params: { index: lenientInteger },
+  example: [256],
   result: checkpointResult,
   handle: ({ index }, { les }: { les: Pick<LesPort, "checkpoint"> }) =>
     andThen(les.checkpoint(index), ({ sectionHead, chtRoot, bloomRoot }) => [
@@ -73,6 +74,7 @@ const proofResult: ResultCodec<{
 export const getHeaderProof = defineMethod({
   name: "les_getHeaderProof",
   params: { number: lenientInteger, index: lenientInteger },
+  example: [1000, 0],
   result: proofResult,
   handle({ number, index }, { les, chain }: ProofModules) {
     return andThen(les.proveHash(index, number), (proof) =>

@@ -20,6 +20,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 
 /** No checkpoint oracle is configured. The text is geth's. */
 export class NoCheckpointOracleError extends NodeError {
@@ -114,6 +115,7 @@ export const serverInfo = defineMethod({
 export const clientInfo = defineMethod({
   name: "les_clientInfo",
   params: { ids },
+  example: [[]],
   result: clientInfos,
   handle: (params, { les }: Modules<"clientInfo">) => les.clientInfo(params.ids),
 });
@@ -125,6 +127,7 @@ export const clientInfo = defineMethod({
 export const priorityClientInfo = defineMethod({
   name: "les_priorityClientInfo",
   params: { start: clientId, stop: clientId, maxCount: lenientInteger },
+  example: [SAMPLE.zero, SAMPLE.zero, 100],
   result: clientInfos,
   handle: ({ start, stop, maxCount }, { les }: Modules<"priorityClientInfo">) =>
     les.priorityClientInfo(start, stop === (ZERO_ID as ClientId) ? undefined : stop, maxCount),

@@ -23,6 +23,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidParamsError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { quantityText } from "../json/write.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
@@ -47,6 +48,7 @@ export const getApiLevel = defineMethod({
 export const hasCode = defineMethod({
   name: "ots_hasCode",
   params: { address, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.bob, "latest"],
   result: boolean,
   handle: ({ address, block }, { chain }: { chain: Pick<ChainView, "code"> }) =>
     andThen(chain.code(address, block), (code) => code.length > 0),
@@ -123,6 +125,7 @@ export type BlockDetailsModules = {
 export const getBlockDetails = defineMethod({
   name: "ots_getBlockDetails",
   params: { block: otsBlockNumber },
+  example: [0],
   result: rawJson,
   handle: ({ block }, { chain, sessions }: BlockDetailsModules) =>
     andThen(chain.block(block), (executed) =>
@@ -134,6 +137,7 @@ export const getBlockDetails = defineMethod({
 export const getBlockDetailsByHash = defineMethod({
   name: "ots_getBlockDetailsByHash",
   params: { blockHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   handle: ({ blockHash }, { chain, sessions }: BlockDetailsModules) =>
     andThen(chain.block(byHash(blockHash)), (executed) =>
@@ -153,6 +157,7 @@ const SELECTOR_CHARS = 10;
 export const getBlockTransactions = defineMethod({
   name: "ots_getBlockTransactions",
   params: { block: otsBlockNumber, pageNumber: lenientInteger, pageSize: lenientInteger },
+  example: [0, 0, 25],
   result: rawJson,
   async handle(
     { block, pageNumber, pageSize },

@@ -10,6 +10,7 @@ import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, lenientInteger, nullable, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { RequestTimeoutError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { receiptText } from "../json/receipt-json.ts";
 import { minedTransactionText } from "../json/transaction-json.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
@@ -123,6 +124,7 @@ async function tracedIndexes(
 export const searchTransactionsBefore = defineMethod({
   name: "ots_searchTransactionsBefore",
   params: { address, block: lenientInteger, pageSize: lenientInteger },
+  example: [SAMPLE.alice, 0, 25],
   result: rawJson,
   heavy: true,
   async handle({ address, block, pageSize }, modules: SearchModules, context) {
@@ -146,6 +148,7 @@ export const searchTransactionsBefore = defineMethod({
 export const searchTransactionsAfter = defineMethod({
   name: "ots_searchTransactionsAfter",
   params: { address, block: lenientInteger, pageSize: lenientInteger },
+  example: [SAMPLE.alice, 0, 25],
   result: rawJson,
   heavy: true,
   async handle({ address, block, pageSize }, modules: SearchModules, context) {
@@ -167,6 +170,7 @@ export const searchTransactionsAfter = defineMethod({
 export const getTransactionBySenderAndNonce = defineMethod({
   name: "ots_getTransactionBySenderAndNonce",
   params: { sender: address, nonce: lenientInteger },
+  example: [SAMPLE.alice, 0],
   result: nullable(hash),
   handle: ({ sender, nonce }, { chain }: { chain: Pick<ChainView, "transactionBySender"> }) =>
     andThen(

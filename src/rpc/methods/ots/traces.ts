@@ -8,6 +8,7 @@ import type { ChainView } from "../../ports/chain-view.ts";
 import type { ExecutionPort } from "../../ports/execution.ts";
 import { address, hash, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
 import { resultOf } from "../trace/blocks.ts";
 
 /** A frame as `callTracer` shows it. */
@@ -69,6 +70,7 @@ const WITHOUT_VALUE: ReadonlySet<string> = new Set(["STATICCALL", "DELEGATECALL"
 export const traceTransaction = defineMethod({
   name: "ots_traceTransaction",
   params: { transactionHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   async handle({ transactionHash }, modules: CallTreeModules) {
@@ -102,6 +104,7 @@ const TYPES: Readonly<Record<string, number>> = { CALL: 0, SELFDESTRUCT: 1, CREA
 export const getInternalOperations = defineMethod({
   name: "ots_getInternalOperations",
   params: { transactionHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   async handle({ transactionHash }, modules: CallTreeModules) {
@@ -127,6 +130,7 @@ export const getInternalOperations = defineMethod({
 export const getTransactionError = defineMethod({
   name: "ots_getTransactionError",
   params: { transactionHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   async handle(
@@ -158,6 +162,7 @@ export const getTransactionError = defineMethod({
 export const getContractCreator = defineMethod({
   name: "ots_getContractCreator",
   params: { address },
+  example: [SAMPLE.bob],
   result: rawJson,
   heavy: true,
   async handle(

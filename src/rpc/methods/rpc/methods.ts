@@ -8,6 +8,7 @@ import {
   type MethodInfo,
   namespaceOf,
 } from "../../transport/dispatch/method.ts";
+import { mapOf } from "../json/schemas.ts";
 import type { RpcPorts, RpcSettings } from "../rpc-ports.ts";
 
 /** Of the OpenRPC specification. */
@@ -71,7 +72,7 @@ export function documentOfListener(
 export const modules = defineMethod({
   name: "rpc_modules",
   params: {},
-  result: json,
+  result: { ...json, schema: mapOf({ type: "string" }) },
   handle: (_params, _modules: unknown, { access }) =>
     Object.fromEntries(
       [...new Set([...access.namespaces, "rpc"])].sort().map((name) => [name, "1.0"]),

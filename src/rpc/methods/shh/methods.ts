@@ -4,6 +4,7 @@ import type { ShhPort } from "../../../shh/port.ts";
 import { array, boolean, optional, string } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
 import { criteria, identity, messages, post, recipient } from "./message-codecs.ts";
 
@@ -28,6 +29,7 @@ export const newIdentity = defineMethod({
 export const hasIdentity = defineMethod({
   name: "shh_hasIdentity",
   params: { identity },
+  example: [SAMPLE.whisperIdentity],
   result: boolean,
   handle: (params, { shh }: { shh: Pick<ShhPort, "hasIdentity"> }) =>
     shh.hasIdentity(params.identity),
@@ -101,6 +103,7 @@ type Modules<K extends keyof ShhPort> = { readonly shh: Pick<ShhPort, K> };
 export const newFilter = defineMethod({
   name: "shh_newFilter",
   params: { filter: criteria },
+  example: [{ topics: ["0x68656c6c6f20776f726c64"] }],
   result: string,
   handle: ({ filter }, { shh }: Modules<"newMessageFilter">) => shh.newMessageFilter(filter),
 });
@@ -109,6 +112,7 @@ export const newFilter = defineMethod({
 export const uninstallFilter = defineMethod({
   name: "shh_uninstallFilter",
   params: { id: string },
+  example: ["0x1"],
   result: boolean,
   handle: ({ id }, { shh }: Modules<"uninstallMessageFilter">) => shh.uninstallMessageFilter(id),
 });
@@ -117,6 +121,7 @@ export const uninstallFilter = defineMethod({
 export const getFilterChanges = defineMethod({
   name: "shh_getFilterChanges",
   params: { id: string },
+  example: ["0x1"],
   result: messages,
   handle: ({ id }, { shh }: Modules<"messageFilterChanges">) => shh.messageFilterChanges(id),
 });
@@ -125,6 +130,7 @@ export const getFilterChanges = defineMethod({
 export const getMessages = defineMethod({
   name: "shh_getMessages",
   params: { id: string },
+  example: ["0x1"],
   result: messages,
   heavy: true,
   handle: ({ id }, { shh }: Modules<"messages">) => shh.messages(id),

@@ -63,10 +63,15 @@ const subscriptionId: ParamCodec<string> = {
 type SubscribingModules = { readonly sessions: { readonly subscriptions: Subscriptions } };
 
 /** `NS_subscribe` and `NS_unsubscribe`. */
-export function subscriptionMethods<Modules extends SubscribingModules>(
-  namespace: string,
-  known: readonly Subscription<Modules>[],
-): readonly Method<Modules>[] {
+export function subscriptionMethods<Modules extends SubscribingModules>({
+  namespace,
+  known,
+  example,
+}: {
+  readonly namespace: string;
+  readonly known: readonly Subscription<Modules>[];
+  readonly example: readonly unknown[];
+}): readonly Method<Modules>[] {
   const byName = new Map(known.map((subscription) => [subscription.name, subscription]));
 
   function subscribe(
@@ -91,6 +96,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
   const unsubscribe = defineMethod({
     name: `${namespace}_unsubscribe`,
     params: { id: subscriptionId },
+    example: ["0x1"],
     result: boolean,
     handle({ id }, { sessions }: Modules, { connection }) {
       sessions.subscriptions.close(id, connection);
@@ -110,6 +116,7 @@ export function subscriptionMethods<Modules extends SubscribingModules>(
         },
         { name: "options", isRequired: false, schema: {} },
       ],
+      example,
       resultSchema: string.schema ?? {},
       isAscii: false,
       isPrivate: false,

@@ -59,6 +59,7 @@ export function rewardTraces({ block }: ExecutedBlock, { config }: ChainConstant
 export const traceBlock = defineMethod({
   name: "trace_block",
   params: { block: blockSelector },
+  example: ["latest"],
   result: rawJson,
   heavy: true,
   async handle(
@@ -87,6 +88,7 @@ export const traceBlock = defineMethod({
 export const replayBlockTransactions = defineMethod({
   name: "trace_replayBlockTransactions",
   params: { block: blockSelector, types: traceTypes },
+  example: ["latest", ["trace", "stateDiff"]],
   result: rawJson,
   heavy: true,
   async handle(

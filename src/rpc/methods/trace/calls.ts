@@ -3,6 +3,7 @@ import type { ExecutionPort, TracedCall } from "../../ports/execution.ts";
 import { array, optional, type ParamCodec, rawJson } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import { joinedJson } from "../json/write.ts";
 import { blockOverrides, callArguments, stateOverrides } from "../params/call-arguments.ts";
 import { replayRequest, traceTypes } from "./transactions.ts";
@@ -21,6 +22,7 @@ export const traceCall = defineMethod({
     stateOverrides: optional(stateOverrides),
     blockOverrides: optional(blockOverrides),
   },
+  example: [SAMPLE.call, ["trace", "vmTrace", "stateDiff"], "latest"],
   result: rawJson,
   heavy: true,
   handle: (
@@ -56,6 +58,7 @@ const callWithTypes: ParamCodec<TracedCall> = {
 export const traceCallMany = defineMethod({
   name: "trace_callMany",
   params: { calls: array(callWithTypes), block: optional(blockSelector, "latest") },
+  example: [[[SAMPLE.call, ["trace"]]], "latest"],
   result: rawJson,
   heavy: true,
   async handle(

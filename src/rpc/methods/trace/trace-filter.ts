@@ -11,6 +11,7 @@ import {
   RequestTimeoutError,
   TraceRangeError,
 } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 import type { RpcSettings } from "../rpc-ports.ts";
 import { blockTraces, type Reward, rewardTraces } from "./blocks.ts";
 
@@ -33,6 +34,7 @@ const criteria = object("TraceFilter", {
 export const traceFilter = defineMethod({
   name: "trace_filter",
   params: { filter: criteria },
+  example: [{ fromBlock: "0x0", toAddress: [SAMPLE.bob], mode: "union", count: 10 }],
   result: rawJson,
   heavy: true,
   async handle(

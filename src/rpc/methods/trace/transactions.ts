@@ -17,6 +17,7 @@ import {
 } from "../../transport/codec.ts";
 import { defineMethod } from "../../transport/dispatch/method.ts";
 import { InvalidValueError } from "../../transport/errors.ts";
+import { SAMPLE } from "../example-values.ts";
 
 const traceType: ParamCodec<ParityTraceType> = {
   schema: { type: "string", enum: PARITY_TRACE_TYPES },
@@ -49,6 +50,7 @@ export function replayRequest(types: readonly ParityTraceType[]): TraceRequest &
 export const traceTransaction = defineMethod({
   name: "trace_transaction",
   params: { transactionHash: hash },
+  example: [SAMPLE.hash],
   result: rawJson,
   heavy: true,
   async handle(
@@ -75,6 +77,7 @@ export const traceTransaction = defineMethod({
 export const traceGet = defineMethod({
   name: "trace_get",
   params: { transactionHash: hash, traceAddress: array(quantityNumber, "[]hexutil.Uint64") },
+  example: [SAMPLE.hash, ["0x0"]],
   result: rawJson,
   heavy: true,
   async handle(
@@ -106,6 +109,7 @@ export const traceGet = defineMethod({
 export const replayTransaction = defineMethod({
   name: "trace_replayTransaction",
   params: { transactionHash: hash, types: traceTypes },
+  example: [SAMPLE.hash, ["stateDiff"]],
   result: rawJson,
   heavy: true,
   async handle(
@@ -134,6 +138,7 @@ export const replayTransaction = defineMethod({
 export const traceRawTransaction = defineMethod({
   name: "trace_rawTransaction",
   params: { raw: data, types: traceTypes, block: optional(blockSelector, "latest") },
+  example: [SAMPLE.rawTransaction, ["trace"], "latest"],
   result: rawJson,
   heavy: true,
   handle: (

@@ -3,8 +3,10 @@ import { type Address, checksumAddress } from "../../../primitives/address.ts";
 import { andThen } from "../../../threads/maybe-promise.ts";
 import { maxFeePerGasOf } from "../../../types/transaction/fees.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
-import { address, rawJson } from "../../transport/codec.ts";
+import { address, rawJsonOf } from "../../transport/codec.ts";
 import { defineMethod, type Method } from "../../transport/dispatch/method.ts";
+import { SAMPLE } from "../example-values.ts";
+import { mapOf, POOLED, QUANTITY, shape, TRANSACTION } from "../json/schemas.ts";
 import { transactionText } from "../json/transaction-json.ts";
 import { quantityText } from "../json/write.ts";
 import type { RpcPorts } from "../rpc-ports.ts";
@@ -38,7 +40,7 @@ function bySenderText(
 export const status = defineMethod({
   name: "txpool_status",
   params: {},
-  result: rawJson,
+  result: rawJsonOf(shape("PoolStatus", { pending: QUANTITY, queued: QUANTITY })),
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolCounts"> }) =>
     andThen(
       chain.poolCounts(),
@@ -51,7 +53,7 @@ export const status = defineMethod({
 export const content = defineMethod({
   name: "txpool_content",
   params: {},
-  result: rawJson,
+  result: rawJsonOf(shape("PoolContent", { pending: POOLED, queued: POOLED })),
   heavy: true,
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
     andThen(chain.poolContent(), (pool) =>
@@ -63,7 +65,13 @@ export const content = defineMethod({
 export const contentFrom = defineMethod({
   name: "txpool_contentFrom",
   params: { sender: address },
-  result: rawJson,
+  example: [SAMPLE.alice],
+  result: rawJsonOf(
+    shape("PoolContentOfSender", {
+      pending: mapOf(TRANSACTION),
+      queued: mapOf(TRANSACTION),
+    }),
+  ),
   handle: ({ sender }, { chain }: { chain: Pick<ChainView, "poolContentFrom"> }) =>
     andThen(
       chain.poolContentFrom(sender),
@@ -80,7 +88,12 @@ function pooledText({ tx, sender }: PooledTransaction): string {
 export const inspect = defineMethod({
   name: "txpool_inspect",
   params: {},
-  result: rawJson,
+  result: rawJsonOf(
+    shape("PoolSummary", {
+      pending: mapOf(mapOf({ type: "string" })),
+      queued: mapOf(mapOf({ type: "string" })),
+    }),
+  ),
   heavy: true,
   handle: (_params, { chain }: { chain: Pick<ChainView, "poolContent"> }) =>
     andThen(chain.poolContent(), (pool) => contentText(pool, summaryText)),

@@ -18,6 +18,7 @@ export const clientVersion = defineMethod({
 export const sha3 = defineMethod({
   name: "web3_sha3",
   params: { input: data },
+  example: ["0x68656c6c6f"],
   result: hash,
   handle: ({ input }) => keccak256Hash(input),
 });

@@ -15,6 +15,8 @@ export type MethodSpec<P extends ParamCodecs, Modules, Result> = {
   readonly name: string;
   /** In wire order. */
   readonly params: P;
+  /** Parameters of one call, for the documentation and for a test that each can be read. */
+  readonly example?: readonly unknown[];
   readonly result: ResultCodec<Result>;
   /** Needs the credential wherever a stranger can connect. */
   readonly private?: true;
@@ -47,6 +49,7 @@ export type Method<Modules> = {
   readonly namespace: string;
   /** In wire order. */
   readonly params: readonly ParamInfo[];
+  readonly example: readonly unknown[] | undefined;
   readonly resultSchema: JsonSchema;
   /** A result that is a string has as many bytes as letters. */
   readonly isAscii: boolean;
@@ -94,6 +97,7 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
       isRequired: absent === undefined,
       schema,
     })),
+    example: spec.example,
     resultSchema: spec.result.schema ?? {},
     isAscii: spec.result.isAscii === true,
     isPrivate: spec.private === true,
@@ -106,9 +110,13 @@ export function defineMethod<const P extends ParamCodecs, Modules, Result>(
   };
 }
 
-/** The same method under another name. */
-export function aliasMethod<Modules>(method: Method<Modules>, name: string): Method<Modules> {
-  return { ...method, name, namespace: namespaceOf(name) };
+/** The same method under another name. @param example where that of `method` does not fit */
+export function aliasMethod<Modules>(
+  method: Method<Modules>,
+  name: string,
+  example = method.example,
+): Method<Modules> {
+  return { ...method, name, namespace: namespaceOf(name), example };
 }
 
 /** Methods by name. */

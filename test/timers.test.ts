@@ -8,7 +8,7 @@ const SRC = fileURLToPath(new URL("../src/", import.meta.url));
 
 /**
  * Timers that do not run inside `Failures.guard`, by file: how many, and why an exception of theirs cannot end the process.
- * An exception in a timer reaches the event loop, which ends the node (`node/observe/crash-policy.ts`).
+ * An exception in a timer reaches the event loop, which ends the node (`observe/crash-policy.ts`).
  */
 const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   "chain/store/background-work.ts": [1, "a failed merge poisons the store: caught there"],
@@ -28,12 +28,9 @@ const UNGUARDED: Readonly<Record<string, readonly [count: number, reason: string
     "`guarded` passes every failure to onFatal or tries again; `prepareAhead` and `scheduleInstant` throw none",
   ],
   "keystore/clock.ts": [1, "runs a task that forgets keys: writes to Maps and byte arrays"],
-  "node/observe/crash-policy.ts": [1, "ends the process"],
-  "node/adapters/runtime/profiles.ts": [
-    2,
-    "resolves a promise; a failure of the other one is thrown by stop",
-  ],
-  "node/provider.ts": [1, "sends notifications: the notifier catches"],
+  "observe/crash-policy.ts": [1, "ends the process"],
+  "profiling/profiles.ts": [2, "resolves a promise; a failure of the other one is thrown by stop"],
+  "adapters/provider.ts": [1, "sends notifications: the notifier catches"],
   "node/workers/execute.thread.ts": [1, "closes files: a failure is caught there"],
   "node/workers/rpc/followed-chain.ts": [1, "sets a variable"],
   "node/workers/rpc/forwarded-calls.ts": [1, "sends a notification: the connection catches"],

@@ -94,7 +94,7 @@ async function verificationMs(browser: Browser, proof: DeepProof, rounds: number
     stdin: {
       contents: `
         import { provenAccount } from "./src/explorer/verify/account.ts";
-        import { warmUp } from "./src/explorer/verify/warm-up.ts";
+        import { warmUp } from "../../src/explorer/verify/warm-up.ts";
         globalThis.warmUp = () => {
           const started = performance.now();
           warmUp();

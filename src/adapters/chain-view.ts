@@ -1,9 +1,12 @@
 import type { AddressIndex } from "../chain/addresses/address-index.ts";
+import { createFeeHistory } from "../chain/fees/fee-history.ts";
+import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../chain/logs/log-filter.ts";
 import type { LogSource } from "../chain/logs/log-source.ts";
 import type { ChainReader } from "../chain/reader.ts";
 import type { IncludedTransaction } from "../chain/store/block-store.ts";
 import { includedTransaction } from "../chain/store/included-transaction.ts";
+import type { Config } from "../config/config.ts";
 import { invariant } from "../errors.ts";
 import type { PoolContent, PooledTransaction, PoolReader } from "../mempool/pool.ts";
 import type { Address } from "../primitives/address.ts";
@@ -23,10 +26,12 @@ import { PendingProofError } from "../rpc/transport/errors.ts";
 import { SharedSlices } from "../rpc/transport/shared-slices.ts";
 import type { Account } from "../state/account.ts";
 import type { StateReader } from "../state/reader.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import { andThen } from "../threads/maybe-promise.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
 import { findLogs } from "./log-search.ts";
+import type { ChainParts, PoolParts } from "./parts.ts";
 import { proveInSlices } from "./prove-in-slices.ts";
 import { findBlock, findHeader, resolveState } from "./resolve.ts";
 
@@ -189,4 +194,54 @@ function blockThatUsed(sender: Address, nonce: bigint, chain: ChainReader): numb
     else low = middle;
   }
   return high;
+}
+
+/** `ChainView` over the chain of `core`, in its thread. */
+export function createChainView(
+  config: Config,
+  log: Logger,
+  core: Omit<ChainParts, "execution"> & PoolParts & { readonly logTexts: LogTextCache },
+): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
+  const { reader, mempool, store, submit, logTexts } = core;
+  const { minimumGasPriceWei } = config.mempool;
+  const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
+  const oracle = createGasPriceOracle(startPrice, { chain: reader });
+  const suggestTip = () => oracle.suggestTip();
+  const { feeHistoryBlocksMax } = config.jsonRpc;
+  const feeHistory = createFeeHistory(reader);
+  const chain = createLocalChainView({
+    ...{ reader, submit, suggestTip, logTexts },
+    pool: mempool,
+    logs: store.logs,
+    addresses: store.addressIndex,
+    feeHistory: (blockCount, newest, percentiles) =>
+      feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
+    subscribe: (listener) => subscribe(listener, log, core),
+  });
+  return { chain, suggestTip };
+}
+
+/** The chain catches what its listeners throw. The pool does not, and no transaction may be lost to a listener. */
+function subscribe(
+  { onBlock, onRemoved, onPending }: Parameters<ChainEvents["subscribe"]>[0],
+  log: Logger,
+  { chain, mempool }: Pick<ChainParts & PoolParts, "chain" | "mempool">,
+): () => void {
+  const stops: (() => void)[] = [];
+  if (onBlock) stops.push(chain.subscribe(({ executed }) => onBlock(executed)));
+  if (onRemoved) stops.push(chain.onRollback(onRemoved));
+  if (onPending) {
+    stops.push(
+      mempool.onPending((transactions) => {
+        try {
+          onPending(transactions.map(({ tx, sender }) => ({ tx, sender })));
+        } catch (error) {
+          log.error("listener of the pool failed", { error });
+        }
+      }),
+    );
+  }
+  return () => {
+    for (const stop of stops) stop();
+  };
 }

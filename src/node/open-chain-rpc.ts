@@ -1,25 +1,25 @@
+import { createMinerSettings } from "../adapters/miner-settings.ts";
+import { createNodeAdmin } from "../adapters/node-admin.ts";
+import type { InProcessProvider } from "../adapters/provider.ts";
+import { namespacesOf } from "../adapters/rpc-endpoints.ts";
 import type { Config } from "../config/config.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { type ForkedBlocks, forkedMethods } from "../rpc/methods/dev/forked-methods.ts";
 import { createMethodRegistry } from "../rpc/methods/methods.ts";
 import type { EndpointOptions, TcpKind } from "../rpc/transport/server/listener.ts";
 import type { RpcServer } from "../rpc/transport/server/server.ts";
+import { createCheckpointService } from "../services/checkpoint-service.ts";
+import { voteForCheckpoint } from "../services/checkpoint-signer.ts";
+import type { LightClientService } from "../services/light-client-service.ts";
+import type { WhisperService } from "../services/whisper-service.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createCheckpointService } from "./adapters/checkpoint-service.ts";
-import { voteForCheckpoint } from "./adapters/checkpoint-signer.ts";
 import { createExecutionThreads } from "./adapters/execution-workers.ts";
-import type { LightClientService } from "./adapters/light-client-service.ts";
-import { createMinerSettings } from "./adapters/miner-settings.ts";
-import { createNodeAdmin } from "./adapters/node-admin.ts";
-import type { WhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose/compose-chain.ts";
 import type { Fork } from "./compose/open-fork.ts";
 import { createRpcPorts, type NodeModules } from "./compose/rpc-modules.ts";
 import type { RpcTarget } from "./dev/rpc-switch.ts";
-import type { InProcessProvider } from "./provider.ts";
-import { namespacesOf } from "./rpc-endpoints.ts";
 
 /** What methods use of the node besides its chain. */
 export type RpcServices = Pick<
@@ -74,11 +74,14 @@ export function openChainRpc(
   const lesLog = log.child("les");
   const vote = failures.guard("checkpoint vote", (checkpoint: Checkpoint) => {
     const provider = services.provider();
-    return provider && voteForCheckpoint(config, checkpoint, { core, keys, provider, log: lesLog });
+    return (
+      provider &&
+      voteForCheckpoint(config, checkpoint, { chain: core.chain, keys, provider, log: lesLog })
+    );
   });
   const checkpoints = createCheckpointService(
     config,
-    { ...{ core, log: lesLog, failures, metrics }, onCheckpoint: vote },
+    { chain: core.chain, log: lesLog, failures, metrics, onCheckpoint: vote },
     namespacesOf(config.jsonRpc.api, known).includes("les"),
   );
   const rpcLog = log.child("rpc");

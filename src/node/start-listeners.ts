@@ -1,13 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { createCallerFiles } from "../adapters/caller-files.ts";
+import { InProcessProvider } from "../adapters/provider.ts";
+import type { Listener } from "../adapters/rpc-endpoints.ts";
+import {
+  allowedOriginsOf,
+  describeListeners,
+  endpointsOf,
+  exposedUrl,
+  namespacesOf,
+  readTls,
+} from "../adapters/rpc-endpoints.ts";
+import { createRpcObserver } from "../adapters/rpc-observer.ts";
+import { lastingConnectionSessions, reportSessions } from "../adapters/sessions.ts";
 import type { Config } from "../config/config.ts";
 import { dataPath, isInMemory } from "../config/home.ts";
 import { type InstanceId, openInstanceId } from "../config/instance-id.ts";
 import { createJwtSecret, createNodeKey, readJwtSecret } from "../config/secrets.ts";
 import { invariant } from "../errors.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
+import { createOtherRequests } from "../observe/other-requests.ts";
 import { hexToBytes } from "../primitives/hex.ts";
+import { createRuntimePort } from "../profiling/runtime-port.ts";
 import { createClientAdmission } from "../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../rpc/methods/methods.ts";
 import type { Forking } from "../rpc/ports/dev.ts";
@@ -16,34 +31,20 @@ import type { Readiness } from "../rpc/ports/node.ts";
 import { createAuthenticator } from "../rpc/transport/auth/authenticator.ts";
 import { namespaceOf } from "../rpc/transport/dispatch/method.ts";
 import { type RpcServer, startRpcServer } from "../rpc/transport/server/server.ts";
+import { createLightClientService } from "../services/light-client-service.ts";
+import { startWhisperService } from "../services/whisper-service.ts";
 import { DappDb } from "../storage/dapp-db.ts";
 import { openDurableLmdbKv } from "../storage/lmdb-kv.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createCallerFiles } from "./adapters/caller-files.ts";
-import { createLightClientService } from "./adapters/light-client-service.ts";
-import { createRpcObserver } from "./adapters/rpc-observer.ts";
 import { startRpcProcesses } from "./adapters/rpc-processes.ts";
-import { createRuntimePort } from "./adapters/runtime/runtime-port.ts";
-import { lastingConnectionSessions, reportSessions } from "./adapters/sessions.ts";
-import { startWhisperService } from "./adapters/whisper-service.ts";
 import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
 import { RpcSwitch } from "./dev/rpc-switch.ts";
-import { createOtherRequests } from "./observe/other-requests.ts";
 import { openChainRpc, type RpcServices } from "./open-chain-rpc.ts";
-import { InProcessProvider } from "./provider.ts";
-import {
-  allowedOriginsOf,
-  describeListeners,
-  endpointsOf,
-  exposedUrl,
-  namespacesOf,
-  readTls,
-} from "./rpc-endpoints.ts";
-import type { Listener } from "./types.ts";
+
 import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 const nowMs = () => performance.now();

@@ -1,4 +1,4 @@
-import { ProviderRpcError } from "../../node/provider.ts";
+import { ProviderRpcError } from "../../adapters/provider.ts";
 import type { ErrorData } from "../../rpc/ports/channel/protocol.ts";
 import { errorDataOf, errorFromData } from "../../threads/plain-data.ts";
 import type { HostOptions, NodeHost, ProviderMessage } from "../node-host.ts";

@@ -1,3 +1,4 @@
+import { callLimitsOf } from "../../adapters/call-limits.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -5,7 +6,6 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { ModuleSource } from "../workers/requested-modules.ts";
-import { callLimitsOf } from "./call-limits.ts";
 
 /** What the threads follow. */
 export type ThreadedChain = {

@@ -1,3 +1,5 @@
+import type { CallLimits } from "../../adapters/call-limits.ts";
+import { createExecutionReads, type ExecutionCore } from "../../adapters/execution-port.ts";
 import { ExecutionTimeoutError } from "../../execution/call/call-errors.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
@@ -8,8 +10,6 @@ import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts
 import type { ChainCore } from "../compose/compose-chain.ts";
 import type { PendingBlockData } from "../workers/execute.thread.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
-import type { CallLimits } from "./call-limits.ts";
-import { createExecutionReads, type ExecutionCore } from "./execution-port.ts";
 
 /**
  * A call runs so long on the chain's thread before it moves to another. Nearly all calls of wallets end within a tenth of it

@@ -16,6 +16,7 @@ import {
 import type { Application, Time } from "../../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
+import { ChainChanges } from "../../consensus/chain-changes.ts";
 import { openProposals } from "../../consensus/clique/proposals.ts";
 import { soloStartingSet } from "../../consensus/clique/starting-set.ts";
 import { createVoting, type Voting } from "../../consensus/clique/voting.ts";
@@ -49,7 +50,6 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlobWorkers, createBlobWorkers } from "../adapters/blob-workers.ts";
 import { createContractCompiler } from "../adapters/compiled/contract-compiler.ts";
 import type { ThreadedCompiler } from "../adapters/compiled/threaded-compiler.ts";
-import { ChainChanges } from "../chain-changes.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Chain } from "../../chain/chain.ts";
 import { genesisBlock } from "../../chain/genesis-block.ts";
+import { setAsideBlocks } from "../../chain-files/set-aside-blocks.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import {
@@ -43,7 +44,6 @@ import { type Address, ZERO_ADDRESS } from "../../primitives/address.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
-import { setAsideBlocks } from "../chain-files/set-aside-blocks.ts";
 
 export type NetworkEngineModules = {
   readonly application: Application;

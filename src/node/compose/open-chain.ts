@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { type Chain, createChain } from "../../chain/chain.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
+import { checkForkSchedule } from "../../chain/fork-schedule.ts";
 import { genesisBlock, genesisState } from "../../chain/genesis-block.ts";
+import { type GenesisDigest, openGenesisDigest } from "../../chain/genesis-digest.ts";
 import { StatePatches } from "../../chain/state-patches.ts";
 import { type CacheSizes, divideCacheSize } from "../../chain/store/cache-sizes.ts";
 import { BULK_MERGE_LIMITS } from "../../chain/store/index/merge-limits.ts";
@@ -26,8 +28,6 @@ import { createNodeCache, NODE_CACHE_BYTES_MIN } from "../../trie/node-cache.ts"
 import type { TrieNodeReader } from "../../trie/node-store.ts";
 import { EMPTY_TRIE_ROOT } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
-import { checkForkSchedule } from "./fork-schedule.ts";
-import { type GenesisDigest, openGenesisDigest } from "./genesis-digest.ts";
 import type { Fork } from "./open-fork.ts";
 
 /** The chain of a home, held by this process until the store is closed. */

@@ -1,3 +1,16 @@
+import { callLimitsOf } from "../../adapters/call-limits.ts";
+import type { CallerFiles } from "../../adapters/caller-files.ts";
+import { createChainView } from "../../adapters/chain-view.ts";
+import { createDevPort } from "../../adapters/dev-port.ts";
+import { createBlockMethods, createExecutionPort } from "../../adapters/execution-port.ts";
+import { createInspectionPort } from "../../adapters/inspection-port.ts";
+import { createKeysPort } from "../../adapters/keys-port.ts";
+import {
+  type ConnectionPorts,
+  type ConnectionSessions,
+  createFilterSessions,
+} from "../../adapters/sessions.ts";
+import { createValidatorVoting } from "../../adapters/validator-voting.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
@@ -18,21 +31,8 @@ import type { MethodInfo } from "../../rpc/transport/dispatch/method.ts";
 import type { ShhPort } from "../../shh/port.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { callLimitsOf } from "../adapters/call-limits.ts";
-import type { CallerFiles } from "../adapters/caller-files.ts";
-import { createChainView } from "../adapters/chain-view.ts";
-import { createDevPort } from "../adapters/dev-port.ts";
-import { createBlockMethods, createExecutionPort } from "../adapters/execution-port.ts";
-import { createInspectionPort } from "../adapters/inspection-port.ts";
-import { createKeysPort } from "../adapters/keys-port.ts";
-import {
-  type ConnectionPorts,
-  type ConnectionSessions,
-  createFilterSessions,
-} from "../adapters/sessions.ts";
 import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
 import { createThreadedExecution } from "../adapters/threaded-execution.ts";
-import { createValidatorVoting } from "../adapters/validator-voting.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { ChainCore } from "./compose-chain.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createDevPort } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { InvalidConfigError } from "../../config/errors.ts";
 import { dumpText, FILE_DUMP_BYTES_MAX, unpackDump } from "../../dev/state-dump.ts";
 import { replaceFile } from "../../storage/replace-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { createDevPort } from "../adapters/dev-port.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 
 /** The files of anvil's format that a dev chain begins with and leaves. */

@@ -1,3 +1,4 @@
+import { assertDevChain } from "../../adapters/dev-port.ts";
 import type { Config } from "../../config/config.ts";
 import { isInMemory } from "../../config/home.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
@@ -5,7 +6,6 @@ import type { ForkChoice } from "../../dev/fork/fork-file.ts";
 import type { Forking } from "../../rpc/ports/dev.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import { assertDevChain } from "../adapters/dev-port.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import { openChain } from "../compose/open-chain.ts";
 import { chooseFork, type Fork, openFork } from "../compose/open-fork.ts";

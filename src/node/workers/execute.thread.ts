@@ -1,3 +1,5 @@
+import type { CallLimits } from "../../adapters/call-limits.ts";
+import { createExecutionReads } from "../../adapters/execution-port.ts";
 import { createChainReader, knownBlock } from "../../chain/chain-reader.ts";
 import { createChainStateTrie } from "../../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../../chain/fees/gas-price-oracle.ts";
@@ -8,6 +10,7 @@ import { createEvm } from "../../evm/engine.ts";
 import type { ContractCompiler } from "../../evm/modules/compiled-tier.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import { garbageCollector } from "../../profiling/garbage-collector.ts";
 import type { ExecutionReads } from "../../rpc/ports/execution.ts";
 import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import type { StateChanges } from "../../state/reader.ts";
@@ -19,10 +22,7 @@ import { type ErrorData, errorDataOf, plainData } from "../../threads/plain-data
 import { serveThread } from "../../threads/serve-thread.ts";
 import { TraceTooLargeError } from "../../tracing/errors.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
-import type { CallLimits } from "../adapters/call-limits.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
-import { createExecutionReads } from "../adapters/execution-port.ts";
-import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";
 import { movableTexts } from "./movable-texts.ts";
 import { type ModuleRequest, RequestedModules } from "./requested-modules.ts";
 

@@ -5,7 +5,6 @@ import type { CancelToken } from "../../threads/cancel-token.ts";
 import { errorFromData } from "../../threads/plain-data.ts";
 import { CallAbortedError, Pool, ThreadLostError } from "../../threads/pool.ts";
 import type { ThreadEntry } from "../../threads/start-thread.ts";
-import { CompiledModules } from "../adapters/compiled/compiled-modules.ts";
 import type {
   ExecutionHandlers,
   ExecutionOutcome,

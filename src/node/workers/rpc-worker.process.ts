@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
+import { CRASH_EXIT_CODE } from "../../observe/crash-policy.ts";
 import { Outbox } from "../../threads/outbox.ts";
-import { CRASH_EXIT_CODE } from "../observe/crash-policy.ts";
 import { composeRpcWorker, type RpcWorker } from "./rpc/compose-rpc-worker.ts";
 import { createForwardingLogger } from "./rpc/forwarding-logger.ts";
 import type { FromWorker, ToWorker } from "./rpc/rpc-protocol.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../../src/config/load.ts";
-import { startWhisperService } from "../../../src/node/adapters/whisper-service.ts";
+import { startWhisperService } from "../../../src/services/whisper-service.ts";
 import { createFailures } from "../../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../../src/telemetry/logger.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";

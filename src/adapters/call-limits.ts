@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { ExecutionReads } from "../rpc/ports/execution.ts";
 
 /** Limits of calls and traces that leave no block. */
 export type CallLimits = {
@@ -16,6 +17,14 @@ export type CallLimits = {
     readonly bytesMax: number;
     readonly scriptMemoryBytesMax: number;
   };
+};
+
+/** Reads of `ExecutionPort` of which each call may be given limits of its own. */
+export type LimitedReads = {
+  readonly [Name in keyof ExecutionReads]: (
+    input: Parameters<ExecutionReads[Name]>[0],
+    limits?: CallLimits,
+  ) => ReturnType<ExecutionReads[Name]>;
 };
 
 export function callLimitsOf({ jsonRpc }: Pick<Config, "jsonRpc">): CallLimits {

@@ -6,12 +6,11 @@ export const ENTRIES: Readonly<Record<ThreadEntry | ProcessEntry, () => Promise<
   "crypto/kzg/prove-blobs.thread": () => import("../crypto/kzg/prove-blobs.thread.ts"),
   "crypto/kzg/verify-sidecar.thread": () => import("../crypto/kzg/verify-sidecar.thread.ts"),
   "dev/fork/fetch-remote.thread": () => import("../dev/fork/fetch-remote.thread.ts"),
-  "node/adapters/compile-solidity.thread": () =>
-    import("../node/adapters/compile-solidity.thread.ts"),
-  "node/adapters/compiled/compile-contracts.thread": () =>
-    import("../node/adapters/compiled/compile-contracts.thread.ts"),
-  "node/workers/execute.thread": () => import("../node/workers/execute.thread.ts"),
-  "node/workers/rpc-worker.process": () => import("../node/workers/rpc-worker.process.ts"),
+  "services/compile-solidity.thread": () => import("../services/compile-solidity.thread.ts"),
+  "compiled-contracts/compile-contracts.thread": () =>
+    import("../compiled-contracts/compile-contracts.thread.ts"),
+  "calls/execute.thread": () => import("../calls/execute.thread.ts"),
+  "node/rpc.process": () => import("../node/rpc.process.ts"),
   "shh/find-work.thread": () => import("../shh/find-work.thread.ts"),
   "types/transaction/recover-senders.thread": () =>
     import("../types/transaction/recover-senders.thread.ts"),

@@ -22,6 +22,8 @@ import { invariant } from "../errors.ts";
 import { UnlockForbiddenError } from "../keystore/errors.ts";
 import { createOtherRequests } from "../observe/other-requests.ts";
 import { hexToBytes } from "../primitives/hex.ts";
+import type { RpcProcesses } from "../processes/rpc-processes.ts";
+import { startRpcProcesses } from "../processes/rpc-processes.ts";
 import { createRuntimePort } from "../profiling/runtime-port.ts";
 import { createClientAdmission } from "../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../rpc/methods/methods.ts";
@@ -39,13 +41,10 @@ import { makeFolder } from "../storage/make-folder.ts";
 import type { Failures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { startRpcProcesses } from "./adapters/rpc-processes.ts";
 import type { ChainCore } from "./compose/compose-chain.ts";
 import { composeKeys } from "./compose/compose-keys.ts";
 import { RpcSwitch } from "./dev/rpc-switch.ts";
 import { openChainRpc, type RpcServices } from "./open-chain-rpc.ts";
-
-import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 const nowMs = () => performance.now();
 /** Time for running calls when the node stops: a node ends within five seconds. */
@@ -124,7 +123,7 @@ export async function startListeners(
   const instance = openInstanceId(config);
   const services: RpcServices = {
     ...{ keys, files, runtime, dappDb, lightClients, whisper, endpoints, known, failures, metrics },
-    ...{ instance, readiness, reset: (forking) => reset(forking, instance) },
+    ...{ instance, readiness, reset: ({ forking }) => reset(forking, instance) },
     connectionSessions: lastingConnectionSessions(config, rpcLog),
     server: () => server,
     provider: () => provider,

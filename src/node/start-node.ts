@@ -11,6 +11,7 @@ import { createArtifactLog } from "../observe/artifact-log.ts";
 import { declareChainMetrics } from "../observe/chain-metrics.ts";
 import { logTransactions } from "../observe/log-transactions.ts";
 import { listenMetrics } from "../observe/metrics-listener.ts";
+import type { RpcProcesses } from "../processes/rpc-processes.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";
 import { createFailures } from "../telemetry/failures.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -24,7 +25,6 @@ import { createReset } from "./dev/reset-chain.ts";
 import { finishReset } from "./dev/reset-home.ts";
 import { type OpenListeners, startListeners } from "./start-listeners.ts";
 import type { RunningNode } from "./types.ts";
-import type { RpcProcesses } from "./workers/rpc/rpc-processes.ts";
 
 /** A running node with its inside, for programs that hold one in process. */
 export type NodeInProcess = RunningNode & {

@@ -27,18 +27,15 @@ export type ChannelMessage =
   | { readonly kind: "error"; readonly id: number; readonly error: ErrorData }
   | { readonly kind: "event"; readonly name: string; readonly input: unknown };
 
-/** What carries the messages of a channel, in order. */
-export type Wire = {
-  /** @param attached buffers that are moved to the other side in place of a copy, or what else the wire can take along */
-  send(message: ChannelMessage, attached?: unknown): void;
-  /** While calls wait for their answers the process must not end. */
-  ref?(): void;
-  unref?(): void;
-};
+/**
+ * Sends a message to the other side, after those before it.
+ * @param attached buffers that are moved in place of a copy, or what else can be taken along
+ */
+export type Send = (message: ChannelMessage, attached?: unknown) => void;
 
 export type CallOptions = {
   readonly cancel?: CancelToken | undefined;
-  /** As of `Wire.send`. */
+  /** As of `Send`. */
   readonly attached?: unknown;
 };
 
@@ -57,6 +54,8 @@ export class Moved<Value = unknown> {
 export class ServedCall implements CancelToken {
   /** What came with the message. */
   readonly attached: unknown;
+  /** Called once its result is sent. */
+  afterReply: (() => void) | undefined;
   #controller: AbortController | undefined;
   isAborted = false;
 
@@ -83,15 +82,13 @@ type WaitingCall = {
   readonly abort: () => void;
 };
 
-export type ChannelOptions = {
-  /** Of what a handler throws for an event. */
-  readonly onEventError?: (error: unknown) => void;
-  /** How errors cross, where more than `ErrorData` has to. */
-  readonly errors?: {
-    readonly toData: (error: unknown) => ErrorData;
-    readonly fromData: (data: ErrorData) => Error;
-  };
+/** How errors cross, where more than `ErrorData` has to. */
+export type ErrorCodec = {
+  readonly toData: (error: unknown) => ErrorData;
+  readonly fromData: (data: ErrorData) => Error;
 };
+
+const PLAIN_ERRORS: ErrorCodec = { toData: errorDataOf, fromData: errorFromData };
 
 /**
  * One end of a channel between two threads, processes, or a page and its worker. Either side calls the functions that the other one
@@ -102,19 +99,23 @@ export type ChannelOptions = {
  * Inputs and results have to be plain data where the wire needs it; see `plainData`.
  */
 export class Channel<There extends Handlers = Handlers> {
-  readonly #wire: Wire;
-  readonly #here: Handlers;
-  readonly #options: ChannelOptions;
+  readonly #send: Send;
+  #here: Handlers = {};
+  readonly #errors: ErrorCodec;
   readonly #waiting = new Map<number, WaitingCall>();
   readonly #served = new Map<number, ServedCall>();
   #nextId = 1;
   /** Why calls fail, once the channel is closed. */
   #closedBy: (() => Error) | undefined;
 
-  constructor(wire: Wire, here: Handlers = {}, options: ChannelOptions = {}) {
-    this.#wire = wire;
+  constructor(send: Send, errors = PLAIN_ERRORS) {
+    this.#send = send;
+    this.#errors = errors;
+  }
+
+  /** Offers `here` to the other side. */
+  serve(here: Handlers): void {
     this.#here = here;
-    this.#options = options;
   }
 
   /** What the other side's function answers. @throws what it throws, and the error of `close` */
@@ -126,9 +127,8 @@ export class Channel<There extends Handlers = Handlers> {
     return new Promise((resolve, reject) => {
       if (this.#closedBy !== undefined) throw this.#closedBy();
       const id = this.#nextId++;
-      this.#wire.send({ kind: "call", id, name, input }, attached);
-      if (this.#waiting.size === 0) this.#wire.ref?.();
-      const abort = () => this.#wire.send({ kind: "abort", id });
+      this.#send({ kind: "call", id, name, input }, attached);
+      const abort = () => this.#send({ kind: "abort", id });
       this.#waiting.set(id, { resolve: resolve as never, reject, token: cancel, abort });
       if (cancel?.isAborted) abort();
       else cancel?.signal.addEventListener("abort", abort, { once: true });
@@ -141,17 +141,17 @@ export class Channel<There extends Handlers = Handlers> {
     input: InputOf<There, Name>,
     attached?: unknown,
   ): void {
-    if (this.#closedBy === undefined) this.#wire.send({ kind: "event", name, input }, attached);
+    if (this.#closedBy === undefined) this.#send({ kind: "event", name, input }, attached);
   }
 
-  /** A message of the other side. */
+  /** A message of the other side. @throws what a handler throws for an event */
   receive(message: ChannelMessage, attached?: unknown): void {
     switch (message.kind) {
       case "result":
         this.#take(message.id)?.resolve(message.value);
         break;
       case "error":
-        this.#take(message.id)?.reject(this.#errorFrom(message.error));
+        this.#take(message.id)?.reject(this.#errors.fromData(message.error));
         break;
       case "call":
         this.#answer(message, attached);
@@ -160,11 +160,7 @@ export class Channel<There extends Handlers = Handlers> {
         this.#served.get(message.id)?.abort();
         break;
       case "event":
-        try {
-          this.#handler(message.name)(message.input as never, new ServedCall(attached));
-        } catch (error) {
-          this.#options.onEventError?.(error);
-        }
+        this.#handler(message.name)(message.input as never, new ServedCall(attached));
     }
   }
 
@@ -196,17 +192,19 @@ export class Channel<There extends Handlers = Handlers> {
     const { value, buffers } =
       result instanceof Moved ? result : { value: result, buffers: undefined };
     try {
-      this.#wire.send({ kind: "result", id, value }, buffers);
-      this.#served.delete(id);
+      this.#send({ kind: "result", id, value }, buffers);
     } catch (error) {
       this.#fail(id, error);
+      return;
     }
+    const call = this.#served.get(id);
+    this.#served.delete(id);
+    call?.afterReply?.();
   }
 
   #fail(id: number, error: unknown): void {
     this.#served.delete(id);
-    const { toData = errorDataOf } = this.#options.errors ?? {};
-    this.#wire.send({ kind: "error", id, error: toData(error) });
+    this.#send({ kind: "error", id, error: this.#errors.toData(error) });
   }
 
   #handler(name: string): Handlers[string] {
@@ -215,16 +213,10 @@ export class Channel<There extends Handlers = Handlers> {
     return handler;
   }
 
-  #errorFrom(data: ErrorData): Error {
-    const { fromData = errorFromData } = this.#options.errors ?? {};
-    return fromData(data);
-  }
-
   #take(id: number): WaitingCall | undefined {
     const call = this.#waiting.get(id);
     if (call === undefined) return undefined;
     this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#wire.unref?.();
     call.token?.signal.removeEventListener("abort", call.abort);
     return call;
   }
@@ -240,12 +232,11 @@ export type MessageEnd = {
 export function channelOver<There extends Handlers>(
   end: MessageEnd,
   here: Handlers = {},
-  options: ChannelOptions = {},
 ): Channel<There> {
-  const wire: Wire = {
-    send: (message, moved) => end.postMessage(message, moved as readonly ArrayBuffer[] | undefined),
-  };
-  const channel = new Channel<There>(wire, here, options);
+  const channel = new Channel<There>((message, moved) =>
+    end.postMessage(message, moved as readonly ArrayBuffer[] | undefined),
+  );
+  channel.serve(here);
   end.on("message", (message) => channel.receive(message));
   return channel;
 }

@@ -13,7 +13,7 @@ import type { LogSource } from "../logs/log-source.ts";
 import { decodeChangeRows, decodePrefix } from "../records/block-record.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { IncludedTransaction, ReadableBlockStore } from "./block-store.ts";
-import { divideCacheSize, FOLLOWER_CACHE_BYTES } from "./cache-sizes.ts";
+import { CACHE_BYTES, followerCacheSizes, type StoreCacheSizes } from "./cache-sizes.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoricStates } from "./historic-states.ts";
 import { BlockIndex } from "./index/block-index.ts";
@@ -29,13 +29,13 @@ import {
 import { BlockPrunedError, StatePrunedError } from "./store-errors.ts";
 import { type StateSource, StoredState } from "./stored-state.ts";
 
-const CACHES = divideCacheSize(FOLLOWER_CACHE_BYTES);
-
 /** How long a follower waits for blocks to be removed: thousands take less than a second. */
 const REMOVAL_MS_MAX = 60_000;
 
 export type StoreFollowerOptions = FollowedStore & {
   readonly createTrie: CreateTrie;
+  /** Those of the default of `cache.size`, unless given. */
+  readonly caches?: StoreCacheSizes;
   /** Blocks the thread for a millisecond. */
   readonly pause?: () => void;
 };
@@ -69,6 +69,7 @@ type View = {
  */
 export class StoreFollower implements ReadableBlockStore {
   readonly #options: StoreFollowerOptions;
+  readonly #caches: StoreCacheSizes;
   readonly #published: HeadSource;
   readonly #kv: KvFollower;
   #view: View;
@@ -80,6 +81,7 @@ export class StoreFollower implements ReadableBlockStore {
   /** @throws KvDamagedError, LogCorruptionError, UnknownFormatError */
   constructor(options: StoreFollowerOptions) {
     this.#options = options;
+    this.#caches = options.caches ?? followerCacheSizes(CACHE_BYTES);
     this.#published = openHeadSource(options);
     this.#kv = openLmdbFollower(join(options.directory, INDEX_FOLDER));
     this.#view = this.#open();
@@ -293,7 +295,7 @@ export class StoreFollower implements ReadableBlockStore {
 
   /** undefined where blocks were removed meanwhile. */
   #viewAt(epoch: number, log: LogFollower): View | undefined {
-    const index = new BlockIndex(this.#kv, log, { codeBytesMax: CACHES.codes });
+    const index = new BlockIndex(this.#kv, log, { codeBytesMax: this.#caches.codes });
     // Read after the rows, so that the log holds every block that they name.
     const published = this.#published.read();
     if (published.epoch !== epoch) return undefined;
@@ -314,7 +316,7 @@ export class StoreFollower implements ReadableBlockStore {
       if (number < base) throw new BlockPrunedError({ number, base });
       invariant(false, `block ${number} must be in the index`);
     };
-    const blocks = new BlockReader(log, positionOf, CACHES.blocks);
+    const blocks = new BlockReader(log, positionOf, this.#caches.blocks);
     const { base } = this.#published.read();
     const merged = Math.max(base, index.merge.mergedBlocks);
     /** @param read of a row, or of the log: the writer may have gone on by more blocks than it stores states of */
@@ -332,13 +334,13 @@ export class StoreFollower implements ReadableBlockStore {
         accounts: { latest: (key) => newest(() => index.accounts.at(key, view.head)) },
         slots: { latest: (key) => newest(() => index.slots.at(key, view.head)) },
       },
-      CACHES.headState,
+      this.#caches.headState,
     );
     const view: View = {
       ...{ epoch, log, index, blocks, base, merged, headState },
       states: {
         ...{ index, head: headState, assertNotPruned },
-        historic: new HistoricStates(index, assertNotPruned, CACHES.historicStates),
+        historic: new HistoricStates(index, assertNotPruned, this.#caches.historicStates),
         // They may be of a block after the head of the last `catchUp`.
         hasNewestRows: false,
         headNumber: () => view.head,

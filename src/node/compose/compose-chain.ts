@@ -3,6 +3,8 @@ import { BadBlocks } from "../../chain/inspect/bad-blocks.ts";
 import type { ChainReader } from "../../chain/reader.ts";
 import { nextRollback } from "../../chain/rollback-part.ts";
 import { DiskFullError } from "../../chain/store/store-errors.ts";
+import type { ThreadedCompiler } from "../../compiled-contracts/threaded-compiler.ts";
+import { createContractCompiler } from "../../compiled-contracts/threaded-compiler.ts";
 import type { Config } from "../../config/config.ts";
 import {
   cliqueProposalsPath,
@@ -41,15 +43,13 @@ import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
 import type { Submission } from "../../mempool/pool.ts";
 import { createSubmit, type Submit } from "../../mempool/submission.ts";
 import type { Address } from "../../primitives/address.ts";
+import { type BlobWorkers, createBlobWorkers } from "../../services/blob-workers.ts";
 import { LogWriteError } from "../../storage/block-log.ts";
 import { openLogDirectory } from "../../storage/log-file.ts";
 import type { Failures } from "../../telemetry/failures.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
-import { type BlobWorkers, createBlobWorkers } from "../adapters/blob-workers.ts";
-import { createContractCompiler } from "../adapters/compiled/contract-compiler.ts";
-import type { ThreadedCompiler } from "../adapters/compiled/threaded-compiler.ts";
 import type * as NetworkEngine from "./compose-engine.ts";
 import { executionModules } from "./execution-modules.ts";
 import { type OpenChain, type OpenChainOptions, openChain } from "./open-chain.ts";

@@ -5,12 +5,10 @@ import { createDevPort } from "../../adapters/dev-port.ts";
 import { createBlockMethods, createExecutionPort } from "../../adapters/execution-port.ts";
 import { createInspectionPort } from "../../adapters/inspection-port.ts";
 import { createKeysPort } from "../../adapters/keys-port.ts";
-import {
-  type ConnectionPorts,
-  type ConnectionSessions,
-  createFilterSessions,
-} from "../../adapters/sessions.ts";
+import { type ConnectionPorts, createFilterSessions } from "../../adapters/sessions.ts";
 import { createValidatorVoting } from "../../adapters/validator-voting.ts";
+import { admittedExecution } from "../../calls/admission.ts";
+import type { ExecutionThreads } from "../../calls/execution-threads.ts";
 import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
@@ -19,6 +17,7 @@ import { remoteName } from "../../dev/fork/remote-endpoint.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { LesPort } from "../../les/port.ts";
 import type { RpcPorts, RpcSettings } from "../../rpc/methods/rpc-ports.ts";
+import type { ConnectionSessions } from "../../rpc/methods/sessions.ts";
 import type { NodeAdmin } from "../../rpc/ports/admin.ts";
 import type { ChainView } from "../../rpc/ports/chain-view.ts";
 import type { DevPort } from "../../rpc/ports/dev.ts";
@@ -28,13 +27,11 @@ import type { NodePort, Readiness } from "../../rpc/ports/node.ts";
 import type { RemotePorts } from "../../rpc/ports/remote-ports.ts";
 import type { RuntimePort } from "../../rpc/ports/runtime.ts";
 import type { MethodInfo } from "../../rpc/transport/dispatch/method.ts";
+import { createSolidityCompiler } from "../../services/solidity-compiler.ts";
 import type { ShhPort } from "../../shh/port.ts";
 import type { DappDb } from "../../storage/dapp-db.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { createSolidityCompiler } from "../adapters/solidity-compiler.ts";
-import { createThreadedExecution } from "../adapters/threaded-execution.ts";
 import { setForkUrl } from "../dev/fork-url.ts";
-import type { ExecutionThreads } from "../workers/execution-threads.ts";
 import type { ChainCore } from "./compose-chain.ts";
 import { submissionRulesOf } from "./submission-rules.ts";
 
@@ -79,7 +76,7 @@ export function createRpcPorts(
     threads === undefined
       ? createExecutionPort(limits, core, suggestTip)
       : {
-          ...createThreadedExecution(limits, core, {
+          ...admittedExecution(limits, core, {
             ...{ suggestTip, threads },
             // What a dev chain's caller set by hand is in no store that a thread could follow.
             isLocal: () => (core.patches?.size ?? 0) > 0,
@@ -94,7 +91,7 @@ export function createRpcPorts(
     dev: {
       ...createDevPort(core),
       reset: modules.reset,
-      setForkUrl: (url) => setForkUrl(config, core.fork, url),
+      setForkUrl: ({ url }) => setForkUrl(config, core.fork, url),
     },
     node: createNodePort(config, core, chain, modules),
     les: modules.les,
@@ -150,8 +147,8 @@ function createNodePort(
     ...admin,
     ...miner,
     ...createValidatorVoting(voting, chain, view, engine.network),
-    getValue: (database, key) => dappDb.get(database, key),
-    putValue: (database, key, value) => dappDb.put(database, key, value),
+    getValue: ({ database, key }) => dappDb.get(database, key),
+    putValue: ({ database, key, value }) => dappDb.put(database, key, value),
   };
 }
 

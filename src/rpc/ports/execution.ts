@@ -25,99 +25,99 @@ import type { BlockSelector } from "./block-selector.ts";
  */
 export interface ExecutionPort {
   /** Return data. @throws ExecutionRevertedError, ExecutionFailedError, InvalidTransactionError */
-  call(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<Uint8Array>;
+  call(input: {
+    readonly args: CallArguments;
+    readonly at: BlockSelector;
+    readonly overrides: CallOverrides;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<Uint8Array>;
   /** Gas units with which the call succeeds. @throws as `call` */
-  estimateGas(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<bigint>;
-  createAccessList(
-    args: CallArguments,
-    at: BlockSelector,
-    overrides: CallOverrides,
-    cancel?: CancelToken,
-  ): MaybePromise<AccessListResult>;
+  estimateGas(input: {
+    readonly args: CallArguments;
+    readonly at: BlockSelector;
+    readonly overrides: CallOverrides;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<bigint>;
+  createAccessList(input: {
+    readonly args: CallArguments;
+    readonly at: BlockSelector;
+    readonly overrides: CallOverrides;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<AccessListResult>;
   /**
    * Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle.
    * @param txIndex on the state before this transaction of the block, in place of the state after the block
    */
-  callMany(
-    bundles: readonly CallArgumentsBundle[],
-    at: BlockSelector,
-    options: {
+  callMany(input: {
+    readonly bundles: readonly CallArgumentsBundle[];
+    readonly at: BlockSelector;
+    readonly request: {
       readonly stateOverrides?: StateOverrides | undefined;
       readonly txIndex?: number | undefined;
-    },
-    cancel?: CancelToken,
-  ): MaybePromise<readonly (readonly CallOutcome[])[]>;
+    };
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly (readonly CallOutcome[])[]>;
   /** The blocks after `at`, in order. @throws SimulationError and the overrides' rejections */
-  simulate(
-    request: SimulationRequest,
-    at: BlockSelector,
-    cancel?: CancelToken,
-  ): MaybePromise<readonly SimulatedBlock[]>;
+  simulate(input: {
+    readonly request: SimulationRequest;
+    readonly at: BlockSelector;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly SimulatedBlock[]>;
   /** The trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
-  traceTransaction(
-    hash: Hash,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<TraceText>;
+  traceTransaction(input: {
+    readonly hash: Hash;
+    readonly request: TraceRequest;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<TraceText>;
   /**
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
-  traceBlock(
-    at: number | Hash,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<readonly TransactionTrace[]>;
+  traceBlock(input: {
+    readonly at: number | Hash;
+    readonly request: TraceRequest;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly TransactionTrace[]>;
   /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
-  traceRawBlock(
-    rlp: Uint8Array,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<readonly TransactionTrace[]>;
+  traceRawBlock(input: {
+    readonly rlp: Uint8Array;
+    readonly request: TraceRequest;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly TransactionTrace[]>;
   /** @param request.txIndex as in `callMany` */
-  traceCall(
-    args: CallArguments,
-    at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
-    cancel?: CancelToken,
-  ): MaybePromise<TraceText>;
+  traceCall(input: {
+    readonly args: CallArguments;
+    readonly at: BlockSelector;
+    readonly request: TraceRequest & CallOverrides & { readonly txIndex?: number };
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<TraceText>;
   /**
    * Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`.
    * @param request.txIndex as in `callMany`
    */
-  traceBundles(
-    bundles: readonly CallArgumentsBundle[],
-    at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
-    cancel?: CancelToken,
-  ): MaybePromise<readonly (readonly TraceText[])[]>;
+  traceBundles(input: {
+    readonly bundles: readonly CallArgumentsBundle[];
+    readonly at: BlockSelector;
+    readonly request: TraceRequest & CallOverrides & { readonly txIndex?: number };
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly (readonly TraceText[])[]>;
   /** Traces of calls; every call sees the effects of those before it. */
-  traceCalls(
-    calls: readonly TracedCall[],
-    at: BlockSelector,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<readonly TraceText[]>;
+  traceCalls(input: {
+    readonly calls: readonly TracedCall[];
+    readonly at: BlockSelector;
+    readonly request: TraceRequest;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<readonly TraceText[]>;
   /**
    * As `traceCall`, of a signed transaction under all rules of a transaction.
    * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
    */
-  traceRawTransaction(
-    raw: Uint8Array,
-    at: BlockSelector,
-    request: TraceRequest,
-    cancel?: CancelToken,
-  ): MaybePromise<TraceText>;
+  traceRawTransaction(input: {
+    readonly raw: Uint8Array;
+    readonly at: BlockSelector;
+    readonly request: TraceRequest;
+    readonly cancel?: CancelToken | undefined;
+  }): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */

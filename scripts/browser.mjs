@@ -19,7 +19,7 @@ const REPLACED = [
   "src/profiling/runtime-port.ts",
   "src/services/solidity-compiler.ts",
   "src/chain-files/chain-file-io.ts",
-  "src/node/compose/compose-engine.ts",
+  "src/node/chain/network-engine.ts",
   "src/observe/metrics-listener.ts",
   "src/observe/other-requests.ts",
   "src/threads/serve-thread.ts",

@@ -103,7 +103,7 @@ export async function createNode(options: CreateNodeOptions = {}): Promise<Evmin
     rpc,
     urls: node.listeners.map(({ url }) => url),
     accounts: node.chain.devAccounts,
-    produceBlock: () => node.core.engine.produceBlock(),
+    produceBlock: () => node.core.production.engine.produceBlock(),
     stop,
     [Symbol.asyncDispose]: stop,
   };

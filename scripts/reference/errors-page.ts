@@ -4,7 +4,7 @@ import {
   rpcCodeOf,
 } from "../../src/rpc/transport/dispatch/error-codes.ts";
 import { ACTIONS, CAUSES, NUMBERS, SIMULATION_NUMBERS } from "./error-advice.ts";
-import { sources, table } from "./page.ts";
+import { proseOf, sources, table } from "./page.ts";
 
 const HEAD = `# Errors
 
@@ -58,11 +58,6 @@ function causesByCode(): ReadonlyMap<string, string> {
     }
   }
   return causes;
-}
-
-function proseOf(comment: string): string {
-  const lines = comment.split("\n").map((line) => line.replace(/^\s*\* ?/, "").trim());
-  return lines.join(" ").trim();
 }
 
 function actionFor(code: string): string {

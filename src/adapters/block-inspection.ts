@@ -16,16 +16,16 @@ import { textString } from "../tracing/trace-text.ts";
 import type { Block } from "../types/block.ts";
 import { encodeBlock } from "../types/block-codec.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import type { CallLimits } from "./call-limits.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
+import type { CallLimits } from "./rpc-settings.ts";
 
 /** The largest file of one block: a block of the network has at most 10 MiB (EIP-7934). */
 const BLOCK_FILE_BYTES_MAX = 64 << 20;
 
 type Modules = {
-  readonly core: Pick<ChainParts, "reader" | "store" | "execution"> &
-    Pick<ProductionParts, "badBlocks">;
+  readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
+  readonly production: Pick<ProductionParts, "badBlocks">;
   readonly execution: Pick<ExecutionPort, "traceRawBlock">;
   readonly files: CallerFiles;
 };
@@ -33,7 +33,12 @@ type Modules = {
 /** The part of `InspectionPort` about blocks that are run again. */
 export function createBlockInspection(
   { trace, memoryBytesMax }: Pick<CallLimits, "trace" | "memoryBytesMax">,
-  { core: { reader, store, execution, badBlocks }, execution: port, files }: Modules,
+  {
+    core: { reader, store, execution },
+    production: { badBlocks },
+    execution: port,
+    files,
+  }: Modules,
 ): BlockInspection {
   const blockHash = (number: number) => reader.hashAt(number);
 

@@ -199,25 +199,34 @@ function blockThatUsed(sender: Address, nonce: bigint, chain: ChainReader): numb
 export function createChainView(
   config: Config,
   log: Logger,
-  core: Omit<ChainParts, "execution"> & PoolParts & { readonly logTexts: LogTextCache },
+  modules: {
+    readonly core: Omit<ChainParts, "execution">;
+    readonly pool: PoolParts;
+    readonly logTexts: LogTextCache;
+  },
 ): { readonly chain: ChainView; readonly suggestTip: () => bigint } {
-  const { reader, mempool, store, submit, logTexts } = core;
+  const { core, pool, logTexts } = modules;
+  const { chain, reader, store } = core;
+  const { mempool, submit } = pool;
   const { minimumGasPriceWei } = config.mempool;
   const startPrice = minimumGasPriceWei > 0n ? { startPrice: minimumGasPriceWei } : {};
   const oracle = createGasPriceOracle(startPrice, { chain: reader });
   const suggestTip = () => oracle.suggestTip();
-  const { feeHistoryBlocksMax } = config.jsonRpc;
+  const { feeHistoryBlocksMax } = config.limits.calls;
   const feeHistory = createFeeHistory(reader);
-  const chain = createLocalChainView({
-    ...{ reader, submit, suggestTip, logTexts },
+  const view = createLocalChainView({
+    reader,
+    submit,
+    suggestTip,
+    logTexts,
     pool: mempool,
     logs: store.logs,
     addresses: store.addressIndex,
     feeHistory: ({ blockCount, at: newest, percentiles }) =>
       feeHistory(Math.min(blockCount, feeHistoryBlocksMax), newest, percentiles),
-    subscribe: (listener) => subscribe(listener, log, core),
+    subscribe: (listener) => subscribe(listener, log, { chain, mempool }),
   });
-  return { chain, suggestTip };
+  return { chain: view, suggestTip };
 }
 
 /** The chain catches what its listeners throw. The pool does not, and no transaction may be lost to a listener. */

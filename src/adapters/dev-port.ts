@@ -26,14 +26,18 @@ export function assertDevChain({ devChain }: Pick<DevParts, "devChain">): DevCha
 
 /** `DevPort` over the chain of `core`. */
 export function createDevPort(
-  core: DevParts & Pick<ChainParts & PoolParts, "chain" | "store" | "mempool">,
+  modules: DevParts & {
+    readonly core: Pick<ChainParts, "chain" | "store">;
+    readonly mempool: PoolParts["mempool"];
+  },
 ): Omit<DevPort, "reset" | "setForkUrl"> {
-  const dev = () => assertDevChain(core);
+  const { chain, store } = modules.core;
+  const dev = () => assertDevChain(modules);
 
   function addresses(): Set<Address> {
-    const { number } = core.chain.head().block.header;
-    const patched = core.patches?.at(number)?.accounts ?? [];
-    return new Set([...core.store.addresses(), ...patched.map(({ address }) => address)]);
+    const { number } = chain.head().block.header;
+    const patched = modules.patches?.at(number)?.accounts ?? [];
+    return new Set([...store.addresses(), ...patched.map(({ address }) => address)]);
   }
 
   return {
@@ -57,14 +61,14 @@ export function createDevPort(
       const tx = decodeTransaction(raw);
       const sender = impersonatedSender(tx);
       if (sender === undefined) throw new DevControlError("the transaction is signed");
-      core.mempool.add({ tx, sender });
+      modules.mempool.add({ tx, sender });
       return tx.hash;
     },
     drop: ({ hash }) => dev().drop(hash),
     dropAll: ({ sender }) => dev().dropAll(sender && ((other) => other === sender)),
     dumpState() {
       dev();
-      return dumpAccounts(addresses(), core.chain);
+      return dumpAccounts(addresses(), chain);
     },
   };
 }

@@ -11,20 +11,27 @@ import type { StateReader } from "../state/reader.ts";
 import { beginReplay } from "../tracing/trace-block.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import type { Header } from "../types/header.ts";
-import type { CallLimits, LimitedReads } from "./call-limits.ts";
-import type { ChainParts, ProductionParts } from "./parts.ts";
+import type { ChainParts } from "./parts.ts";
 import { type ResolvedState, resolveState } from "./resolve.ts";
+import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 import { createTraceMethods } from "./trace-methods.ts";
 
 /** `ExecutionPort` on this thread, over the chain of `core`. */
 export function createExecutionPort(
   limits: CallLimits,
-  core: ExecutionCore & Pick<ProductionParts, "blockTester">,
-  suggestTip: () => bigint,
+  {
+    core,
+    blockTester,
+    suggestTip,
+  }: {
+    readonly core: ExecutionCore;
+    readonly blockTester: BlockTester;
+    readonly suggestTip: () => bigint;
+  },
 ): ExecutionPort {
   return {
     ...createExecutionReads(limits, core, suggestTip),
-    ...createBlockMethods(core.blockTester),
+    ...createBlockMethods(blockTester),
   };
 }
 

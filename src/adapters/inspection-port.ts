@@ -15,10 +15,10 @@ import { createTraceBudget, type TraceBudget } from "../tracing/trace-budget.ts"
 import { MissingTrieNodeError } from "../trie/node-source.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { createBlockInspection } from "./block-inspection.ts";
-import type { CallLimits } from "./call-limits.ts";
 import type { CallerFiles } from "./caller-files.ts";
 import type { ChainParts, ProductionParts } from "./parts.ts";
 import { findBlock } from "./resolve.ts";
+import type { CallLimits } from "./rpc-settings.ts";
 import { createStoreInspection } from "./store-inspection.ts";
 
 /** Characters of JSON that one slot of a storage range takes. */
@@ -28,7 +28,8 @@ const SLOT_CHARS = 240;
 export function createInspectionPort(
   limits: Pick<CallLimits, "trace" | "memoryBytesMax">,
   modules: {
-    readonly core: Omit<ChainParts, "chain"> & Pick<ProductionParts, "badBlocks" | "rewind">;
+    readonly core: Pick<ChainParts, "reader" | "store" | "execution">;
+    readonly production: Pick<ProductionParts, "badBlocks" | "rewind">;
     readonly execution: Pick<ExecutionPort, "traceRawBlock">;
     readonly files: CallerFiles;
   },
@@ -113,7 +114,7 @@ export function createInspectionPort(
         last,
         createBudget(),
       ),
-    ...createStoreInspection(modules.core),
+    ...createStoreInspection(modules.core, modules.production),
     ...createBlockInspection(limits, modules),
   };
 }

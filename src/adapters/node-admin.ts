@@ -20,8 +20,8 @@ import type { ChainParts, ProductionParts } from "./parts.ts";
 import { namespacesOf } from "./rpc-endpoints.ts";
 
 export type NodeAdminModules = {
-  readonly core: Pick<ChainParts, "chain" | "execution"> &
-    Pick<ProductionParts, "engine" | "badBlocks" | "withoutEngine">;
+  readonly core: Pick<ChainParts, "chain" | "execution">;
+  readonly production: Pick<ProductionParts, "engine" | "badBlocks" | "withoutEngine">;
   readonly log: Logger;
   readonly files: CallerFiles;
   /** Undefined until the first listeners are open. */
@@ -57,8 +57,9 @@ export function createNodeAdmin(
   config: Pick<Config, "home" | "dev" | "jsonRpc" | "cometbft" | "shh">,
   modules: NodeAdminModules,
 ): NodeAdmin {
-  const { core, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
-  const { chain, engine, execution } = core;
+  const { production, log, files, server, endpoints, hasUnlockedAccounts, isRunning } = modules;
+  const { chain, execution } = modules.core;
+  const { engine } = production;
 
   /** A block that breaks a rule is kept for `debug_getBadBlocks`. */
   function importOrKeep(fileBlock: FileBlock & { readonly senders: readonly Address[] }): void {
@@ -67,7 +68,7 @@ export function createNodeAdmin(
       importFileBlock(chain, fileBlock, execution);
     } catch (error) {
       const isBad = error instanceof InvalidBlockError && error.code !== "BLOCK_UNKNOWN_PARENT";
-      if (isBad) core.badBlocks.add(block);
+      if (isBad) production.badBlocks.add(block);
       throw error;
     }
   }
@@ -109,7 +110,7 @@ export function createNodeAdmin(
     trustPeer: ({ address }) => changePeers((network) => network.trustPeer(address)),
     distrustPeer: ({ id }) => changePeers((network) => network.distrustPeer(id)),
 
-    adminInfo: () => describeNode(config, core, server(), modules.whisper()),
+    adminInfo: () => describeNode(config, { chain, engine }, server(), modules.whisper()),
 
     async startListener({ kind, request }) {
       const open = server();
@@ -166,7 +167,7 @@ export function createNodeAdmin(
 
     async importChain({ file }) {
       const path = files.forReading(file);
-      await core.withoutEngine("an import", async () => {
+      await production.withoutEngine("an import", async () => {
         await importChainFile(
           path,
           { chain, log },

@@ -51,21 +51,12 @@ export function endpointsOf(
   { jsonRpc, access, dev }: Config,
   known: readonly string[],
 ): Readonly<Record<TcpKind, EndpointOptions>> {
-  const namespaces = namespacesOf(jsonRpc.api, known);
-  return {
-    http: {
-      ...jsonRpc.address,
-      namespaces,
-      isOpen: dev,
-      methods: { allow: access.allowMethods, deny: access.denyMethods },
-    },
-    ws: {
-      ...jsonRpc.wsAddress,
-      namespaces,
-      isOpen: dev,
-      methods: { allow: access.wsAllowMethods, deny: access.wsDenyMethods },
-    },
+  const shared = {
+    namespaces: namespacesOf(jsonRpc.api, known),
+    isOpen: dev,
+    methods: { allow: access.allowMethods, deny: access.denyMethods },
   };
+  return { http: { ...jsonRpc.address, ...shared }, ws: { ...jsonRpc.wsAddress, ...shared } };
 }
 
 /** @throws UnknownNamespaceError */

@@ -28,32 +28,30 @@ export type ConnectionPorts = {
 
 /** What belongs to a connection: it is in the process that serves it. Subscribed to the chain until `feeds.close` is called. */
 export function createConnectionSessions(
-  { jsonRpc }: Config,
+  { jsonRpc, cache, limits }: Config,
   log: Logger,
   { chain, node }: ConnectionPorts,
 ): ConnectionSessions {
   const blockJson = new BlockJsonCache({
-    bytesMax: jsonRpc.blockCacheBytes,
+    bytesMax: Math.min(limits.calls.blockCacheBytesMax, cache.bytes),
     nullPowFields: jsonRpc.nullPowFields,
   });
+  const { maxPerConnection, max, termsMax, queueBytesMax, traceChainsMax } = limits.subscriptions;
   const notifier = new Notifier({
-    queueCharsMax: jsonRpc.notificationQueueBytesMax,
+    queueCharsMax: queueBytesMax,
     onError: (error) => log.error("notification could not be sent", { error }),
   });
   return {
-    subscriptions: new Subscriptions({
-      maxPerConnection: jsonRpc.subscriptionsMax,
-      max: jsonRpc.totalSubscriptionsMax,
-    }),
+    subscriptions: new Subscriptions({ maxPerConnection, max }),
     feeds: new EthFeeds({
       chain,
       blockJson,
       node,
       notifier,
-      logs: new LogFeed({ termsMax: jsonRpc.subscriptionTermsMax }, notifier),
+      logs: new LogFeed({ termsMax }, notifier),
     }),
     traceChains: new TraceChains({
-      max: jsonRpc.traceChainsMax,
+      max: traceChainsMax,
       onError: (error) => log.error("block of a chain could not be traced", { error }),
     }),
     blockJson,
@@ -79,22 +77,13 @@ export function lastingConnectionSessions(
 
 /** Filters and what else is forgotten when the chain is replaced. Subscribed to the chain until `filters.close` is called. */
 export function createFilterSessions(
-  { jsonRpc }: Config,
+  { limits }: Config,
   ports: Pick<RemotePorts, "chain">,
   { logLimits }: Pick<RpcSettings, "logLimits">,
 ): Omit<Sessions, keyof ConnectionSessions> {
   const now = () => performance.now();
   return {
-    filters: new Filters(
-      {
-        max: jsonRpc.filtersMax,
-        maxPerConnection: jsonRpc.connectionFiltersMax,
-        termsMax: jsonRpc.totalFilterTermsMax,
-        idleMs: jsonRpc.filterIdleMs,
-        logLimits,
-      },
-      { chain: ports.chain, now },
-    ),
+    filters: new Filters({ ...limits.filters, logLimits }, { chain: ports.chain, now }),
     sendLock: new KeyedLock(),
     hashrates: new HashrateRegistry(now),
   };

@@ -7,11 +7,10 @@ import type { ChainParts, ProductionParts } from "./parts.ts";
 const KEY_BYTES_MAX = 512;
 
 /** The part of `InspectionPort` about the store and its newest block. */
-export function createStoreInspection({
-  reader,
-  store,
-  rewind,
-}: Pick<ChainParts, "reader" | "store"> & Pick<ProductionParts, "rewind">): StoreInspection {
+export function createStoreInspection(
+  { reader, store }: Pick<ChainParts, "reader" | "store">,
+  production: Pick<ProductionParts, "rewind">,
+): StoreInspection {
   const head = () => reader.head().block.header.number;
   return {
     storeStats: () =>
@@ -31,7 +30,7 @@ export function createStoreInspection({
     },
     async rewind({ number }) {
       if (head() <= number) throw new DebugError("not allowed to rewind to a future block");
-      await rewind(number);
+      await production.rewind(number);
     },
   };
 }

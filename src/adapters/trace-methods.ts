@@ -12,9 +12,9 @@ import { traceCall } from "../tracing/trace-call.ts";
 import type { TraceOptions } from "../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../types/block.ts";
 import { decodeBlock } from "../types/block-codec.ts";
-import type { CallLimits, LimitedReads } from "./call-limits.ts";
 import type { ChainParts } from "./parts.ts";
 import { findBlock, resolveState } from "./resolve.ts";
+import type { CallLimits, LimitedReads } from "./rpc-settings.ts";
 
 type TraceMethods = Pick<
   LimitedReads,

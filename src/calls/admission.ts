@@ -1,5 +1,5 @@
-import type { CallLimits, LimitedReads } from "../adapters/call-limits.ts";
 import { createExecutionReads, type ExecutionCore } from "../adapters/execution-port.ts";
+import type { CallLimits, LimitedReads } from "../adapters/rpc-settings.ts";
 import { ExecutionTimeoutError } from "../execution/call/call-errors.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { type AnyMethod, methodsOf, type PortMethod } from "../rpc/ports/declarations.ts";

@@ -1,5 +1,5 @@
-import type { CallLimits } from "../adapters/call-limits.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
+import type { CallLimits } from "../adapters/rpc-settings.ts";
 import { createChainReader, knownBlock } from "../chain/chain-reader.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";

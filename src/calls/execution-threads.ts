@@ -1,5 +1,5 @@
-import { callLimitsOf } from "../adapters/call-limits.ts";
 import type { ChainParts } from "../adapters/parts.ts";
+import { callLimitsOf } from "../adapters/rpc-settings.ts";
 import type { ModuleRequest, ModuleSource } from "../compiled-contracts/requested-modules.ts";
 import type { Config } from "../config/config.ts";
 import { isInMemory } from "../config/home.ts";
@@ -181,7 +181,7 @@ export function createExecutionThreads(
     },
     compiler,
     count: workers,
-    waitingMax: config.rpcLimits.callQueueMax,
+    waitingMax: config.limits.server.callQueueMax,
     epoch: () => store.epoch,
     onLost(error, method) {
       const { reason } = error;

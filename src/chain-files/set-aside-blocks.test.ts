@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { loadConfig } from "../config/load.ts";
 import { createNode } from "../index.ts";
-import { openChain } from "../node/compose/open-chain.ts";
+import { openChain } from "../node/chain/open-chain.ts";
 import { nodeOperations } from "../node/operations.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { setAsideBlocks } from "./set-aside-blocks.ts";

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { makeHome } from "../../test/support/made-chain.ts";
 import { genesisPath } from "../config/home.ts";
 import { loadConfig } from "../config/load.ts";
-import { openChain } from "../node/compose/open-chain.ts";
+import { openChain } from "../node/chain/open-chain.ts";
 import { type Hash, hashFromBigint } from "../primitives/hash.ts";
 import { SILENT_LOGGER } from "../telemetry/logger.ts";
 import { openGenesisDigest } from "./genesis-digest.ts";

@@ -21,8 +21,8 @@ import type { ExecutionModules } from "../execution/block/block-execution.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { executionModules } from "./compose/execution-modules.ts";
-import { type OpenChain, openChain } from "./compose/open-chain.ts";
+import { executionModules } from "./chain/execution-modules.ts";
+import { type OpenChain, openChain } from "./chain/open-chain.ts";
 import { startNode } from "./start-node.ts";
 import type { NodeOperations } from "./types.ts";
 

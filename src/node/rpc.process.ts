@@ -4,7 +4,7 @@ import { createForwardingLogger } from "../processes/forwarding-logger.ts";
 import type { ChainHandlers, RpcProcessData } from "../processes/protocol.ts";
 import { Channel, type ChannelMessage } from "../threads/channel.ts";
 import { Inbox, Outbox } from "../threads/message-lists.ts";
-import { composeRpcProcess } from "./compose/compose-rpc-process.ts";
+import { composeRpcProcess } from "./rpc/compose-rpc-process.ts";
 
 /** The program of an RPC process. It lives as long as the chain's process, which decides when it stops. */
 

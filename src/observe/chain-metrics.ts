@@ -4,28 +4,34 @@ import type { JournaledPool } from "../mempool/journaled-pool.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** What is counted of a chain. */
-export type MeasuredChain = Pick<ChainParts & PoolParts, "chain" | "store" | "mempool"> &
-  Pick<ProductionParts, "badBlocks"> & {
+export type MeasuredChain = Pick<ChainParts, "chain" | "store"> & {
+  readonly opened: {
     /** Memory that each cache takes now. */
     readonly cacheBytes: () => CacheSizes;
     readonly fork:
       | { readonly cacheBytes: () => number; readonly uncached: () => number }
       | undefined;
+  };
+  readonly production: Pick<ProductionParts, "badBlocks"> & {
     /** Why no blocks are made at present; undefined while they are. */
-    readonly stalled: () => unknown;
+    stalled(): unknown;
+  };
+  readonly pool: Pick<PoolParts, "mempool"> & {
     readonly journaled: JournaledPool | undefined;
     readonly blobWorkers: {
       wrongProofs(): number;
       waiting(): { readonly verifications: number; readonly proofs: number };
     };
   };
+};
 
 /** By name: the help text, and what reads the value. */
 type Gauges = Readonly<Record<string, readonly [help: string, read: () => number]>>;
 
 /** Declares the gauges and counters of a chain, its pool and its caches. */
 export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): void {
-  const { chain, store, stalled, badBlocks, cacheBytes, fork } = measured;
+  const { chain, store, production, pool } = measured;
+  const { cacheBytes, fork } = measured.opened;
   declareGauges(metrics, {
     head_number: ["Number of the newest block.", () => chain.head().block.header.number],
     head_timestamp_seconds: [
@@ -40,10 +46,13 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
     ],
     blocks_stalled: [
       "1 while blocks cannot be stored, for want of space say.",
-      () => (stalled() === undefined ? 0 : 1),
+      () => (production.stalled() === undefined ? 0 : 1),
     ],
     resident_memory_bytes: ["Memory of the process.", () => process.memoryUsage.rss()],
-    bad_blocks: ["Rejected blocks that are stored for debug_getBadBlocks.", () => badBlocks.size],
+    bad_blocks: [
+      "Rejected blocks that are stored for debug_getBadBlocks.",
+      () => production.badBlocks.size,
+    ],
     cache_trie_bytes: ["Memory of cached trie nodes.", () => cacheBytes().trieNodes],
     cache_state_bytes: [
       "Memory of cached accounts and slots of the newest state.",
@@ -85,12 +94,12 @@ export function declareChainMetrics(metrics: Metrics, measured: MeasuredChain): 
     transactions.add(block.transactions.length);
     gas.add(Number(block.header.gasUsed));
   });
-  declarePoolMetrics(metrics, measured);
+  declarePoolMetrics(metrics, pool);
 }
 
 function declarePoolMetrics(
   metrics: Metrics,
-  { mempool, journaled, blobWorkers }: Pick<MeasuredChain, "mempool" | "journaled" | "blobWorkers">,
+  { mempool, journaled, blobWorkers }: MeasuredChain["pool"],
 ): void {
   declareGauges(metrics, {
     mempool_pending: ["Executable transactions waiting.", () => mempool.counts().pending],

@@ -132,3 +132,12 @@ async function reasonOf(
     return `unknown (${error instanceof Error ? error.message : String(error)})`;
   }
 }
+
+/** One line a block. */
+export function logBlocks(chain: Chain, log: Logger): void {
+  chain.subscribe(({ executed: { block } }) => {
+    const { number, gasUsed } = block.header;
+    const { hash, transactions } = block;
+    log.info("block committed", { number, hash, transactions: transactions.length, gasUsed });
+  });
+}

@@ -9,7 +9,7 @@ import type { ChainReader } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
 import { StoreFollower } from "../chain/store/store-follower.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
-import type { Config } from "../config/config.ts";
+import type { Limits } from "../config/limits.ts";
 import { InvariantError } from "../errors.ts";
 import { createEvm } from "../evm/engine.ts";
 import type { ContractCompiler } from "../evm/modules/compiled-tier.ts";
@@ -122,7 +122,7 @@ export class FollowedChain {
   }
 
   /** The whole port. @param remote answers in the chain's process what only it knows */
-  view(remote: ChainView, { feeHistoryBlocksMax }: Config["jsonRpc"]): ChainView {
+  view(remote: ChainView, { feeHistoryBlocksMax }: Limits["calls"]): ChainView {
     const feeHistory = createFeeHistory(this.reader);
     const slices = new SharedSlices();
     const { logs } = this.#store;

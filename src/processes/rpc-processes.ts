@@ -259,7 +259,7 @@ export function startRpcProcesses(
         chainConfig: chain.config,
         genesisHash: chain.genesisHash,
       },
-      callQueueMax: config.rpcLimits.callQueueMax,
+      callQueueMax: config.limits.server.callQueueMax,
     },
     { ...modules, epoch: () => store.epoch },
   );

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 
 /** Limits of one connection, message, call or time: each process keeps them whole. */
 const OF_EACH = new Set([
-  ...["bodyBytesMax", "wsMessageBytesMax", "batchItemsMax", "batchResponseBytesMax"],
+  ...["bodyBytesMax", "batchItemsMax", "batchResponseBytesMax"],
   ...["jsonDepthMax", "jsonItemsMax", "idBytesMax", "methodNameCharsMax"],
   ...["httpHeadersTimeoutMs", "messageTimeoutMs", "httpReplyTimeoutMs", "httpIdleTimeoutMs"],
   ...["httpCallTimeoutMs", "wsPingIntervalMs", "socketCallsMax", "socketPauseBytes"],
@@ -24,14 +24,15 @@ export function sharedLimits<Limits extends Readonly<Record<string, number>>>(
 
 /** The settings of process `index` of `count`: what holds for all processes together is divided among them. */
 export function sharedConfig(config: Config, index: number, count: number): Config {
-  const { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax, workers } = config.jsonRpc;
-  const limits = { subscriptionTermsMax, totalSubscriptionsMax, traceChainsMax };
+  const { limits, jsonRpc } = config;
+  const { max, termsMax, traceChainsMax } = limits.subscriptions;
+  const shared = sharedLimits({ max, termsMax, traceChainsMax }, index, count);
+  const { workers } = jsonRpc;
   return {
     ...config,
-    rpcLimits: sharedLimits(config.rpcLimits, index, count),
+    limits: { ...limits, subscriptions: { ...limits.subscriptions, ...shared } },
     jsonRpc: {
-      ...config.jsonRpc,
-      ...sharedLimits(limits, index, count),
+      ...jsonRpc,
       // Without threads there are none anywhere; else each process has one for what takes long.
       workers: Math.min(workers, Math.max(1, share(workers, index, count))),
     },

@@ -3,6 +3,7 @@ import type { proving } from "../crypto/kzg/prove-blobs.thread.ts";
 import { packSidecar } from "../crypto/kzg/sidecar.ts";
 import type { SidecarVerification } from "../crypto/kzg/verify-sidecar.thread.ts";
 import { NodeError } from "../errors.ts";
+import type { BLOB_QUEUE_LIMITS } from "../mempool/options.ts";
 import { reject } from "../mempool/rejection.ts";
 import type { BlobVerifier } from "../mempool/submission.ts";
 import type { BlobProver } from "../rpc/ports/tools.ts";
@@ -19,12 +20,7 @@ export class BlobQueueFullError extends NodeError {
   }
 }
 
-export type BlobWorkerOptions = {
-  /** Verifications that may wait. */
-  readonly blobVerificationsMax: number;
-  /** Requests for proofs that may wait. */
-  readonly blobProofsMax: number;
-};
+export type BlobWorkerOptions = { readonly [Name in keyof typeof BLOB_QUEUE_LIMITS]: number };
 
 /** KZG work in two threads of its own: verification, and proofs, which take a hundred times as long. */
 export type BlobWorkers = BlobVerifier & {
@@ -46,20 +42,20 @@ const VERIFICATION_MS_MAX = 20_000;
 const WRONG_PROOF_PAUSE_MS = 500;
 
 export function createBlobWorkers(options: BlobWorkerOptions, log: Logger): BlobWorkers {
-  const { blobVerificationsMax, blobProofsMax } = options;
+  const { verificationsMax, proofsMax } = options;
   let wrongProofs = 0;
   const onLost = (error: ThreadLostError) => log.error("blob thread ended", { error });
   const verification = new Pool<SidecarVerification>({
     entry: "crypto/kzg/verify-sidecar.thread",
     count: 1,
-    waitingMax: blobVerificationsMax,
+    waitingMax: verificationsMax,
     heapMegabytesMax: 256,
     onLost,
   });
   const prover = new Pool<typeof proving>({
     entry: "crypto/kzg/prove-blobs.thread",
     count: 1,
-    waitingMax: blobProofsMax,
+    waitingMax: proofsMax,
     heapMegabytesMax: 512,
     onLost,
   });

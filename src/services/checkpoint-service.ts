@@ -2,7 +2,6 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Chain } from "../chain/chain.ts";
 import type { Config } from "../config/config.ts";
-import { InvalidConfigError } from "../config/errors.ts";
 import { dataPath } from "../config/home.ts";
 import type { Checkpoint } from "../les/checkpoints/checkpoint.ts";
 import { CheckpointIndexer } from "../les/checkpoints/checkpoint-indexer.ts";
@@ -28,10 +27,9 @@ type OpenIndexer = { readonly kv: Kv; readonly indexer: CheckpointIndexer };
  * for a first section. It can be computed again, so one that is damaged, or of another section size, is deleted.
  *
  * @param isOn false: nothing is computed
- * @throws InvalidConfigError
  */
 export function createCheckpointService(
-  { les, home }: Config,
+  { les, home, limits }: Config,
   modules: {
     readonly chain: Chain;
     readonly log: Logger;
@@ -42,7 +40,7 @@ export function createCheckpointService(
   },
   isOn: boolean,
 ): CheckpointService {
-  assertLayout(les);
+  const { checkpoints } = limits;
   const { chain, log, failures, metrics } = modules;
   const directory = join(dataPath(home), "checkpoints");
   const source = {
@@ -53,7 +51,7 @@ export function createCheckpointService(
   let opened: OpenIndexer | undefined;
   let timer: NodeJS.Timeout | undefined;
   let hasFailed = false;
-  const isDue = () => CheckpointIndexer.dueSections(les, source.head()) > 0;
+  const isDue = () => CheckpointIndexer.dueSections(checkpoints, source.head()) > 0;
 
   function open(): OpenIndexer {
     try {
@@ -69,7 +67,7 @@ export function createCheckpointService(
   function openAt(path: string): OpenIndexer {
     const kv = openLmdbKv(path);
     try {
-      return { kv, indexer: new CheckpointIndexer(les, { kv, source }) };
+      return { kv, indexer: new CheckpointIndexer(checkpoints, { kv, source }) };
     } catch (error) {
       kv.close();
       throw error;
@@ -160,18 +158,4 @@ function isUseless(error: unknown): boolean {
     error instanceof KvDamagedError ||
     error instanceof KvCorruptionError
   );
-}
-
-function assertLayout({ sectionSize, bloomSectionSize }: Config["les"]): void {
-  if (bloomSectionSize % 8 !== 0) {
-    const key = "les.bloom-section-size";
-    throw new InvalidConfigError(`${key}: ${bloomSectionSize} is no multiple of 8`, { key });
-  }
-  if (sectionSize % bloomSectionSize !== 0) {
-    const key = "les.section-size";
-    throw new InvalidConfigError(
-      `${key}: ${sectionSize} is no multiple of les.bloom-section-size (${bloomSectionSize})`,
-      { key },
-    );
-  }
 }

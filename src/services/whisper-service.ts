@@ -10,7 +10,7 @@ import { Identities, type IdentityFile } from "../shh/identities.ts";
 import { startTransport, type WhisperTransport } from "../shh/peers/libp2p-transport.ts";
 import { PeerSet } from "../shh/peers/peer-set.ts";
 import type { ShhPort } from "../shh/port.ts";
-import { Whisper } from "../shh/whisper.ts";
+import { WHISPER_LIMITS, Whisper } from "../shh/whisper.ts";
 import { makeFolder } from "../storage/make-folder.ts";
 import { replaceFile } from "../storage/replace-file.ts";
 import type { Failures } from "../telemetry/failures.ts";
@@ -48,16 +48,16 @@ type WhisperServiceModules = {
  * @throws TransportMissingError, PeerAddressError, IdentityFileError
  */
 export async function startWhisperService(
-  config: Pick<Config, "home" | "shh" | "jsonRpc">,
+  config: Pick<Config, "home" | "shh" | "limits">,
   modules: WhisperServiceModules,
   isOpen: boolean,
 ): Promise<WhisperService> {
-  const { shh, home, jsonRpc } = config;
+  const { shh, home, limits } = config;
   const { log, failures, metrics } = modules;
   const worker = new Pool<WhisperWork>({
     entry: "shh/find-work.thread",
     count: 1,
-    waitingMax: shh.postsMax,
+    waitingMax: WHISPER_LIMITS.postsMax,
     heapMegabytesMax: 64,
   });
   const nowMs = () => performance.now();
@@ -71,14 +71,14 @@ export async function startWhisperService(
   function start() {
     const whisper = new Whisper(
       {
-        poolBytesMax: shh.poolBytesMax,
-        filtersMax: shh.filtersMax,
-        filterIdleMs: jsonRpc.filterIdleMs,
+        poolBytesMax: WHISPER_LIMITS.poolBytesMax,
+        filtersMax: WHISPER_LIMITS.filtersMax,
+        filterIdleMs: limits.filters.idleMs,
       },
       {
         identities: new Identities(
-          { identitiesMax: shh.identitiesMax, secret: nodeKey(home) },
-          shh.persist ? identityFile(whisperIdentitiesPath(home)) : undefined,
+          { identitiesMax: WHISPER_LIMITS.identitiesMax, secret: nodeKey(home) },
+          identityFile(whisperIdentitiesPath(home)),
         ),
         ...{ nowMs, newFilterId: randomId },
         nowSeconds: () => Math.floor(Date.now() / 1000),
@@ -107,9 +107,9 @@ export async function startWhisperService(
     });
     peers = new PeerSet(
       {
-        bytesPerSecondMax: shh.peerBytesPerSecondMax,
-        peersMax: shh.peersMax,
-        banMs: shh.banMs,
+        bytesPerSecondMax: WHISPER_LIMITS.peerBytesPerSecondMax,
+        peersMax: WHISPER_LIMITS.peersMax,
+        banMs: WHISPER_LIMITS.banMs,
       },
       {
         whisper: whisper(),
@@ -123,8 +123,11 @@ export async function startWhisperService(
     transport = await startTransport(
       {
         listen: shh.address ?? undefined,
-        ...{ peers: shh.peers, peersMax: shh.peersMax, privateKey: nodeKey(home) },
-        networkHosts: shh.bootstrap ? modules.networkHosts : () => [],
+        peers: shh.peers,
+        peersMax: WHISPER_LIMITS.peersMax,
+        privateKey: nodeKey(home),
+        // An operator who lets peers reach whisper does so at one port on all validators.
+        networkHosts: modules.networkHosts,
       },
       {
         peers,

@@ -20,8 +20,8 @@ import { SnapshotFiles } from "../../src/consensus/state-sync/snapshot-files.ts"
 import { SNAPSHOT_FORMAT } from "../../src/consensus/state-sync/snapshot-format.ts";
 import { createSnapshots } from "../../src/consensus/state-sync/snapshots.ts";
 import { consensusDataIn } from "../../src/consensus/state-sync/testing/consensus-data-in.ts";
-import { executionModules } from "../../src/node/compose/execution-modules.ts";
-import { openChain } from "../../src/node/compose/open-chain.ts";
+import { executionModules } from "../../src/node/chain/execution-modules.ts";
+import { openChain } from "../../src/node/chain/open-chain.ts";
 import { nodeOperations } from "../../src/node/operations.ts";
 import { createFailures } from "../../src/telemetry/failures.ts";
 import { SILENT_LOGGER } from "../../src/telemetry/logger.ts";

@@ -216,7 +216,7 @@ test("a client that comes back hears of new blocks, and finds with eth_getLogs w
 });
 
 test("one client that installs filters and leaves them does not use up those of others", async () => {
-  const small = await startTestNode({ dev: true, settings: { "json-rpc.filters-limit": "10" } });
+  const small = await startTestNode({ dev: true, limits: { filters: { max: 10 } } });
   const greedy = await WsClient.open(small.wsUrl);
   const modest = await WsClient.open(small.wsUrl);
   try {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { callLimitsOf } from "../../src/adapters/call-limits.ts";
 import { createExecutionReads } from "../../src/adapters/execution-port.ts";
+import { callLimitsOf } from "../../src/adapters/rpc-settings.ts";
 import { ExecutionThreads } from "../../src/calls/execution-threads.ts";
 import { plain } from "../../src/chain/testing/plain.ts";
 import { loadConfig } from "../../src/config/load.ts";

@@ -15,7 +15,7 @@ const TOO_MANY = Array.from({ length: 32 }, () => null);
 
 let node: TestNode;
 before(async () => {
-  node = await startConfiguredNode({ settings: { "json-rpc.bad-tokens-limit": "1000000" } });
+  node = await startConfiguredNode({ limits: { tokens: { badTokensMax: 1_000_000 } } });
 });
 after(() => node.stop());
 

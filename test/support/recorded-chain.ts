@@ -34,10 +34,10 @@ export async function startRecordedChain(options: {
         "json-rpc.api": "all",
         "consensus.block-time": "manual",
         "index.addresses": true,
-        // Answers are compared, not times: a loaded machine takes long for a trace.
-        "json-rpc.trace-timeout": "60s",
       },
       environment: {},
+      // Answers are compared, not times: a loaded machine takes long for a trace.
+      limits: { calls: { traceTimeoutMs: 60_000 } },
     });
     await nodeOperations.importChain(config, SILENT_LOGGER, {
       file: options.chainFile,

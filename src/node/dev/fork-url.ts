@@ -8,7 +8,7 @@ import { type ForkPoint, readForkBlock } from "../../dev/fork/fork-point.ts";
 import { remoteName } from "../../dev/fork/remote-endpoint.ts";
 import { toQuantity } from "../../primitives/quantity.ts";
 import { headerHash } from "../../types/header-codec.ts";
-import type { Fork } from "../compose/open-fork.ts";
+import type { Fork } from "../chain/open-fork.ts";
 
 /**
  * `DevPort.setForkUrl`: the node at `url` is asked from now on, also after a restart.

@@ -185,7 +185,7 @@ export const seedHash = defineMethod({
     }),
 });
 
-/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (`json-rpc.bad-blocks-limit`), the highest first. */
+/** `debug_getBadBlocks`: blocks that were rejected because they break a rule, since the node was started; the newest ones (a hundred), the highest first. */
 export const getBadBlocks = defineMethod({
   name: "debug_getBadBlocks",
   params: {},

@@ -28,6 +28,6 @@ export const TOO_MANY_CONNECTIONS: Rejection = {
 export const INPUT_MEMORY: Rejection = {
   status: 503,
   reason: "inputMemory",
-  message: "too much memory in requests, try again later (json-rpc.input-memory-limit)",
+  message: "too much memory in requests, try again later",
   headers: { "retry-after": "1" },
 };

@@ -440,7 +440,7 @@ test("WebSocket: connections beyond the limit are 503", async () => {
 });
 
 test("WebSocket: a message over the limit closes with 1009, no JSON with 1003 after its error", async () => {
-  const { ws } = await start({ limits: { wsMessageBytesMax: 1000 } });
+  const { ws } = await start({ limits: { bodyBytesMax: 1000 } });
   const big = await openWs(ws);
   big.send("x".repeat(2000));
   assert.equal(await closeCode(big), 1009);

@@ -44,7 +44,7 @@ const CLOSE_TEXTS: Readonly<Record<CloseReason, readonly [code: number, text: st
 
 /**
  * Fragments of one message, besides one for each 4 KB: single bytes would cost 10,000 fragments a read. It grows with
- * `wsMessageBytesMax`, which is a setting; nothing else about a client decides how it cuts its messages.
+ * `bodyBytesMax`, which is a setting; nothing else about a client decides how it cuts its messages.
  */
 const SMALL_FRAGMENTS_MAX = 1024;
 const FRAGMENT_BYTES_MIN = 4096;
@@ -65,8 +65,8 @@ export function createWsAcceptor(
   const server = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
-    maxPayload: limits.wsMessageBytesMax,
-    maxFragments: SMALL_FRAGMENTS_MAX + Math.ceil(limits.wsMessageBytesMax / FRAGMENT_BYTES_MIN),
+    maxPayload: limits.bodyBytesMax,
+    maxFragments: SMALL_FRAGMENTS_MAX + Math.ceil(limits.bodyBytesMax / FRAGMENT_BYTES_MIN),
     clientTracking: false,
   });
   let turn = 0;

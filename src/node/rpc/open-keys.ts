@@ -3,7 +3,7 @@ import { keystorePath, walletsPath } from "../../config/home.ts";
 import { AccountManager } from "../../keystore/account-manager.ts";
 import { HdWallets } from "../../keystore/hd/hd-wallets.ts";
 import { WalletDirectory } from "../../keystore/hd/wallet-file.ts";
-import { KeyDerivation } from "../../keystore/key-derivation.ts";
+import { KeyDerivation, PASSPHRASE_LIMITS } from "../../keystore/key-derivation.ts";
 import { KeyStore } from "../../keystore/keystore.ts";
 import { PassphraseTries } from "../../keystore/passphrase-tries.ts";
 import { UnlockedKeys } from "../../keystore/unlocked-keys.ts";
@@ -16,7 +16,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
  * The accounts of a node: its key files, its HD wallets and, on a dev chain, the public ones.
  * @param assertUnlockAllowed throws while strangers could use an unlocked account
  */
-export function composeKeys(
+export function openKeys(
   config: Config,
   log: Logger,
   {
@@ -30,12 +30,13 @@ export function composeKeys(
     readonly publicKeys: ReadonlyMap<Address, Uint8Array>;
   },
 ): AccountManager {
-  const { strength, allowReadableByOthers, passphraseTriesMax, passphraseQueueMax } =
-    config.keystore;
+  const { strength, allowReadableByOthers } = config.keystore;
   const observer = countKeys(metrics);
   const unlocked = new UnlockedKeys();
-  const tries = new PassphraseTries(passphraseTriesMax, { onRejected: observer.tryRejected });
-  const derivation = new KeyDerivation(passphraseQueueMax, observer.tryRejected);
+  const tries = new PassphraseTries(PASSPHRASE_LIMITS.triesMax, {
+    onRejected: observer.tryRejected,
+  });
+  const derivation = new KeyDerivation(PASSPHRASE_LIMITS.waitingMax, observer.tryRejected);
   const keys = new AccountManager({
     keyStore: new KeyStore(
       {

@@ -1,4 +1,4 @@
-import type * as Replaced from "../../node/compose/compose-engine.ts";
+import type * as Replaced from "../../node/chain/network-engine.ts";
 import { UnsupportedInBrowserError } from "../unsupported.ts";
 
 /** CometBFT is a program beside the node. */

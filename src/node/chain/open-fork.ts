@@ -18,7 +18,12 @@ import { aliasRoot } from "../../dev/fork/alias-root.ts";
 import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
 import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
-import { ForkCache, forkCacheName, removeUnboundCaches } from "../../dev/fork/fork-cache.ts";
+import {
+  FORK_CACHE_LIMITS,
+  ForkCache,
+  forkCacheName,
+  removeUnboundCaches,
+} from "../../dev/fork/fork-cache.ts";
 import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
 import type { ForkAccounts, ForkPoint } from "../../dev/fork/fork-point.ts";
 import { ForkedState } from "../../dev/fork/forked-state.ts";
@@ -90,13 +95,13 @@ export async function openFork(
     urls: chosen.urls ?? config.devChain.forkUrls,
     planReads: planReadsOf(point, isVerified),
   };
-  const accountBytes = config.devChain.forkCacheBytes / DECODED_SHARE;
+  const accountBytes = FORK_CACHE_LIMITS.bytesMax / DECODED_SHARE;
   const directory = forkCacheDirectory(config.home);
   const removed = removeUnboundCaches(directory);
   if (removed > 0) log.info("caches that do not name their block removed", { removed });
   const cache = new ForkCache(
     join(directory, forkCacheName({ chainId, number: header.number, hash, isVerified })),
-    config.devChain.forkCacheBytes - accountBytes,
+    FORK_CACHE_LIMITS.bytesMax - accountBytes,
   );
   const call = cachedCalls(fetchRemoteCalls(nodes), cache);
   const thread = startRemoteThread({ urls: nodes.urls, block: point, isVerified }, log);

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import { callLimitsOf } from "../../adapters/call-limits.ts";
 import { createExecutionReads } from "../../adapters/execution-port.ts";
 import { allowedOriginsOf } from "../../adapters/rpc-endpoints.ts";
 import { createRpcObserver } from "../../adapters/rpc-observer.ts";
+import { callLimitsOf, rpcLimitsOf, rpcSettings } from "../../adapters/rpc-settings.ts";
 import { createConnectionSessions, reportSessions } from "../../adapters/sessions.ts";
 import { admittedExecution } from "../../calls/admission.ts";
 import { createExecutionThreads } from "../../calls/execution-threads.ts";
@@ -19,7 +19,7 @@ import type {
   RpcProcessData,
   RpcProcessHandlers,
 } from "../../processes/protocol.ts";
-import { sharedConfig } from "../../processes/shared-limits.ts";
+import { sharedConfig, sharedLimits } from "../../processes/shared-limits.ts";
 import { createClientAdmission } from "../../rpc/methods/les/client-admission.ts";
 import { createMethodRegistry } from "../../rpc/methods/methods.ts";
 import { type Followed, followedPort } from "../../rpc/ports/declarations.ts";
@@ -32,7 +32,6 @@ import { startRpcServer } from "../../rpc/transport/server/server.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { createMetrics, type Metrics } from "../../telemetry/metrics.ts";
 import type { Channel, Handlers } from "../../threads/channel.ts";
-import { rpcSettings } from "./rpc-modules.ts";
 
 const nowMs = () => performance.now();
 
@@ -61,7 +60,7 @@ export async function composeRpcProcess(
   const methods = createMethodRegistry(config);
   const ports: RemotePorts = {
     ...remote,
-    chain: chain.view(remote.chain, config.jsonRpc),
+    chain: chain.view(remote.chain, config.limits.calls),
     execution: createExecution(config, log, { chain, remote, data, metrics, compiler }),
   };
   const settings = rpcSettings(config, [...methods.values()]);
@@ -70,17 +69,15 @@ export async function composeRpcProcess(
   reportSessions(metrics, sessions);
   const authentication = createAuthenticator({
     secret: data.jwtSecret,
-    badTokensMax: config.access.badTokensMax,
-    pauseMsMax: config.access.badTokenPauseMsMax,
+    ...config.limits.tokens,
     onBadToken: (source) => channel.emit("badToken", { source }),
   });
   const server = await startRpcServer(
     {
       allowedHosts: config.jsonRpc.vhosts,
       allowedOrigins: allowedOriginsOf(config),
-      limits: config.rpcLimits,
+      limits: sharedLimits(rpcLimitsOf(config), data.index, data.count),
       ...(data.tls && { tls: data.tls }),
-      fastHttp: config.jsonRpc.fastHttp,
       isHanded: true,
     },
     {

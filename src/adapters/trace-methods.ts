@@ -82,7 +82,7 @@ export function createTraceMethods(
   /** What calls on the state of a block, or before its transaction `txIndex`, are traced with. */
   function onState(
     at: BlockSelector,
-    request: TraceRequest & CallOverrides & { readonly txIndex?: number },
+    request: TraceRequest & CallOverrides & { readonly txIndex?: number | undefined },
     limits: CallLimits,
   ) {
     if (!findBlock(reader, at)) {

@@ -15,9 +15,8 @@ function execution(isReady: boolean) {
     },
   });
   const threads = {
-    ...{ isReady, isSaturated: false },
+    pool: { isReady, isSaturated: false, warmUp() {} },
     run: () => "from a thread",
-    warmUp() {},
   } as unknown as ExecutionThreads;
   const limits = {
     ...{ gasCap: 0n, timeoutMs: 5_000, memoryBytesMax: 1 << 20, returnBytesMax: 1 << 20 },

@@ -91,7 +91,7 @@ class Admission {
     // A shorter deadline than the first try's has to be the request's own.
     const isShort = timeoutMs > 0 && timeoutMs <= FIRST_TRY_ALONE_MS;
     // It is large: the thread that answers would only write it again.
-    const showsMemory = threads.isReady && input.request?.enableMemory === true;
+    const showsMemory = threads.pool.isReady && input.request?.enableMemory === true;
     if (isShort || showsMemory || !this.#isInterrupted(facts, input)) {
       return this.#inThread(name, input, timeoutMs);
     }
@@ -112,8 +112,8 @@ class Admission {
 
   #tryHere(name: ReadName, input: ExecutionInput): unknown {
     const { threads } = this.#modules;
-    if (threads.isReady) {
-      const limits = threads.isSaturated ? this.#tryBusyLimits : this.#tryLimits;
+    if (threads.pool.isReady) {
+      const limits = threads.pool.isSaturated ? this.#tryBusyLimits : this.#tryLimits;
       return this.#execute(name, input, limits);
     }
     const start = performance.now();
@@ -124,7 +124,7 @@ class Admission {
       if (elapsed > FIRST_TRY_MS) this.#slowMs += elapsed;
       if (this.#slowMs > SLOW_MS_MAX) {
         this.#slowMs = 0;
-        threads.warmUp();
+        threads.pool.warmUp();
       }
     }
   }

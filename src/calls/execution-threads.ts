@@ -58,14 +58,15 @@ export type ExecutionOptions = {
 
 /** Executes requests in threads that follow the store. */
 export class ExecutionThreads {
+  /** For whoever decides what runs here, and for metrics. */
+  readonly pool: Pool<ExecutionHandlers>;
   readonly #options: ExecutionThreadsOptions;
-  readonly #pool: Pool<ExecutionHandlers>;
   readonly #ignoreDropped: (() => void) | undefined;
 
   constructor(options: ExecutionThreadsOptions) {
     const { data, count, waitingMax, compiler, onLost, entry } = options;
     this.#options = options;
-    this.#pool = new Pool({
+    this.pool = new Pool({
       entry: entry ?? "calls/execute.thread",
       ...{ data, count, waitingMax },
       heapMegabytesMax: HEAP_MEGABYTES_MAX,
@@ -77,31 +78,7 @@ export class ExecutionThreads {
         if (call === undefined) onLost(error, undefined);
       },
     });
-    this.#ignoreDropped = compiler?.onDropped((key) => this.#pool.emit("dropped", key));
-  }
-
-  /** Threads with a request. */
-  get busy(): number {
-    return this.#pool.busy;
-  }
-
-  get waiting(): number {
-    return this.#pool.waiting;
-  }
-
-  /** A request would not have to wait for a thread to start. */
-  get isReady(): boolean {
-    return this.#pool.isReady;
-  }
-
-  /** A request would have to wait for another to end. */
-  get isSaturated(): boolean {
-    return this.#pool.isSaturated;
-  }
-
-  /** Starts a thread if there is none. */
-  warmUp(): void {
-    this.#pool.warmUp();
+    this.#ignoreDropped = compiler?.onDropped((key) => this.pool.emit("dropped", key));
   }
 
   /**
@@ -109,10 +86,10 @@ export class ExecutionThreads {
    * @throws TooManyError, RequestTimeoutError, ExecutionTimeoutError, ExecutionAbortedError, and what the method throws
    */
   async run(request: ExecutionRequest, { timeoutMs, cancel }: ExecutionOptions): Promise<unknown> {
-    if (this.#pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
+    if (this.pool.isFull()) throw new TooManyError("too many calls are waiting, try again later");
     let outcome: ExecutionOutcome;
     try {
-      outcome = await this.#pool.call("execute", request, {
+      outcome = await this.pool.call("execute", request, {
         timeoutMs: timeoutMs === 0 ? 0 : timeoutMs + (this.#options.graceMs ?? GRACE_MS),
         cancel,
         isOutdated: (outcome) => (outcome as ExecutionOutcome).epoch !== this.#options.epoch(),
@@ -130,7 +107,7 @@ export class ExecutionThreads {
   /** Ends every thread; requests that run or wait fail. */
   close(): Promise<void> {
     this.#ignoreDropped?.();
-    return this.#pool.close();
+    return this.pool.close();
   }
 }
 
@@ -191,7 +168,7 @@ export function createExecutionThreads(
   });
   const gauge = (name: string, help: string, read: () => number) =>
     metrics.gaugeOf({ name, help }, read);
-  gauge("execution_threads_busy", "Threads that execute a call.", () => threads.busy);
-  gauge("execution_threads_waiting", "Calls that wait for a thread.", () => threads.waiting);
+  gauge("execution_threads_busy", "Threads that execute a call.", () => threads.pool.busy);
+  gauge("execution_threads_waiting", "Calls that wait for a thread.", () => threads.pool.waiting);
   return threads;
 }

@@ -25,104 +25,70 @@ import type { BlockSelector } from "./block-selector.ts";
  */
 export interface ExecutionPort {
   /** Return data. @throws ExecutionRevertedError, ExecutionFailedError, InvalidTransactionError */
-  call(input: {
-    readonly args: CallArguments;
-    readonly at: BlockSelector;
-    readonly overrides: CallOverrides;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<Uint8Array>;
+  call(input: CallInput): MaybePromise<Uint8Array>;
   /** Gas units with which the call succeeds. @throws as `call` */
-  estimateGas(input: {
-    readonly args: CallArguments;
-    readonly at: BlockSelector;
-    readonly overrides: CallOverrides;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<bigint>;
-  createAccessList(input: {
-    readonly args: CallArguments;
-    readonly at: BlockSelector;
-    readonly overrides: CallOverrides;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<AccessListResult>;
-  /**
-   * Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle.
-   * @param txIndex on the state before this transaction of the block, in place of the state after the block
-   */
-  callMany(input: {
-    readonly bundles: readonly CallArgumentsBundle[];
-    readonly at: BlockSelector;
-    readonly request: {
-      readonly stateOverrides?: StateOverrides | undefined;
-      readonly txIndex?: number | undefined;
-    };
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly (readonly CallOutcome[])[]>;
+  estimateGas(input: CallInput): MaybePromise<bigint>;
+  createAccessList(input: CallInput): MaybePromise<AccessListResult>;
+  /** Each call sees the effects of the calls before it; each bundle is a block after the one before. One list per bundle. */
+  callMany(
+    input: Cancellable & {
+      readonly bundles: readonly CallArgumentsBundle[];
+      readonly at: BlockSelector;
+      readonly request: Pick<CallOverrides, "stateOverrides"> & BeforeTransaction;
+    },
+  ): MaybePromise<readonly (readonly CallOutcome[])[]>;
   /** The blocks after `at`, in order. @throws SimulationError and the overrides' rejections */
-  simulate(input: {
-    readonly request: SimulationRequest;
-    readonly at: BlockSelector;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly SimulatedBlock[]>;
+  simulate(
+    input: Cancellable & { readonly request: SimulationRequest; readonly at: BlockSelector },
+  ): MaybePromise<readonly SimulatedBlock[]>;
   /** The trace. @throws NotTraceableError, InvalidTracerError, TracingTimeoutError */
-  traceTransaction(input: {
-    readonly hash: Hash;
-    readonly request: TraceRequest;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<TraceText>;
+  traceTransaction(input: TraceInput & { readonly hash: Hash }): MaybePromise<TraceText>;
   /**
    * One trace per transaction of a block of the chain.
    * @throws NotTraceableError for genesis and for a block that is unknown
    */
-  traceBlock(input: {
-    readonly at: number | Hash;
-    readonly request: TraceRequest;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly TransactionTrace[]>;
+  traceBlock(
+    input: TraceInput & { readonly at: number | Hash },
+  ): MaybePromise<readonly TransactionTrace[]>;
   /** As `traceBlock`, of a block given as RLP whose parent is in the chain. */
-  traceRawBlock(input: {
-    readonly rlp: Uint8Array;
-    readonly request: TraceRequest;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly TransactionTrace[]>;
-  /** @param request.txIndex as in `callMany` */
-  traceCall(input: {
-    readonly args: CallArguments;
-    readonly at: BlockSelector;
-    readonly request: TraceRequest & CallOverrides & { readonly txIndex?: number };
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<TraceText>;
-  /**
-   * Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`.
-   * @param request.txIndex as in `callMany`
-   */
-  traceBundles(input: {
-    readonly bundles: readonly CallArgumentsBundle[];
-    readonly at: BlockSelector;
-    readonly request: TraceRequest & CallOverrides & { readonly txIndex?: number };
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly (readonly TraceText[])[]>;
+  traceRawBlock(
+    input: TraceInput & { readonly rlp: Uint8Array },
+  ): MaybePromise<readonly TransactionTrace[]>;
+  traceCall(input: StateTraceInput & { readonly args: CallArguments }): MaybePromise<TraceText>;
+  /** Traces of the calls of each bundle; calls and bundles follow each other as in `callMany`. */
+  traceBundles(
+    input: StateTraceInput & { readonly bundles: readonly CallArgumentsBundle[] },
+  ): MaybePromise<readonly (readonly TraceText[])[]>;
   /** Traces of calls; every call sees the effects of those before it. */
-  traceCalls(input: {
-    readonly calls: readonly TracedCall[];
-    readonly at: BlockSelector;
-    readonly request: TraceRequest;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<readonly TraceText[]>;
+  traceCalls(
+    input: TraceInput & { readonly calls: readonly TracedCall[]; readonly at: BlockSelector },
+  ): MaybePromise<readonly TraceText[]>;
   /**
    * As `traceCall`, of a signed transaction under all rules of a transaction.
    * @throws TracingFailedError where it is not valid on that state, and the decoder's rejections
    */
-  traceRawTransaction(input: {
-    readonly raw: Uint8Array;
-    readonly at: BlockSelector;
-    readonly request: TraceRequest;
-    readonly cancel?: CancelToken | undefined;
-  }): MaybePromise<TraceText>;
+  traceRawTransaction(
+    input: TraceInput & { readonly raw: Uint8Array; readonly at: BlockSelector },
+  ): MaybePromise<TraceText>;
   /** Builds a block on the head and stores nothing. @throws PayloadAttributesError, and the first invalid transaction's rejection */
   buildBlock(request: PayloadRequest): MaybePromise<BuiltPayload>;
   /** Builds a block and makes it the head; its hash. @throws as `buildBlock` */
   commitBlock(request: PayloadRequest): MaybePromise<Hash>;
 }
+
+type Cancellable = { readonly cancel?: CancelToken | undefined };
+type CallInput = Cancellable & {
+  readonly args: CallArguments;
+  readonly at: BlockSelector;
+  readonly overrides: CallOverrides;
+};
+type TraceInput = Cancellable & { readonly request: TraceRequest };
+type StateTraceInput = TraceInput & {
+  readonly at: BlockSelector;
+  readonly request: CallOverrides & BeforeTransaction;
+};
+/** On the state before this transaction of the block, in place of the state after the block. */
+type BeforeTransaction = { readonly txIndex?: number | undefined };
 
 /** The part that reads the chain and changes nothing: what any thread with a view of the store can do. */
 export type ExecutionReads = Omit<ExecutionPort, "buildBlock" | "commitBlock">;

@@ -32,7 +32,7 @@ export function createTraceMethods(
   own: CallLimits,
   { reader, execution }: Pick<ChainParts, "reader" | "execution">,
 ): TraceMethods {
-  const blockHash = (number: number) => reader.hashAt(number);
+  const blockHash = (number: number) => reader.blockHash(number);
 
   const tracers = createTracers({ scriptMemoryBytesMax: own.trace.scriptMemoryBytesMax });
   /** With a budget of its own. */
@@ -122,10 +122,11 @@ export function createTraceMethods(
       const found = reader.transaction(hash);
       if (!found) throw new NotTraceableError("transaction not found");
       const options = optionsOf(request, limits);
-      return replayTo(found.executed, found.index, options.budget).trace(options);
+      const executed = reader.block(found.blockNumber)!;
+      return replayTo(executed, found.index, options.budget).trace(options);
     },
     traceBlock({ at, request }, limits = own) {
-      const executed = typeof at === "number" ? reader.blockByNumber(at) : reader.blockByHash(at);
+      const executed = reader.block(at);
       if (!executed) {
         throw new NotTraceableError(`block ${typeof at === "number" ? `#${at}` : at} not found`);
       }
@@ -134,7 +135,7 @@ export function createTraceMethods(
     traceRawBlock({ rlp, request }, limits = own) {
       const block = decode(rlp);
       const { parentHash, number } = block.header;
-      if (number > 0 && !reader.blockByHash(parentHash)) {
+      if (number > 0 && !reader.block(parentHash)) {
         throw new NotTraceableError(`parent ${parentHash} not found`);
       }
       return tracesOf(targetOf(block), request, limits);

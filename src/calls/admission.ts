@@ -159,7 +159,7 @@ class Admission {
   }
 
   #isLightBlock(number: number | undefined): boolean {
-    const header = number === undefined ? undefined : this.#reader.headerAt(number);
+    const header = number === undefined ? undefined : this.#reader.header(number);
     return header === undefined || header.gasUsed <= FIRST_TRY_BLOCK_GAS_MAX;
   }
 

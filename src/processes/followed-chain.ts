@@ -1,13 +1,13 @@
 import { createStoredReads } from "../adapters/chain-view.ts";
 import { findLogs } from "../adapters/log-search.ts";
-import { createChainReader, knownBlock } from "../chain/chain-reader.ts";
 import { createChainStateTrie } from "../chain/chain-state-trie.ts";
 import { createFeeHistory } from "../chain/fees/fee-history.ts";
 import { createGasPriceOracle } from "../chain/fees/gas-price-oracle.ts";
 import { LogFilter } from "../chain/logs/log-filter.ts";
 import type { ChainReader } from "../chain/reader.ts";
+import { createChainReader, knownBlock } from "../chain/reader.ts";
 import { followerCacheSizes } from "../chain/store/cache-sizes.ts";
-import { StoreFollower } from "../chain/store/store-follower.ts";
+import { StoreFollower } from "../chain/store/follow/store-follower.ts";
 import { hotTier } from "../compiled-contracts/compiled-modules.ts";
 import type { Limits } from "../config/limits.ts";
 import { InvariantError } from "../errors.ts";
@@ -20,7 +20,7 @@ import { LogTextCache } from "../rpc/methods/json/log-text-cache.ts";
 import type { ChainListener, ChainView } from "../rpc/ports/chain-view.ts";
 import { type Followed, followedPort } from "../rpc/ports/declarations.ts";
 import { SharedSlices } from "../rpc/transport/shared-slices.ts";
-import { createStateTrie } from "../state/merkle-state-trie.ts";
+import { createStateTrie } from "../state/state-trie.ts";
 import type { ExecutedBlock } from "../types/block.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
@@ -148,7 +148,7 @@ export class FollowedChain {
   emitHead(number: number, hash: Hash): void {
     if (this.#early.delete(hash)) return;
     const executed = this.read(() =>
-      this.reader.hashAt(number) === hash ? this.reader.blockByNumber(number) : undefined,
+      this.reader.blockHash(number) === hash ? this.reader.block(number) : undefined,
     );
     this.#emitted = number;
     if (executed === undefined) this.#skipped.add(hash);

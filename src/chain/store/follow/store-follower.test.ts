@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { createStateTrie } from "../../../state/state-trie.ts";
 import fc from "../../../../test/support/fast-check.ts";
+import { createStateTrie } from "../../../state/state-trie.ts";
 import type { TrieNodeReader } from "../../../trie/node-store.ts";
 import { createChainStateTrie } from "../../chain-state-trie.ts";
 import { LogFilter } from "../../logs/log-filter.ts";
@@ -321,7 +321,10 @@ describe("StoreFollower", () => {
       const { record, nodes } = chain.next();
       store.append(record, nodes);
     }
-    const isCached = (follower: StoreFollower) => follower.block(1) === follower.block(1);
+    const isCached = (follower: StoreFollower) => {
+      const first = follower.block(1);
+      return follower.block(1) === first;
+    };
     assert.equal(isCached(follow(CACHE_BYTES)), true);
     assert.equal(isCached(follow(0)), false);
     for (const [name, bytes] of Object.entries(followerCacheSizes(CACHE_BYTES))) {

@@ -47,7 +47,7 @@ function numberRows(): string[][] {
 function causesByCode(): ReadonlyMap<string, string> {
   const causes = new Map(Object.entries(CAUSES));
   const declarations =
-    /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*export class \w+ extends \w+ \{\s*(?:override )?readonly code(?:: \w+)? = "([A-Z0-9_]+)"/g;
+    /\/\*\*((?:[^*]|\*(?!\/))*)\*\/\s*(?:export )?class \w+ extends \w+ \{\s*(?:override )?readonly code(?:: \w+)? = "([A-Z0-9_]+)"/g;
   for (const [, text] of sources()) {
     for (const [, comment = "", code = ""] of text.matchAll(declarations)) {
       if (!causes.has(code)) causes.set(code, proseOf(comment));

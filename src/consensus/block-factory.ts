@@ -11,7 +11,7 @@ import type { Transaction } from "../types/transaction/transaction.ts";
 /** Begins a block on the head. */
 export type BeginBlock = (attributes: PayloadAttributes) => BlockBuilder;
 
-export type BlockFactoryHooks = {
+type BlockFactoryHooks = {
   /** Called before each transaction is executed, for tests that make the executor fail. */
   readonly beforeTransaction?: ((tx: Transaction) => void) | undefined;
   /** The attributes with what was set by hand for the next block, on a dev chain. */

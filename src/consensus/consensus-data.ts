@@ -3,10 +3,9 @@ import { bigintToBytes, EMPTY_BYTES } from "../primitives/bytes.ts";
 import { type Hash, hashFromBytes, hashToBytes, ZERO_HASH } from "../primitives/hash.ts";
 import { decodeRlp, encodeRlp, type RlpItem } from "../primitives/rlp.ts";
 import { MalformedBytesError } from "../storage/byte-io.ts";
-import { integerOf, listOf } from "./clique/rlp-fields.ts";
-import type { Vote } from "./clique/snapshot.ts";
-import { type StartingSet, startingSetItem, startingSetOfItem } from "./clique/starting-set.ts";
-import { voteItem, voteOfItem } from "./clique/vote-codec.ts";
+import type { Vote } from "./voting/snapshot.ts";
+import { type StartingSet, startingSetItem, startingSetOfItem } from "./voting/starting-set.ts";
+import { integerOf, listOf, voteItem, voteOfItem } from "./voting/vote-codec.ts";
 
 /**
  * Stored with a block besides its Ethereum form: RLP([consensusHash, proposer, nanos, parentRound, vote]), where a vote is [] or
@@ -24,7 +23,7 @@ export type ConsensusData = {
   readonly cast?: CastInBlock;
 };
 
-export type CastInBlock = { readonly vote: Vote; readonly startingSet: StartingSet };
+type CastInBlock = { readonly vote: Vote; readonly startingSet: StartingSet };
 
 export function encodeConsensusData(data: ConsensusData): Uint8Array {
   const { cast } = data;

@@ -6,7 +6,7 @@ import { InvalidTransactionError } from "../execution/errors.ts";
 import { allForksAtGenesis } from "../params/dev-chain.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
 import { Packing, type PackingLimits, TX_FRAME_BYTES } from "./pack-transactions.ts";
-import { ExecutorFailure } from "./set-aside.ts";
+import { ExecutorFailure } from "./quarantine.ts";
 import {
   CHAIN_ID,
   GENESIS_TIME,

@@ -7,10 +7,9 @@ import { ZERO_ADDRESS } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Block } from "../types/block.ts";
-import { assembleBlock } from "./assemble-block.ts";
 import type { BeginBlock } from "./block-factory.ts";
-import { PACKING_LIMITS } from "./pack-transactions.ts";
-import type { SetAside } from "./set-aside.ts";
+import { assembleBlock, PACKING_LIMITS } from "./pack-transactions.ts";
+import type { SetAside } from "./quarantine.ts";
 
 /** A built block is reused for this long while head and pool stay the same: only its timestamp would change. */
 const REUSE_MS = 2_000;

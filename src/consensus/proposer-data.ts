@@ -2,15 +2,15 @@ import { NodeError } from "../errors.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../primitives/address.ts";
 import { bigintToBytes, bytesToBigint, concatBytes, equalBytes } from "../primitives/bytes.ts";
 import { decodeRlp, encodeRlp } from "../primitives/rlp.ts";
-import type { Vote } from "./clique/snapshot.ts";
-import { voteItem, voteOfItem } from "./clique/vote-codec.ts";
+import type { Vote } from "./voting/snapshot.ts";
+import { voteItem, voteOfItem } from "./voting/vote-codec.ts";
 
 /**
  * What a proposer decides of a block besides its transactions: the first element of every proposal.
  *
  *     0xbf ‖ RLP([version, feeRecipient, extraData, gasLimit, vote or []])
  *
- * No transaction begins with a byte from 0x80 to 0xbf. `clique/vote-codec.ts` has the form of a vote.
+ * No transaction begins with a byte from 0x80 to 0xbf. `voting/vote-codec.ts` has the form of a vote.
  */
 export type ProposerData = {
   readonly feeRecipient: Address;

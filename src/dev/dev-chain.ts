@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Chain } from "../chain/chain.ts";
 import type { StatePatches } from "../chain/state-patches.ts";
-import type { BlockMode } from "../consensus/solo/block-time.ts";
+import type { BlockMode } from "../consensus/solo/solo-engine.ts";
 import type { PayloadAttributes } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
 import type { Submission } from "../mempool/pool.ts";
@@ -24,7 +24,7 @@ import { DevControlError } from "./errors.ts";
 /** Blocks are made for so long before other calls have their turn. */
 const SLICE_MS = 8;
 
-export type DevChainModules = {
+type DevChainModules = {
   readonly chain: Chain;
   readonly patches: StatePatches;
   readonly mempool: Mempool;

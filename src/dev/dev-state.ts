@@ -4,7 +4,7 @@ import type { StateChanges } from "../state/reader.ts";
 import type { DevRecord, SnapshotRecord } from "./dev-journal.ts";
 import type { DevSettings } from "./dev-settings.ts";
 
-export type DevState = {
+type DevState = {
   readonly settings: DevSettings;
   readonly snapshots: Map<number, SnapshotRecord>;
   readonly nextId: number;

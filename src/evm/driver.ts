@@ -61,7 +61,7 @@ const LISTED_MAX = 8;
 
 const NO_SLOTS: WarmSet["slots"] = new Map();
 
-export type DriverOptions = {
+type DriverOptions = {
   /** The clock of `ExecuteOptions.deadlineMs`, milliseconds. */
   readonly now: () => number;
   /** Where compiled contracts come from; without it the interpreter runs everything. */

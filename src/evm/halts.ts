@@ -60,8 +60,6 @@ export const haltCode = {
   outOfGasInAccess: 15,
 } as const;
 
-export type HaltName = keyof typeof haltCode;
-
 const OUT_OF_GAS: Halt = { kind: "outOfGas" };
 
 /** The halt of `code`; `detail` is the opcode, the size, or (stack) words had and opcode bounds. */

@@ -1,4 +1,5 @@
 import { NodeError } from "../errors.ts";
+import { TransactionRejection } from "../types/transaction/errors.ts";
 
 /** A rule a transaction can break; behind `TX_` stands the name execution-spec-tests give it (`TransactionException`). */
 export type InvalidTransactionCode =
@@ -29,7 +30,7 @@ export type InvalidTransactionCode =
   | "TX_INVALID_CHAINID";
 
 /** The transaction can not be part of this block. The message is geth's. */
-export class InvalidTransactionError extends NodeError {
+export class InvalidTransactionError extends TransactionRejection {
   readonly code: InvalidTransactionCode;
   constructor(
     code: InvalidTransactionCode,

@@ -22,7 +22,7 @@ const FORK_NAMES: Partial<Record<Hardfork, string>> = {
 };
 
 /** What the checks of a transaction alone depend on besides the head. */
-export type AdmissionLimits = {
+type AdmissionLimits = {
   /** wei */
   readonly minimumTip: bigint;
   /** bytes */
@@ -135,7 +135,7 @@ function checkGas(tx: Transaction, hardfork: Hardfork): void {
 }
 
 /** Balance of the sender of a transaction, and what its pooled transactions need of it. */
-export type SenderFunds = {
+type SenderFunds = {
   /** At the head, in wei. */
   readonly balance: bigint;
   /** Sum of the costs of its pending transactions. */

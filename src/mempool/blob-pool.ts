@@ -17,7 +17,7 @@ import type { PoolRules } from "./rules.ts";
 
 export type BlobEntry = Entry & { readonly tx: BlobTransaction };
 
-export type BlobPoolOptions = {
+type BlobPoolOptions = {
   /** Memory of all transactions with their sidecars. */
   readonly bytesMax: number;
   /** By how many percent a transaction must pay more than one it evicts. */
@@ -38,7 +38,7 @@ type BlobAdmission =
       readonly victims: readonly BlobEntry[];
     };
 
-export type BlobPoolModules = {
+type BlobPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have other transactions pooled: an account is in one pool at a time. */

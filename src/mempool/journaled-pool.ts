@@ -15,7 +15,7 @@ import type { RemovalReason, Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";
 
 /** What became of the journal's transactions at the start. */
-export type RestoreResult = {
+type RestoreResult = {
   /** Pooled again. */
   readonly restored: number;
   /** Rejected by the pool, by code; most of them are in a block. */

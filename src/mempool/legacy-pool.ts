@@ -26,7 +26,7 @@ type AccountLists = {
   heartbeat: number;
 };
 
-export type LegacyPoolModules = {
+type LegacyPoolModules = {
   /** Milliseconds of any clock. */
   readonly now: () => number;
   /** Accounts that have blob transactions pooled: an account is in one pool at a time. */

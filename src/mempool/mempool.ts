@@ -26,11 +26,11 @@ import { type PoolRules, rulesAt } from "./rules.ts";
 import { checkSidecar, wrapperVersionAt } from "./sidecar.ts";
 
 /** Called with transactions that entered a list of the pool. */
-export type PoolListener = (transactions: readonly PooledTransaction[]) => void;
+type PoolListener = (transactions: readonly PooledTransaction[]) => void;
 /** Called with each transaction that left the pool. */
-export type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
+type RemovalListener = (transaction: PooledTransaction, reason: RemovalReason) => void;
 
-export type MempoolModules = {
+type MempoolModules = {
   readonly config: ChainConfig;
   /** The block the pool starts upon. */
   readonly head: PoolHead;
@@ -39,7 +39,7 @@ export type MempoolModules = {
 };
 
 /** Stores transactions once they are accepted and before they are in the pool. */
-export interface PoolStore {
+interface PoolStore {
   /** @throws JournalWriteError: the transaction is rejected */
   append(transaction: PooledTransaction): void;
 }
@@ -127,14 +127,13 @@ export class Mempool implements PoolReader {
   }
 
   /** Moves to a new head: removes what it includes or makes impossible, promotes what it makes executable. */
-  onHead({ changed, included, returned, ...head }: HeadUpdate): void {
+  onHead({ changed, included, ...head }: HeadUpdate): void {
     this.#rules = rulesAt(this.#config, head);
     const addresses = changed && [...changed];
     const hashes = included && new Set(included);
     const isIncluded = (hash: Hash) => hashes?.has(hash) ?? true;
     this.#legacy.reset(this.#rules, addresses, isIncluded);
     this.#blobs.reset(this.#rules, addresses, isIncluded);
-    for (const submission of returned ?? []) this.#tryInsert(submission);
     this.#settle();
   }
 

@@ -18,14 +18,14 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Too many blob transactions of peers are being verified. */
-export class PeerQueueFullError extends NodeError {
+class PeerQueueFullError extends NodeError {
   readonly code = "POOL_PEER_QUEUE_FULL";
   constructor() {
     super("too many blob transactions of peers are being verified");
   }
 }
 
-export type PeerSubmissionModules = {
+type PeerSubmissionModules = {
   readonly pool: SubmissionPool;
   readonly blobs: {
     /** undefined when the proofs of `sidecar` hold, else what is wrong. */

@@ -73,8 +73,6 @@ export type HeadUpdate = PoolHead & {
   readonly changed?: Iterable<Address>;
   /** Transactions of the block. Left out: every transaction whose nonce was used counts as included. */
   readonly included?: Iterable<Hash>;
-  /** Transactions of blocks that are no longer part of the chain: they are pooled again where they can be. */
-  readonly returned?: readonly Submission[];
 };
 
 /** Candidates for a block, the one that pays most first, each account's in order of nonce. */

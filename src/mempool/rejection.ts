@@ -1,7 +1,7 @@
 import { NodeError } from "../errors.ts";
 
 /** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
-export type PoolRejectionCode =
+type PoolRejectionCode =
   | "POOL_ALREADY_KNOWN"
   | "TX_TYPE_NOT_SUPPORTED"
   | "POOL_OVERSIZED_DATA"

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Config } from "../config/config.ts";
 import { InvalidConfigError } from "../config/errors.ts";
 import { isInMemory } from "../config/home.ts";
-import type { SyncedEngine } from "../consensus/cometbft/state-sync-session.ts";
+import type { SyncedEngine } from "../consensus/cometbft/state-sync.ts";
 import type { Contracts } from "../dev/artifacts/contracts.ts";
 import { readArtifacts } from "../dev/artifacts/read-artifacts.ts";
 import type { ExecutionPort } from "../rpc/ports/execution.ts";

@@ -5,7 +5,7 @@ import type { ChainConfig } from "./chain-config.ts";
 import type { BlockForkField, TimeForkField } from "./hardfork-at.ts";
 
 /** EIP-2124: `hash` is 4 bytes; `next` the block or time of the next scheduled fork, 0 for none. */
-export type ForkId = { readonly hash: Hex; readonly next: number };
+type ForkId = { readonly hash: Hex; readonly next: number };
 
 const BLOCK_FORKS = [
   "homesteadBlock",

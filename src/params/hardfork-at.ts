@@ -2,7 +2,7 @@ import type { ChainConfig } from "./chain-config.ts";
 import type { Hardfork } from "./hardforks.ts";
 
 /** What of a header decides about its rules. */
-export type ForkPoint = {
+type ForkPoint = {
   readonly number: number;
   readonly timestamp: number;
   readonly difficulty: bigint;

@@ -55,7 +55,7 @@ function recorderWith(
 }
 
 /** How a tree of frames is written. */
-export type FrameStyle = {
+type FrameStyle = {
   readonly withLogs: boolean;
   /** Gas of the outermost frame, which is that of the transaction. */
   readonly whole: FrameGas;

@@ -2,7 +2,7 @@ import { InvalidTracerError } from "./errors.ts";
 import { kindOf, readSwitches } from "./tracer-config.ts";
 import type { TracerConfig } from "./transaction-tracer.ts";
 
-export type Erc7562Config = {
+type Erc7562Config = {
   /** Opcodes that are not counted. */
   readonly ignoredOpcodes: ReadonlySet<number>;
   readonly withLog: boolean;

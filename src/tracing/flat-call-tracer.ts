@@ -37,7 +37,7 @@ export type FlatStyle = {
 type FrameGas = { readonly gas: bigint; readonly gasUsed: bigint };
 
 /** One frame of the flat list, JSON text, with the frame it shows. */
-export type FlatTrace = { readonly frame: CallFrame; readonly text: string };
+type FlatTrace = { readonly frame: CallFrame; readonly text: string };
 
 /** `flatCallTracer`: the tree of calls as Parity's flat list, each with its address in the tree. */
 export const flatCallTracer: TracerFactory = (config, traced) => {

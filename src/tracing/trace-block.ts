@@ -16,7 +16,7 @@ import { orTracingFailed, ScriptFailedError } from "./errors.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
 import type { TraceText } from "./trace-text.ts";
 
-export type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
+type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
 
 /** A block to run again, which need not be one of the chain. */
 export type BlockToTrace = {
@@ -29,7 +29,7 @@ export type BlockToTrace = {
 };
 
 /** A block being run again, transaction by transaction. */
-export type Replay = {
+type Replay = {
   readonly context: BlockContext;
   /** The state before the next transaction. */
   readonly state: WorldState;
@@ -109,7 +109,7 @@ export function beginReplay(
 }
 
 /** JSON of a trace, or why the caller's script could not make it. */
-export type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
+type BlockTraceItem = { readonly result: TraceText } | { readonly error: string };
 
 /** The trace of every transaction of the block, in order. */
 export function traceBlock(

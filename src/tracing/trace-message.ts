@@ -36,7 +36,7 @@ export type TraceOptions = StructLogConfig & {
 export type ConfigOverrides = Partial<Pick<ChainConfig, BlockForkField | TimeForkField>>;
 
 /** Runs the message on a state of its own, watched by `tracer`. */
-export type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
+type RunTraced = (tracer: Tracer, state: WorldState) => MessageResult;
 
 /**
  * Runs one transaction or call under the tracer that `options` name.
@@ -87,7 +87,7 @@ export function traceMessage(
 }
 
 /** A message that was run under a tracer. */
-export type TracedMessage = {
+type TracedMessage = {
   /** JSON. @throws ScriptFailedError when the caller's script could not make it; the transaction ran all the same */
   text(): TraceText;
   readonly result: MessageResult;

@@ -1,6 +1,6 @@
 import { NodeError } from "../../src/errors.ts";
 import type { Evm } from "../../src/evm/evm.ts";
-import { beginBlockOn, isTransactionRejection } from "../../src/execution/block/block-execution.ts";
+import { beginBlockOn } from "../../src/execution/block/block-execution.ts";
 import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
@@ -17,6 +17,7 @@ import { createWorldState } from "../../src/state/world-state.ts";
 import { createMemoryNodes } from "../../src/trie/testing/memory-nodes.ts";
 import { EMPTY_TRIE_ROOT } from "../../src/types/constants.ts";
 import { decodeTransaction } from "../../src/types/transaction/decode.ts";
+import { TransactionRejection } from "../../src/types/transaction/errors.ts";
 import type {
   OracleAccount,
   OracleResult,
@@ -61,7 +62,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
 /** Types 3 and 4 cannot create: without a recipient such a transaction does not decode. */
 function isRefusal(error: unknown): error is NodeError {
   const isShort = error instanceof NodeError && error.code === "RLP_STRING_TOO_SHORT";
-  return isShort || isTransactionRejection(error);
+  return isShort || error instanceof TransactionRejection;
 }
 
 /** The same transaction on the oracle. */

@@ -35,7 +35,7 @@ export class SnapshotTooLargeError extends NodeError {
   }
 }
 
-export type ReceivedSnapshotOptions = {
+type ReceivedSnapshotOptions = {
   readonly snapshot: Snapshot;
   /** Hash of the block, which CometBFT has verified. */
   readonly appHash: Hash;

@@ -30,7 +30,7 @@ type TracedLog = {
   readonly position: Hex;
 };
 
-export type CallTreeModules = {
+type CallTreeModules = {
   readonly contracts: Contracts;
   /** The contract at an address; undefined where the project has none with its code. */
   readonly contractAt: (address: Address) => Contract | undefined;

@@ -47,7 +47,7 @@ export type FoundryArtifact = {
 };
 
 /** `artifacts/contracts/X.sol/X.json` of Hardhat, whose source maps are in its build-info. */
-export type HardhatArtifact = {
+type HardhatArtifact = {
   readonly contractName: string;
   readonly abi: readonly AbiItem[];
   readonly bytecode: string;

@@ -16,9 +16,9 @@ import { remoteName } from "./remote-endpoint.ts";
 
 /** Whether the state of a remote chain must be proven: where its nodes can, always, never. */
 export const FORK_VERIFY_MODES = ["auto", "on", "off"] as const;
-export type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
+type ForkVerifyMode = (typeof FORK_VERIFY_MODES)[number];
 
-export type ForkPointOptions = {
+type ForkPointOptions = {
   readonly urls: readonly string[];
   readonly verify: ForkVerifyMode;
   /** undefined: the newest block */

@@ -25,7 +25,7 @@ const ROUNDS_MAX = 6;
 /** The first pause. */
 export const FORK_PAUSE_MS = 250;
 
-export type FetchOptions = {
+type FetchOptions = {
   /** Addresses of nodes of the remote chain, read for each batch; the next one is asked when one fails. */
   readonly urls: readonly string[];
   /** How state is read; as it is asked for, unless given. */

@@ -8,7 +8,7 @@ import type { RemoteCall } from "./remote-calls.ts";
 const RESULT_LENGTH_MAX = 4 << 20;
 
 /** Which block a cache is of: results of one are never those of another, and what was proven is not mixed with what was not. */
-export type CachedBlock = {
+type CachedBlock = {
   readonly chainId: bigint;
   readonly number: number;
   readonly hash: Hash;

@@ -2,7 +2,7 @@ import type { RemoteCall } from "./remote-calls.ts";
 import { checkResult } from "./remote-results.ts";
 
 /** How some reads are asked for on the wire, and what its answers say about them. */
-export type ReadPlan = {
+type ReadPlan = {
   readonly calls: readonly RemoteCall[];
   /**
    * Results of the reads, in their order, from those of `calls`.

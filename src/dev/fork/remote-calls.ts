@@ -4,7 +4,7 @@ export type RemoteCall = { readonly method: string; readonly params: readonly un
 /** What `result` of `call` is worth, in its one spelling. @throws ForkRemoteError where it is not of its form */
 export type ResultCheck = (call: RemoteCall, result: unknown) => unknown;
 
-export type CallOptions = {
+type CallOptions = {
   /** Of methods that `checkResult` does not know. */
   readonly check?: ResultCheck;
   /** The calls fail after this time, in ms. */

@@ -9,12 +9,12 @@ import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 import { remoteHeaderOf } from "./remote-header.ts";
 import { bigintOf, bytesOf } from "./remote-values.ts";
 
-export type RemoteAccount = Account & { readonly code: Uint8Array };
+type RemoteAccount = Account & { readonly code: Uint8Array };
 
 /** Of a decoded account, without its code. */
 const ACCOUNT_BYTES = 256;
 
-export type RemoteStateOptions = {
+type RemoteStateOptions = {
   /** The forked block. */
   readonly block: number;
   /** Its parent's hash, where hashes of older blocks must follow from it; undefined: the remote node is believed. */

@@ -45,7 +45,7 @@ class EngineAccessStep implements AccessStep {
 }
 
 /** The opcode at `frame.pc`. */
-export function opcodeOf({ memory }: Session): number {
+function opcodeOf({ memory }: Session): number {
   return memory.bytes[memory.get32(frame.pc)]!;
 }
 

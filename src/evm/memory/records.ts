@@ -195,6 +195,6 @@ export class Records {
 }
 
 /** EIP-7702: 0xef0100 and an address */
-export function isDelegation(code: Uint8Array): boolean {
+function isDelegation(code: Uint8Array): boolean {
   return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00;
 }

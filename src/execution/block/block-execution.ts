@@ -1,4 +1,3 @@
-import { NodeError } from "../../errors.ts";
 import type { BlockContext, Evm } from "../../evm/evm.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
@@ -119,7 +118,7 @@ export interface BlockExecution {
 }
 
 /** The environment a block is executed in. */
-export type BlockEnv = {
+type BlockEnv = {
   readonly context: BlockContext;
   /** The state before the block; the block changes it. */
   readonly state: WorldState;
@@ -288,9 +287,4 @@ function assertChainId({ chainId }: Transaction, config: ChainConfig): void {
     `invalid chain id for signer: have ${chainId} want ${config.chainId}`,
     { chainId },
   );
-}
-
-/** True for the rejections that are the transaction's fault: everything else is a bug or the block's. */
-export function isTransactionRejection(error: unknown): error is NodeError {
-  return error instanceof NodeError && error.code.startsWith("TX_");
 }

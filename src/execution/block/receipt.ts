@@ -7,7 +7,7 @@ import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { MessageResult } from "../transaction/apply-message.ts";
 
 /** Inputs of a receipt besides the transaction and its result. */
-export type ReceiptContext = {
+type ReceiptContext = {
   readonly hardfork: Hardfork;
   /** Gas of all transactions of the block up to and with this one. */
   readonly cumulativeGasUsed: bigint;

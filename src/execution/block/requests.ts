@@ -24,7 +24,7 @@ const DEPOSIT_FIELDS = [
 ] as const;
 
 /** Requests of one block by type, each without its type byte. */
-export type BlockRequests = {
+type BlockRequests = {
   readonly deposits: Uint8Array;
   readonly withdrawals: Uint8Array;
   readonly consolidations: Uint8Array;

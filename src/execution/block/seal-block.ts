@@ -9,7 +9,7 @@ import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import type { BlockOutcome, OpenHeader } from "./block-execution.ts";
 
 /** Content of a block besides its open header and its outcome. */
-export type BlockContent = {
+type BlockContent = {
   readonly transactions: readonly Transaction[];
   /** at most 32 bytes */
   readonly extraData: Uint8Array;

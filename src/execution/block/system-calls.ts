@@ -19,7 +19,7 @@ import { InvalidBlockError } from "../errors.ts";
 import { callKnownContract } from "./known-system-contracts.ts";
 
 /** Environment of the protocol's system calls. */
-export type SystemCallEnvironment = {
+type SystemCallEnvironment = {
   readonly evm: Evm;
   readonly block: BlockContext;
   readonly state: WorldState;

@@ -3,7 +3,7 @@ import { type Address, addressFromWord } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint } from "../../primitives/hash.ts";
 
 /** What one opcode names: an account, or a slot of the account that runs. */
-export type StepAccess = {
+type StepAccess = {
   readonly address: Address;
   readonly slot: Hash | null;
   /** A call of `address`. */

@@ -54,7 +54,7 @@ export function overrideBlock(
 }
 
 /** `value`, or 2^53 − 1 where it is greater: no chain has a block or a fork beyond. */
-export function safeNumber(value: bigint): number {
+function safeNumber(value: bigint): number {
   return value > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(value);
 }
 

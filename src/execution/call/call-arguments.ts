@@ -41,7 +41,7 @@ export class InvalidCallArgumentsError extends NodeError {
 
 const GAS_MAX = 2n ** 63n - 1n;
 
-export type CallDefaults = {
+type CallDefaults = {
   readonly chainId: bigint;
   /** Absent where the block has none: then only `gasPrice` counts, as in geth. */
   readonly baseFeePerGas: bigint | undefined;

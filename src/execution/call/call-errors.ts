@@ -15,7 +15,7 @@ export class ExecutionRevertedError extends NodeError {
 }
 
 /** The call's code stopped without a result; the message is geth's word for why. */
-export class ExecutionHaltedError extends NodeError {
+class ExecutionHaltedError extends NodeError {
   readonly code = "EXECUTION_HALTED";
   readonly halt: Halt;
   constructor(halt: Halt) {

@@ -48,7 +48,7 @@ export type SingleCallOptions = CallOptions & {
  * What overrides of precompiles do, as geth has it for each method: they count; they are checked but the call runs with the
  * fork's own (eth_estimateGas); there are none to move (eth_createAccessList).
  */
-export type PrecompileOverrides = "apply" | "check" | "none";
+type PrecompileOverrides = "apply" | "check" | "none";
 
 const CALL_CHECKS = { skipNonce: true, skipTransactionChecks: true, noBaseFee: true };
 

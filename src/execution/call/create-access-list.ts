@@ -31,7 +31,7 @@ export type AccessListOptions = Omit<CallOptions, "tracer" | "blockOverrides"> &
   readonly suggestTip: () => bigint;
 };
 
-export type CreatedAccessList = {
+type CreatedAccessList = {
   /** Sorted by address, keys sorted. */
   readonly accessList: AccessList;
   /** Units, with the list attached. */

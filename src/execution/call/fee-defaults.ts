@@ -10,7 +10,7 @@ import {
 } from "./call-arguments.ts";
 
 /** The part of a header that prices are made from. */
-export type FeeHeader = Pick<Header, "baseFeePerGas" | "excessBlobGas" | "timestamp">;
+type FeeHeader = Pick<Header, "baseFeePerGas" | "excessBlobGas" | "timestamp">;
 
 /**
  * `args` with the prices a wallet would offer after `head`, where they are left out: the suggested tip and twice the base fee.

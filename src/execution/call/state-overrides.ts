@@ -20,7 +20,7 @@ export type AccountOverride = {
 export type StateOverrides = ReadonlyMap<Address, AccountOverride>;
 
 /** Overrides that contradict each other. The message is geth's. */
-export class InvalidStateOverridesError extends NodeError {
+class InvalidStateOverridesError extends NodeError {
   readonly code = "CALL_INVALID_STATE_OVERRIDES";
 }
 

@@ -61,7 +61,7 @@ export type SimulationOptions = {
 };
 
 /** What all blocks of one simulation share. */
-export type SimulationRun = {
+type SimulationRun = {
   readonly modules: ExecutionModules;
   /** Goes on from block to block. */
   readonly state: WorldState;

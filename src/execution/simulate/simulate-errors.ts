@@ -2,7 +2,7 @@ import { NodeError } from "../../errors.ts";
 import type { InvalidTransactionCode, InvalidTransactionError } from "../errors.ts";
 
 /** Why a whole simulation is refused; each has its own JSON-RPC code. */
-export type SimulationErrorCode =
+type SimulationErrorCode =
   | "SIMULATE_NONCE_TOO_LOW"
   | "SIMULATE_NONCE_TOO_HIGH"
   | "SIMULATE_BASE_FEE_TOO_LOW"

@@ -11,7 +11,7 @@ import { type SimulatedCall, type SimulationOptions, simulateBlock } from "./sim
 import { type BlockRequest, planBlocks } from "./simulate-plan.ts";
 
 /** What a simulation continues. */
-export type SimulationBase = {
+type SimulationBase = {
   readonly hash: Hash;
   readonly header: Header;
   /** A state whose root the state trie knows. */

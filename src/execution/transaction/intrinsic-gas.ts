@@ -16,7 +16,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { AccessList, Authorization } from "../../types/transaction/transaction.ts";
 
 /** What the intrinsic gas depends on: any transaction, or a call that is not one. */
-export type IntrinsicGasInput = {
+type IntrinsicGasInput = {
   readonly to: Address | null;
   readonly data: Uint8Array;
   readonly accessList?: AccessList | undefined;

@@ -16,7 +16,7 @@ import { nextDifficulty } from "./difficulty.ts";
 const EXTRA_DATA_SIZE_MAX = 32;
 const GAS_LIMIT_MAX = 2n ** 63n - 1n;
 
-export type HeaderRules = {
+type HeaderRules = {
   /** A chain with several blocks a second repeats timestamps; Ethereum's never do. */
   readonly isEqualTimeAllowed?: boolean;
   /** Gas limit and base fee were set by hand, so the parent says nothing about them. */

@@ -16,21 +16,29 @@ import {
 import type { Application, Time } from "../../consensus/application.ts";
 import { type BeginBlock, createBlockFactory } from "../../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
-import { openProposals } from "../../consensus/clique/proposals.ts";
-import { soloStartingSet } from "../../consensus/clique/starting-set.ts";
-import { createVoting, type Voting } from "../../consensus/clique/voting.ts";
-import { openClockStopFile } from "../../consensus/clock-stop-file.ts";
-import { ClockJumpError, type ClockWatch, createClockWatch } from "../../consensus/clock-watch.ts";
-import type { SyncedEngine } from "../../consensus/cometbft/state-sync-session.ts";
+import {
+  ClockJumpError,
+  type ClockWatch,
+  createClockWatch,
+  openClockStopFile,
+} from "../../consensus/clock-watch.ts";
+import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
-import { createEvmApplication } from "../../consensus/evm-application.ts";
+import { EvmApplication } from "../../consensus/evm-application.ts";
 import { createPendingBlocks } from "../../consensus/pending-block.ts";
+import type { SetAside } from "../../consensus/quarantine.ts";
 import { openQuarantine, type Quarantine } from "../../consensus/quarantine.ts";
-import type { SetAside } from "../../consensus/set-aside.ts";
-import { nextBlockTime, timestampStepOf } from "../../consensus/solo/block-time.ts";
-import { createSoloEngine, OwnProposalRejectedError } from "../../consensus/solo/solo-engine.ts";
+import {
+  nextBlockTime,
+  OwnProposalRejectedError,
+  SoloEngine,
+  timestampStepOf,
+} from "../../consensus/solo/solo-engine.ts";
 import { SnapshotFiles } from "../../consensus/state-sync/snapshot-files.ts";
 import { createSnapshots } from "../../consensus/state-sync/snapshots.ts";
+import { openProposals } from "../../consensus/voting/proposals.ts";
+import { soloStartingSet } from "../../consensus/voting/starting-set.ts";
+import { createVoting, type Voting } from "../../consensus/voting/voting.ts";
 import { DevChain } from "../../dev/dev-chain.ts";
 import { NO_DEV_JOURNAL, openDevJournal } from "../../dev/dev-journal.ts";
 import type { ExecutionModules } from "../../execution/block/block-execution.ts";
@@ -190,7 +198,7 @@ export function composeChain(
     proposals: openProposals(cliqueProposalsPath(config.home)),
     startingSet: () => networkEngine?.startingSet(config) ?? soloSet,
   });
-  const application = createEvmApplication(
+  const application = new EvmApplication(
     { ...building, feeRecipient: () => feeRecipient.value, extraData },
     {
       ...shared,
@@ -204,7 +212,7 @@ export function composeChain(
   );
   let stalled: unknown;
   const createSolo = () =>
-    createSoloEngine(
+    new SoloEngine(
       {
         blockTime,
         proposer: config.consensus.feeRecipient,
@@ -279,7 +287,8 @@ export function composeChain(
       ...{ chain, patches: opened.patches, mempool, rewind, blobs: blobWorkers },
       base: opened.store.base() ?? 0,
       engine: {
-        ...solo,
+        configuredMode: solo.configuredMode,
+        setMode: (mode) => solo.setMode(mode),
         produceBlock() {
           changes.assertNone();
           return solo.produceBlock();

@@ -328,7 +328,7 @@ function resultAnswer(id: string, result: JsonText, isAscii: boolean): Answer {
 }
 
 /** The answer with an error object. */
-export function errorAnswer(id: string, error: unknown): Answer {
+function errorAnswer(id: string, error: unknown): Answer {
   const text = JSON.stringify(toErrorObject(error));
   const parts = [`{"jsonrpc":"2.0","id":${id},"error":${text}}`];
   return { parts, size: text.length, byteLength: undefined };

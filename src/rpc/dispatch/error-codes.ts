@@ -124,7 +124,7 @@ export function rpcCodeOf(code: string): number | undefined {
   return (RPC_CODE_FAMILIES as Readonly<Record<string, number>>)[family];
 }
 
-export type ErrorObject = {
+type ErrorObject = {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;

@@ -10,7 +10,7 @@ export type FrameInput = {
 };
 
 /** The frames that are open, from a tracer's hooks. */
-export type FrameStack = {
+type FrameStack = {
   enter(start: FrameStart): void;
   exit(): void;
   /** The innermost one; undefined before the first. */

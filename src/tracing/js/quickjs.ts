@@ -89,7 +89,7 @@ export type QuickJs = {
   owner: QuickJsOwner;
 };
 
-export type QuickJsOwner = {
+type QuickJsOwner = {
   /** Called every few hundred microseconds while a script runs; throws to end it. */
   checkTime(): void;
   onHostCall(): void;

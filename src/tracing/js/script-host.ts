@@ -14,7 +14,7 @@ const SENT_BYTES_MAX = 1024 * 1024;
 const MASK_64 = (1n << 64n) - 1n;
 
 /** Answers what a script asks of the step, frame or result it is shown. */
-export type ScriptHost = {
+type ScriptHost = {
   onCall(): void;
   /** `error` is what getError() returns. */
   atStep(step: Step, frame: FrameInput | undefined, error: string | undefined): void;

@@ -19,7 +19,7 @@ export type FrameFilter = {
 };
 
 /** Without `types`, the flat list alone, each frame with its position in the chain. */
-export type ParityTracerConfig = {
+type ParityTracerConfig = {
   readonly types?: readonly ParityTraceType[];
   readonly filter?: FrameFilter;
 };

@@ -7,7 +7,7 @@ import { bytesToHex } from "../../primitives/hex.ts";
 import type { TracedOutcome, TracedTransaction } from "../transaction-tracer.ts";
 
 /** Records every opcode with what it did. */
-export type VmTraceRecorder = {
+type VmTraceRecorder = {
   readonly onEnter: (start: FrameStart) => void;
   readonly onExit: (end: FrameEnd) => void;
   readonly onStep: (step: Step) => void;

@@ -32,7 +32,7 @@ export type Journal = {
   readonly isEmpty: FunctionRef;
 };
 
-export type JournalImports = {
+type JournalImports = {
   /** load(record): fills a new record; the key and the owner are in it */
   readonly load: FunctionRef;
   /** Throws: a region is full. */

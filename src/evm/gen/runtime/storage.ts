@@ -25,7 +25,7 @@ export type StorageFunctions = {
 };
 
 /** Gas and refunds of SSTORE by fork. */
-export function sstoreCosts({ sstore, eip2929, eip3529 }: Rules) {
+function sstoreCosts({ sstore, eip2929, eip3529 }: Rules) {
   return {
     /** Nothing changes, or the slot was changed before in this transaction */
     dirty: eip2929

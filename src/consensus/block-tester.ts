@@ -7,8 +7,7 @@ import {
   type SealedBlock,
 } from "../execution/block/build-block.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import { hardforkAt } from "../params/hardfork-at.ts";
-import { isAtLeast } from "../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../params/hardforks.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import {

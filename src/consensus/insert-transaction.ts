@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
 import type { PeerSubmissions, RunAdd } from "../mempool/peer-submissions.ts";
 import {
@@ -10,7 +11,7 @@ import { INSERT_CODES, type InsertCode } from "./application.ts";
  * Pool rejections after which the same bytes can never become valid on this chain. Everything else depends on the head, the
  * pool, the fork or this machine.
  */
-const FINAL_CODES: ReadonlySet<string> = new Set([
+const FINAL_CODES: ReadonlySet<ErrorCode> = new Set([
   "POOL_KZG_VERIFICATION_FAILED",
   "POOL_MISSING_SIDECAR",
   "POOL_OVERSIZED_DATA",

@@ -1,13 +1,19 @@
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import { create, endCreation, enterCreation } from "./contract-creation.ts";
-import type { BlockContext, ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
+import type {
+  BlockContext,
+  ExecuteOptions,
+  ExecutionResult,
+  Message,
+  Precompile,
+  State,
+} from "./evm.ts";
 import { endWithoutFrame, popFrame } from "./frames.ts";
 import type { Build } from "./gen/loop.ts";
 import { exit, type Halt, haltOf } from "./halts.ts";
-import { notifyStep } from "./hooks/step.ts";
-import { costOfHaltedStep } from "./hooks/step-cost.ts";
-import { createHost, delegateOf } from "./host.ts";
+import { costOfHaltedStep, notifyStep } from "./hooks/step.ts";
+import { createHost, delegateOf, selfDestruct } from "./host.ts";
 import { CodeCache } from "./memory/code-cache.ts";
 import {
   BLOB_HASHES,
@@ -31,7 +37,6 @@ import { createInterpreter, type HostFunctions, type Interpreter } from "./modul
 import { CALL, CREATE, CREATE2, opcodesOf } from "./opcodes.ts";
 import { executePlainTransfer } from "./plain-transfer.ts";
 import { rulesOf } from "./rules.ts";
-import { selfDestruct } from "./self-destruct.ts";
 import {
   accountOf,
   align32,
@@ -42,7 +47,6 @@ import {
   OutOfTime,
   type Session,
 } from "./session.ts";
-import type { State } from "./state.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** The interpreter counts gas as a signed number of 64 bits. */

@@ -1,8 +1,7 @@
 import type { Address } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
-import type { ExecuteOptions, ExecutionResult, Message, Precompile } from "./evm.ts";
+import type { ExecuteOptions, ExecutionResult, Message, Precompile, State } from "./evm.ts";
 import { EMPTY_CODE_HASH } from "./memory/code-cache.ts";
-import type { State } from "./state.ts";
 
 /**
  * A transfer to an account without code, which needs no interpreter: two balances change. undefined for every other message, for one

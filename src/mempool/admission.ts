@@ -1,5 +1,6 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { NodeError } from "../errors.ts";
-import { intrinsicGas } from "../execution/transaction/intrinsic-gas.ts";
+import { intrinsicGas } from "../execution/transaction/message.ts";
 import { INIT_CODE_SIZE_MAX, TX_GAS_LIMIT_MAX } from "../params/gas.ts";
 import { type Hardfork, isAtLeast } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
@@ -7,9 +8,7 @@ import { maxFeePerGasOf, maxPriorityFeeOf } from "../types/transaction/fees.ts";
 import { isTransactionTypeSupported, transactionTypeSince } from "../types/transaction/fork.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
 import type { Transaction } from "../types/transaction/transaction.ts";
-import type { Submission } from "./pool.ts";
-import { reject } from "./rejection.ts";
-import type { PoolRules } from "./rules.ts";
+import type { PoolRules, Submission } from "./pool.ts";
 
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -181,4 +180,27 @@ export function checkFunds(cost: bigint, { balance, spent, replacedCost }: Sende
       `${text}: balance ${balance}, queued cost ${spent}, tx cost ${cost}, overshot ${need - balance}`,
     );
   }
+}
+
+/** Every reason for which the pool rejects a transaction, named as execution-spec-tests name the rules. */
+type PoolRejectionCode = Extract<ErrorCode, `POOL_${string}` | `TX_${string}`>;
+
+/**
+ * The pool rejects a transaction. The message is geth's, word for word: ethers and viem distinguish the reasons by it.
+ */
+export class TransactionRejectedError extends NodeError {
+  readonly code: PoolRejectionCode;
+  constructor(code: PoolRejectionCode, message: string, options?: ErrorOptions) {
+    super(message, {}, options);
+    this.code = code;
+  }
+}
+
+/** For `throw reject(code, message)`. */
+export function reject(
+  code: PoolRejectionCode,
+  message: string,
+  options?: ErrorOptions,
+): TransactionRejectedError {
+  return new TransactionRejectedError(code, message, options);
 }

@@ -8,8 +8,8 @@ import {
   type DecodedPooledTransaction,
   decodePooledTransaction,
 } from "../types/transaction/decode.ts";
+import type { JournalRecord } from "./journal.ts";
 import { JournalWriteError, PoolJournal } from "./journal.ts";
-import type { JournalRecord } from "./journal-record.ts";
 import type { Mempool } from "./mempool.ts";
 import type { RemovalReason, Submission } from "./pool.ts";
 import { kzgRejection } from "./sidecar.ts";

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { blobVersionedHash } from "../crypto/kzg/blob.ts";
 import { InvariantError } from "../errors.ts";
-import { allForksAtGenesis } from "../params/dev-chain.ts";
+import { allForksAtGenesis } from "../params/blob-schedule.ts";
 import { type Address, ZERO_ADDRESS } from "../primitives/address.ts";
 import { EMPTY_BYTES } from "../primitives/bytes.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { buildTransaction } from "../types/transaction/encode.ts";
 import { signAuthorization, signTransaction } from "../types/transaction/sign.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import { memoryBytesOf } from "./memory.ts";
+import { memoryBytesOf } from "./entry.ts";
 import type { Mempool } from "./mempool.ts";
 import type { PooledTransaction, RemovalReason, Submission } from "./pool.ts";
 import {

@@ -4,13 +4,12 @@ import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import type { BlobTransaction } from "../types/transaction/transaction.ts";
-import { checkTransaction } from "./admission.ts";
+import { checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
 import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
 import { createEntry, type Entry } from "./entry.ts";
 import { JournalWriteError } from "./journal.ts";
 import { LegacyPool } from "./legacy-pool.ts";
-import { BLOB_TX_SIZE_MAX, MEMPOOL_DEFAULTS, type MempoolOptions, TX_SIZE_MAX } from "./options.ts";
 import type {
   BlockOrder,
   HeadUpdate,
@@ -21,8 +20,14 @@ import type {
   RemovalReason,
   Submission,
 } from "./pool.ts";
-import { reject, TransactionRejectedError } from "./rejection.ts";
-import { type PoolRules, rulesAt } from "./rules.ts";
+import {
+  BLOB_TX_SIZE_MAX,
+  MEMPOOL_DEFAULTS,
+  type MempoolOptions,
+  type PoolRules,
+  rulesAt,
+  TX_SIZE_MAX,
+} from "./pool.ts";
 import { checkSidecar, wrapperVersionAt } from "./sidecar.ts";
 
 /** Called with transactions that entered a list of the pool. */

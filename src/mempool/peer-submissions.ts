@@ -3,8 +3,8 @@ import { NodeError } from "../errors.ts";
 import { equalBytes } from "../primitives/bytes.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { BlobSidecar, BlobTransaction } from "../types/transaction/transaction.ts";
+import { reject } from "./admission.ts";
 import type { Submission } from "./pool.ts";
-import { reject } from "./rejection.ts";
 import { checkSidecar } from "./sidecar.ts";
 import type { SubmissionPool } from "./submission.ts";
 

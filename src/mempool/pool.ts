@@ -1,8 +1,54 @@
+import type { ChainConfig } from "../params/chain-config.ts";
+import { nextBaseFee } from "../params/fees.ts";
+import { type Hardfork, hardforkAt, isBlockForkActive } from "../params/hardforks.ts";
 import type { Address } from "../primitives/address.ts";
 import type { Hash } from "../primitives/hash.ts";
 import type { StateReader } from "../state/reader.ts";
 import type { Header } from "../types/header.ts";
 import type { BlobSidecar, Transaction } from "../types/transaction/transaction.ts";
+
+/** Limits of the pool. */
+export type MempoolOptions = {
+  /** Least tip a transaction must offer, in wei. */
+  readonly minimumTip: bigint;
+  /** By how many percent a transaction must pay more than the one it replaces or evicts. */
+  readonly priceBump: number;
+  /** Pending transactions an account may have. */
+  readonly accountSlots: number;
+  /** Queued transactions an account may have. */
+  readonly accountQueue: number;
+  /** Memory of all transactions without blobs, in bytes. */
+  readonly bytesMax: number;
+  /** Part of it for queued transactions: they cannot be executed yet, so they must not fill the pool. */
+  readonly queuedBytesMax: number;
+  /** How long the queued transactions of an account stay without anything happening to it. */
+  readonly lifetimeMs: number;
+  /** Memory of blob transactions with their sidecars, in bytes. geth stores them on disk and takes 2.5 GiB. */
+  readonly blobBytesMax: number;
+};
+
+export const MEMPOOL_DEFAULTS: MempoolOptions = {
+  minimumTip: 1n,
+  priceBump: 10,
+  accountSlots: 1_024,
+  accountQueue: 1_024,
+  bytesMax: 128 * 1_048_576,
+  queuedBytesMax: 32 * 1_048_576,
+  lifetimeMs: 3 * 3_600_000,
+  blobBytesMax: 128 * 1_048_576,
+};
+
+/** What one transaction may measure: a legacy, access list, fee market or set code transaction, in bytes of its encoding. */
+export const TX_SIZE_MAX = 131_072;
+/** The same for a blob transaction with its sidecar. */
+export const BLOB_TX_SIZE_MAX = 1_048_576;
+/** Blob transactions of one account: they are never queued, so this is also how far its nonces may run ahead. */
+export const BLOB_ACCOUNT_SLOTS = 16;
+/** Percentage as `priceBump`, for blob transactions: replacing one costs the network far more. */
+export const BLOB_PRICE_BUMP = 100;
+/** How long a blob transaction with a nonce gap waits for the gap to close, and how many may wait. */
+export const BLOB_GAP_LIFETIME_MS = 60_000;
+export const BLOB_GAPPED_MAX = 128;
 
 /** A transaction as the pool holds it. */
 export type PooledTransaction = {
@@ -83,4 +129,23 @@ export interface BlockOrder {
   next(): void;
   /** Leaves out the rest of the account. */
   skipAccount(): void;
+}
+
+/** The rules at the head: those of the head block itself, as in geth, except for the base fee, which is the next block's. */
+export type PoolRules = PoolHead & {
+  readonly hardfork: Hardfork;
+  readonly chainId: bigint;
+  /** undefined before London */
+  readonly nextBaseFee: bigint | undefined;
+};
+
+export function rulesAt(config: ChainConfig, { header, state }: PoolHead): PoolRules {
+  const isLondonNext = isBlockForkActive(config, "londonBlock", header.number + 1);
+  return {
+    header,
+    state,
+    hardfork: hardforkAt(config, header),
+    chainId: config.chainId,
+    nextBaseFee: isLondonNext ? nextBaseFee(header) : undefined,
+  };
 }

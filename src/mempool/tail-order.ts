@@ -1,7 +1,7 @@
 import type { Address } from "../primitives/address.ts";
+import { Heap } from "./block-order.ts";
 import type { Entry } from "./entry.ts";
-import { Heap } from "./heap.ts";
-import { comparePrices, paysMoreBy } from "./price.ts";
+import { comparePrices, paysMoreBy } from "./entry.ts";
 
 /** The accounts whose last transactions may be evicted. */
 type Tails = {

@@ -1,8 +1,8 @@
-import { haltText } from "../evm/halt-text.ts";
+import { haltText } from "../evm/halts.ts";
 import { bytesToHex } from "../primitives/hex.ts";
 import { type CallFrame, FrameTreeRecorder } from "./call-frames.ts";
+import type { TracedTransaction, TracerFactory } from "./tracer-config.ts";
 import { readSwitches } from "./tracer-config.ts";
-import type { TracedTransaction, TracerFactory } from "./transaction-tracer.ts";
 
 /** Parity's words for what geth says of a failure. */
 const PARITY_ERRORS: readonly (readonly [prefix: string, parity: string])[] = [

@@ -1,7 +1,7 @@
 import type { BlockContext, Evm } from "../evm/evm.ts";
 import { precompilesAt } from "../evm/precompiles/index.ts";
+import type { GasPool } from "../execution/block/block-context.ts";
 import { type BlockHashes, blockContextOf } from "../execution/block/block-context.ts";
-import type { GasPool } from "../execution/block/gas-pool.ts";
 import { storeAncestry } from "../execution/block/system-calls.ts";
 import { applyMessage } from "../execution/transaction/apply-message.ts";
 import { messageFromTransaction } from "../execution/transaction/message.ts";
@@ -12,9 +12,9 @@ import { replayChanges } from "../state/replay-changes.ts";
 import { createWorldState, type WorldState } from "../state/world-state.ts";
 import type { Block } from "../types/block.ts";
 import { recoverSender } from "../types/transaction/sender.ts";
-import { orTracingFailed, ScriptFailedError } from "./errors.ts";
+import type { TraceText } from "./json-writer.ts";
+import { orTracingFailed, ScriptFailedError } from "./trace-budget.ts";
 import { type TraceOptions, traceMessage } from "./trace-message.ts";
-import type { TraceText } from "./trace-text.ts";
 
 type TracingModules = { readonly config: ChainConfig; readonly evm: Evm };
 

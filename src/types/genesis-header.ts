@@ -1,6 +1,6 @@
 import { INITIAL_BASE_FEE } from "../params/fees.ts";
 import type { Genesis } from "../params/genesis.ts";
-import { isBlockForkActive, isTimeForkActive } from "../params/hardfork-at.ts";
+import { isBlockForkActive, isTimeForkActive } from "../params/hardforks.ts";
 import { type Hash, ZERO_HASH } from "../primitives/hash.ts";
 import { BLOOM_LENGTH } from "./bloom.ts";
 import {

@@ -1,8 +1,7 @@
 import { NodeError } from "../../src/errors.ts";
 import type { Evm } from "../../src/evm/evm.ts";
 import { beginBlockOn } from "../../src/execution/block/block-execution.ts";
-import { DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
-import { allForksAtGenesis } from "../../src/params/dev-chain.ts";
+import { allForksAtGenesis, DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
 import type { GenesisAlloc } from "../../src/params/genesis.ts";
 import type { Address } from "../../src/primitives/address.ts";

@@ -6,7 +6,7 @@ import { addressFromPrivateKey } from "../../crypto/secp256k1.ts";
 import { createEvm } from "../../evm/engine.ts";
 import { Mempool } from "../../mempool/mempool.ts";
 import { PeerSubmissions } from "../../mempool/peer-submissions.ts";
-import { allForksAtGenesis } from "../../params/dev-chain.ts";
+import { allForksAtGenesis } from "../../params/blob-schedule.ts";
 import { CONSOLIDATION_REQUEST_ADDRESS, WITHDRAWAL_REQUEST_ADDRESS } from "../../params/gas.ts";
 import { parseGenesis } from "../../params/genesis.ts";
 import type { Address } from "../../primitives/address.ts";

@@ -1,5 +1,5 @@
 import { invariant } from "../../errors.ts";
-import type { State } from "../../evm/state.ts";
+import type { State } from "../../evm/evm.ts";
 import type { SystemUpdate } from "../../execution/block/block-execution.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
 import {

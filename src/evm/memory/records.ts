@@ -1,7 +1,6 @@
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
-import type { Precompile } from "../evm.ts";
-import type { State } from "../state.ts";
+import type { Precompile, State } from "../evm.ts";
 import type { CodeCache } from "./code-cache.ts";
 import {
   flag,

@@ -2,7 +2,7 @@ import type { BlockContext, Evm } from "../../evm/evm.ts";
 import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { GAS_PER_BLOB } from "../../params/gas.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { type Hardfork, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { mergeChanges } from "../../state/patched-state.ts";
@@ -14,6 +14,7 @@ import { BLOOM_LENGTH, mergeBloom, ReceiptBlooms } from "../../types/bloom.ts";
 import { EMPTY_REQUESTS_HASH } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
 import type { Receipt } from "../../types/receipt.ts";
+import { blobGasOf } from "../../types/transaction/fees.ts";
 import { recoverSender } from "../../types/transaction/sender.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { InvalidTransactionError } from "../errors.ts";
@@ -25,16 +26,16 @@ import {
 } from "../transaction/apply-message.ts";
 import { messageFromTransaction, type TransactionMessage } from "../transaction/message.ts";
 import { type BlockHashes, blockContextOf, type ContextHeader } from "./block-context.ts";
-import { receiptOf } from "./receipt.ts";
-import { depositsOf, requestList, requestsHash } from "./requests.ts";
-import { applyRewards } from "./rewards.ts";
+import { applyRewards, applyWithdrawals } from "./rewards.ts";
 import {
+  depositsOf,
+  requestList,
+  requestsHash,
   storeAncestry,
   takeConsolidationRequests,
   takeWithdrawalRequests,
 } from "./system-calls.ts";
 import { TriePrefetch } from "./trie-prefetch.ts";
-import { applyWithdrawals } from "./withdrawals.ts";
 
 /** Modules that executing blocks needs. */
 export type ExecutionModules = {
@@ -287,4 +288,39 @@ function assertChainId({ chainId }: Transaction, config: ChainConfig): void {
     `invalid chain id for signer: have ${chainId} want ${config.chainId}`,
     { chainId },
   );
+}
+
+/** Inputs of a receipt besides the transaction and its result. */
+type ReceiptContext = {
+  readonly hardfork: Hardfork;
+  /** Gas of all transactions of the block up to and with this one. */
+  readonly cumulativeGasUsed: bigint;
+  /** Price the sender paid. */
+  readonly effectiveGasPrice: bigint;
+  readonly blobBaseFee: bigint;
+  readonly blooms: ReceiptBlooms;
+  /** State root after the transaction; called before Byzantium only. */
+  stateRoot(): Hash;
+};
+
+/** The receipt of an executed transaction (Yellow Paper 4.4.1; EIP-658 from Byzantium). */
+export function receiptOf(
+  tx: Transaction,
+  { outcome, gasUsed, logs, contractAddress }: MessageResult,
+  context: ReceiptContext,
+): Receipt {
+  const { cumulativeGasUsed, effectiveGasPrice } = context;
+  return {
+    type: tx.type,
+    ...(isAtLeast(context.hardfork, "byzantium")
+      ? { status: outcome === "success" ? 1 : 0 }
+      : { postState: context.stateRoot() }),
+    cumulativeGasUsed,
+    gasUsed,
+    logsBloom: context.blooms.of(logs),
+    logs,
+    contractAddress,
+    effectiveGasPrice,
+    ...(tx.type === 3 && { blobGasUsed: blobGasOf(tx), blobGasPrice: context.blobBaseFee }),
+  };
 }

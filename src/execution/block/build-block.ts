@@ -2,13 +2,13 @@ import { blobParamsAt } from "../../params/blob-schedule.ts";
 import type { ChainConfig } from "../../params/chain-config.ts";
 import { nextBaseFee, nextExcessBlobGas } from "../../params/fees.ts";
 import { BLOCK_GAS_LIMIT_BOUND_DIVISOR, BLOCK_GAS_LIMIT_MIN } from "../../params/gas.ts";
-import { hardforkAt } from "../../params/hardfork-at.ts";
-import { isAtLeast } from "../../params/hardforks.ts";
+import { hardforkAt, isAtLeast } from "../../params/hardforks.ts";
 import type { Address } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { type Hash, ZERO_HASH } from "../../primitives/hash.ts";
 import type { StateChanges, StateReader } from "../../state/reader.ts";
 import type { NodeBatch } from "../../trie/node-batch.ts";
+import { orderedTrieRoot } from "../../trie/ordered-trie-root.ts";
 import type { ExecutedBlock, Withdrawal } from "../../types/block.ts";
 import { EMPTY_BLOOM } from "../../types/bloom.ts";
 import {
@@ -18,11 +18,15 @@ import {
   EMPTY_WITHDRAWALS_ROOT,
 } from "../../types/constants.ts";
 import type { Header } from "../../types/header.ts";
+import { headerHash } from "../../types/header-codec.ts";
+import { encodeReceipt } from "../../types/receipt-codec.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
+import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import {
   type BlockExecution,
+  type BlockOutcome,
   type BlockParent,
   beginBlock,
   type ExecutionModules,
@@ -30,7 +34,6 @@ import {
   type SystemUpdate,
   type TransactionResult,
 } from "./block-execution.ts";
-import { sealBlock } from "./seal-block.ts";
 
 const ZERO_NONCE = new Uint8Array(8);
 
@@ -231,4 +234,44 @@ function openHeader(
       parentBeaconBlockRoot: parentBeaconBlockRoot ?? ZERO_HASH,
     }),
   };
+}
+
+/** Content of a block besides its open header and its outcome. */
+type BlockContent = {
+  readonly transactions: readonly Transaction[];
+  /** at most 32 bytes */
+  readonly extraData: Uint8Array;
+  /** Present from Shanghai. */
+  readonly withdrawals?: readonly Withdrawal[];
+};
+
+/** The finished block, with the header fields of body and execution filled in. */
+export function sealBlock(
+  header: OpenHeader,
+  { transactions, extraData, withdrawals }: BlockContent,
+  { receipts, senders, gasUsed, blobGasUsed, logsBloom, requestsHash, trie }: BlockOutcome,
+): ExecutedBlock {
+  const sealed: Header = {
+    ...header,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    stateRoot: trie.root,
+    transactionsRoot: orderedTrieRoot(transactions.map(({ raw }) => raw)),
+    receiptsRoot: orderedTrieRoot(receipts.map(encodeReceipt)),
+    logsBloom,
+    gasUsed,
+    extraData,
+    nonce: new Uint8Array(8),
+    ...(withdrawals && { withdrawalsRoot: orderedTrieRoot(withdrawals.map(encodeWithdrawal)) }),
+    // Excess blob gas is in every header from Cancun.
+    ...(header.excessBlobGas !== undefined && { blobGasUsed }),
+    ...(requestsHash && { requestsHash }),
+  };
+  const block = {
+    hash: headerHash(sealed),
+    header: sealed,
+    transactions,
+    uncles: [],
+    ...(withdrawals && { withdrawals }),
+  };
+  return { block, senders, receipts };
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type PackedSidecar, packSidecar } from "../../crypto/kzg/sidecar.ts";
 import { NodeError } from "../../errors.ts";
-import { reject } from "../../mempool/rejection.ts";
+import { reject } from "../../mempool/admission.ts";
 import type { BlobVerifier } from "../../mempool/submission.ts";
 import { TransactionFieldsError } from "../../rpc/dispatch/errors.ts";
 import type { BlobProver } from "../../rpc/ports/tools.ts";

@@ -10,9 +10,12 @@ import type { ExecutionPort } from "../../rpc/ports/execution.ts";
 import type { InspectionPort } from "../../rpc/ports/inspection.ts";
 import { findBlock } from "../../rpc/ports/local/resolve.ts";
 import type { StateReader } from "../../state/reader.ts";
-import { NotTraceableError } from "../../tracing/errors.ts";
 import { beginReplay } from "../../tracing/trace-block.ts";
-import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
+import {
+  createTraceBudget,
+  NotTraceableError,
+  type TraceBudget,
+} from "../../tracing/trace-budget.ts";
 import { MissingTrieNodeError } from "../../trie/node-source.ts";
 import type { ExecutedBlock } from "../../types/block.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";

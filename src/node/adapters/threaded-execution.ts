@@ -4,7 +4,7 @@ import type { CancelToken } from "../../rpc/ports/cancel-token.ts";
 import { plainData } from "../../rpc/ports/channel/plain-data.ts";
 import { remoteMethod } from "../../rpc/ports/channel/protocol.ts";
 import type { ExecutionReads, TraceRequest } from "../../rpc/ports/execution.ts";
-import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/errors.ts";
+import { TraceTooLargeError, TracingTimeoutError } from "../../tracing/trace-budget.ts";
 import type { ChainCore } from "../compose/compose-chain.ts";
 import type { PendingBlockData } from "../workers/execution-protocol.ts";
 import type { ExecutionThreads } from "../workers/execution-threads.ts";

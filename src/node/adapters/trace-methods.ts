@@ -7,12 +7,14 @@ import type {
   TransactionTrace,
 } from "../../rpc/ports/execution.ts";
 import { findBlock, resolveState } from "../../rpc/ports/local/resolve.ts";
-import { NotTraceableError } from "../../tracing/errors.ts";
 import { createTracers } from "../../tracing/native-tracers.ts";
 import { type BlockToTrace, beginReplay, traceBlock } from "../../tracing/trace-block.ts";
-import { createTraceBudget, type TraceBudget } from "../../tracing/trace-budget.ts";
-import { traceBundles } from "../../tracing/trace-bundles.ts";
-import { traceCall } from "../../tracing/trace-call.ts";
+import {
+  createTraceBudget,
+  NotTraceableError,
+  type TraceBudget,
+} from "../../tracing/trace-budget.ts";
+import { traceBundles, traceCall } from "../../tracing/trace-call.ts";
 import type { TraceOptions } from "../../tracing/trace-message.ts";
 import type { Block, ExecutedBlock } from "../../types/block.ts";
 import { decodeBlock } from "../../types/block-codec.ts";

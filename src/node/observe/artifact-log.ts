@@ -6,7 +6,7 @@ import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";
 import type { ExecutionPort } from "../../rpc/ports/execution.ts";
-import { textString } from "../../tracing/trace-text.ts";
+import { textString } from "../../tracing/json-writer.ts";
 
 /** A transaction that takes longer to trace has no tree. */
 const TIMEOUT_MS = 2_000;

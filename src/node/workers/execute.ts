@@ -13,7 +13,7 @@ import { createStateTrie } from "../../state/merkle-state-trie.ts";
 import { replayChanges } from "../../state/replay-changes.ts";
 import { createWorldState } from "../../state/world-state.ts";
 import { threadData } from "../../threads/native-calls.ts";
-import { TraceTooLargeError } from "../../tracing/errors.ts";
+import { TraceTooLargeError } from "../../tracing/trace-budget.ts";
 import { hotTier } from "../adapters/compiled/hot-tier.ts";
 import { createExecutionReads } from "../adapters/execution-port.ts";
 import { garbageCollector } from "../adapters/runtime/garbage-collector.ts";

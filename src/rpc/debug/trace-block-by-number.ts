@@ -1,4 +1,4 @@
-import { NotTraceableError } from "../../tracing/errors.ts";
+import { NotTraceableError } from "../../tracing/trace-budget.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { blockNumberOrTag } from "../params/block-selector.ts";
 import { optional, rawJson } from "../params/codec.ts";

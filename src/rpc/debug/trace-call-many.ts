@@ -1,5 +1,5 @@
-import { NotTraceableError } from "../../tracing/errors.ts";
-import type { TraceText } from "../../tracing/trace-text.ts";
+import type { TraceText } from "../../tracing/json-writer.ts";
+import { NotTraceableError } from "../../tracing/trace-budget.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { joinedJson } from "../json/write.ts";
 import { callBundles, stateContext } from "../params/call-bundles.ts";

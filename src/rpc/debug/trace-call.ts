@@ -1,4 +1,4 @@
-import { NotTraceableError } from "../../tracing/errors.ts";
+import { NotTraceableError } from "../../tracing/trace-budget.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { blockSelector } from "../params/block-selector.ts";
 import { callArguments } from "../params/call-arguments.ts";

@@ -1,4 +1,4 @@
-import { delegationTarget } from "../../execution/transaction/delegation.ts";
+import { delegationTarget } from "../../execution/transaction/authorizations.ts";
 import type { Address } from "../../primitives/address.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { address, rawJson } from "../params/codec.ts";

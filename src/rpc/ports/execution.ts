@@ -1,15 +1,14 @@
 import type { PayloadRequest } from "../../consensus/block-tester.ts";
-import type { BlockOverrides } from "../../execution/call/block-overrides.ts";
 import type { CallArguments } from "../../execution/call/call-arguments.ts";
 import type { CallArgumentsBundle, CallOutcome } from "../../execution/call/call-many.ts";
-import type { StateOverrides } from "../../execution/call/state-overrides.ts";
+import type { BlockOverrides, StateOverrides } from "../../execution/call/overrides.ts";
 import type { SimulatedBlock } from "../../execution/simulate/simulate.ts";
 import type { BlockRequest } from "../../execution/simulate/simulate-plan.ts";
 import type { Hash } from "../../primitives/hash.ts";
+import type { TraceText } from "../../tracing/json-writer.ts";
 import type { StructLogConfig } from "../../tracing/struct-logger.ts";
 import type { ConfigOverrides } from "../../tracing/trace-message.ts";
-import type { TraceText } from "../../tracing/trace-text.ts";
-import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
+import type { TracerConfig } from "../../tracing/tracer-config.ts";
 import type { Block } from "../../types/block.ts";
 import type { AccessList, BlobSidecar } from "../../types/transaction/transaction.ts";
 import type { BlockSelector } from "../params/block-selector.ts";

@@ -1,4 +1,4 @@
-import { NotTraceableError } from "../../tracing/errors.ts";
+import { NotTraceableError } from "../../tracing/trace-budget.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { hash, rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { TraceTooLargeError } from "../../tracing/errors.ts";
 import type { FrameFilter } from "../../tracing/parity/parity-tracer.ts";
+import { TraceTooLargeError } from "../../tracing/trace-budget.ts";
 import { InvalidParamsError, RequestTimeoutError, TraceRangeError } from "../dispatch/errors.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { type BlockNumberOrTag, blockNumberOrTag } from "../params/block-selector.ts";

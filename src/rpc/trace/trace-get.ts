@@ -1,4 +1,4 @@
-import { textString } from "../../tracing/trace-text.ts";
+import { textString } from "../../tracing/json-writer.ts";
 import { defineMethod } from "../dispatch/method.ts";
 import { array, hash, quantityNumber, rawJson } from "../params/codec.ts";
 import type { ChainView } from "../ports/chain-view.ts";

@@ -1,5 +1,5 @@
 import { PARITY_TRACE_TYPES, type ParityTraceType } from "../../tracing/parity/parity-tracer.ts";
-import type { TracerConfig } from "../../tracing/transaction-tracer.ts";
+import type { TracerConfig } from "../../tracing/tracer-config.ts";
 import { InvalidValueError } from "../dispatch/errors.ts";
 import { array, type ParamCodec, string } from "../params/codec.ts";
 import type { TraceRequest } from "../ports/execution.ts";

@@ -1,12 +1,11 @@
-import { haltText } from "../../evm/halt-text.ts";
 import type { Halt } from "../../evm/halts.ts";
+import { haltText } from "../../evm/halts.ts";
 import type { FrameEnd, Step } from "../../evm/tracer.ts";
-import { ScriptFailedError } from "../errors.ts";
-import type { TracedOutcome, TracedTransaction, TracerFactory } from "../transaction-tracer.ts";
-import { createFrameStack } from "./frame-stack.ts";
+import { ScriptFailedError } from "../trace-budget.ts";
+import type { TracedOutcome, TracedTransaction, TracerFactory } from "../tracer-config.ts";
+import type { ScriptEngines } from "./quickjs.ts";
 import { type Handle, ScriptError, ScriptMemoryError } from "./quickjs.ts";
-import type { ScriptEngines } from "./script-engines.ts";
-import { createScriptHost } from "./script-host.ts";
+import { createFrameStack, createScriptHost } from "./script-host.ts";
 
 /**
  * A tracer whose functions are JavaScript of the caller (geth's "JavaScript tracing"): `code` is an expression whose value has

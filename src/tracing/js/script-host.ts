@@ -1,13 +1,12 @@
-import { create2Address, createAddress } from "../../evm/create-address.ts";
+import { create2Address, createAddress } from "../../evm/contract-creation.ts";
 import type { FrameEnd, FrameStart, Step, StepAccount } from "../../evm/tracer.ts";
 import { type Address, addressFromBytes, addressToBytes } from "../../primitives/address.ts";
 import { EMPTY_BYTES } from "../../primitives/bytes.ts";
 import { hashFromBigint, hashFromBytes, hashToBytes } from "../../primitives/hash.ts";
 import type { StateReader } from "../../state/reader.ts";
-import type { TracedOutcome, TracedTransaction } from "../transaction-tracer.ts";
-import type { FrameInput } from "./frame-stack.ts";
+import type { TracedOutcome, TracedTransaction } from "../tracer-config.ts";
 import { ask, cell, DATA_MAX, WINDOW } from "./guest-objects.ts";
-import type { ScriptEngine } from "./script-engines.ts";
+import type { ScriptEngine } from "./quickjs.ts";
 
 /** Most a script may send at once: init code for toContract2. */
 const SENT_BYTES_MAX = 1024 * 1024;
@@ -204,5 +203,38 @@ export function createScriptHost(
       output = result.returnData;
     },
     failure: () => failure,
+  };
+}
+
+/** What a running frame was given, as CALLER, CALLVALUE and CALLDATA show it. */
+export type FrameInput = {
+  readonly caller: Address;
+  readonly value: bigint;
+  readonly input: Uint8Array;
+};
+
+/** The frames that are open, from a tracer's hooks. */
+type FrameStack = {
+  enter(start: FrameStart): void;
+  exit(): void;
+  /** The innermost one; undefined before the first. */
+  top(): FrameInput | undefined;
+};
+
+export function createFrameStack(): FrameStack {
+  const frames: FrameInput[] = [];
+  return {
+    enter({ type, from, value, input }) {
+      const parent = frames.at(-1);
+      const isCreation = type === "CREATE" || type === "CREATE2";
+      const own = isCreation ? EMPTY_BYTES : input;
+      // DELEGATECALL runs with its parent's caller and value.
+      if (type === "DELEGATECALL" && parent) frames.push({ ...parent, input: own });
+      else frames.push({ caller: from, value: type === "STATICCALL" ? 0n : value, input: own });
+    },
+    exit() {
+      frames.pop();
+    },
+    top: () => frames.at(-1),
   };
 }

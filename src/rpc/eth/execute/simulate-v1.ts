@@ -1,7 +1,7 @@
+import { ERROR_CODES } from "../../../error-codes.ts";
 import type { SimulatedBlock } from "../../../execution/simulate/simulate.ts";
 import type { SimulatedCall } from "../../../execution/simulate/simulate-block.ts";
 import { assertWithinLimits } from "../../../execution/simulate/simulate-plan.ts";
-import { RPC_CODES } from "../../dispatch/error-codes.ts";
 import { InvalidParamsError } from "../../dispatch/errors.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { blockText } from "../../json/block-json.ts";
@@ -106,5 +106,5 @@ function failureText({ message, data }: NonNullable<SimulatedCall["failure"]>): 
   const text = JSON.stringify(message);
   return data === undefined
     ? `{"message":${text},"code":${VM_ERROR}}`
-    : `{"message":${text},"code":${RPC_CODES.EXECUTION_REVERTED},"data":${dataText(data)}}`;
+    : `{"message":${text},"code":${ERROR_CODES.EXECUTION_REVERTED.number},"data":${dataText(data)}}`;
 }

@@ -1,5 +1,5 @@
 import { nextBaseFee } from "../../../params/fees.ts";
-import { isBlockForkActive } from "../../../params/hardfork-at.ts";
+import { isBlockForkActive } from "../../../params/hardforks.ts";
 import { defineMethod } from "../../dispatch/method.ts";
 import { nullable, quantity } from "../../params/codec.ts";
 import type { ChainView } from "../../ports/chain-view.ts";

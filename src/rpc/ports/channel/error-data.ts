@@ -1,10 +1,11 @@
+import type { ErrorCode } from "../../../error-codes.ts";
 import { NodeError } from "../../../errors.ts";
 import { plainData } from "./plain-data.ts";
 import type { ErrorData } from "./protocol.ts";
 
 /** A rejection from the other side of a channel: name, code, message, details and cause are those of the original. */
 class RemoteRejection extends NodeError {
-  readonly code: string;
+  readonly code: ErrorCode;
   constructor({ name, message }: ErrorData, rejection: NonNullable<ErrorData["rejection"]>) {
     super(message, rejection.details);
     this.name = name;

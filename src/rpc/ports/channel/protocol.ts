@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../../error-codes.ts";
 import type { ChainConstants, ChainListener } from "../chain-view.ts";
 import type { RemotePorts } from "../rpc-ports.ts";
 
@@ -39,7 +40,7 @@ export type ErrorData = {
   readonly cause: ErrorData | undefined;
   /** Present for a `NodeError`. */
   readonly rejection?: {
-    readonly code: string;
+    readonly code: ErrorCode;
     readonly details: Readonly<Record<string, unknown>>;
   };
 };

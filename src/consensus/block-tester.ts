@@ -16,8 +16,8 @@ import {
 } from "../types/transaction/decode.ts";
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { BlobSidecar } from "../types/transaction/transaction.ts";
-import type { BeginBlock } from "./block-factory.ts";
 import { assembleBlock, PACKING_LIMITS } from "./pack-transactions.ts";
+import type { BeginBlock } from "./pending-block.ts";
 import type { SetAside } from "./quarantine.ts";
 
 /** A block to build on the head. */

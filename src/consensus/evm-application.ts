@@ -28,10 +28,16 @@ import type {
   TxResult,
   Validator,
 } from "./application.ts";
-import type { BeginBlock } from "./block-factory.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import { APP_VERSION, assertSameChain } from "./chain-start.ts";
-import { consensusHashOf, encodeConsensusData } from "./consensus-data.ts";
+import {
+  consensusHashOf,
+  decodeProposerData,
+  encodeConsensusData,
+  encodeProposerData,
+  InvalidProposerDataError,
+  type ProposerData,
+} from "./consensus-data.ts";
 import { createGossipList, type GossipLimits, type GossipList } from "./gossip-list.ts";
 import { insertTransaction } from "./insert-transaction.ts";
 import {
@@ -41,12 +47,7 @@ import {
   PackingAhead,
   TX_FRAME_BYTES,
 } from "./pack-transactions.ts";
-import {
-  decodeProposerData,
-  encodeProposerData,
-  InvalidProposerDataError,
-  type ProposerData,
-} from "./proposer-data.ts";
+import type { BeginBlock } from "./pending-block.ts";
 import { ExecutorFailure, type SetAside } from "./quarantine.ts";
 import type { SnapshotFiles } from "./state-sync/snapshot-files.ts";
 import type { Proposals } from "./voting/proposals.ts";

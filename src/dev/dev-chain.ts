@@ -15,11 +15,10 @@ import { mergeChanges } from "../state/patched-state.ts";
 import { decodePooledTransaction } from "../types/transaction/decode.ts";
 import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import { impersonatedSender } from "../types/transaction/impersonation.ts";
-import { type AccountEdit, changesOfEdits } from "./account-edit.ts";
 import type { DevJournal, SnapshotRecord } from "./dev-journal.ts";
 import type { DevSettings, NextBlock } from "./dev-settings.ts";
-import { restoreDevState } from "./dev-state.ts";
-import { DevControlError } from "./errors.ts";
+import { DevControlError } from "./dev-settings.ts";
+import { type AccountEdit, changesOfEdits, restoreDevState } from "./dev-state.ts";
 
 /** Blocks are made for so long before other calls have their turn. */
 const SLICE_MS = 8;

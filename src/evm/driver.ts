@@ -35,7 +35,6 @@ import { enterCall } from "./message-call.ts";
 import { CompiledTier, type TierOptions } from "./modules/compiled-tier.ts";
 import { createInterpreter, type HostFunctions, type Interpreter } from "./modules/interpreters.ts";
 import { CALL, CREATE, CREATE2, opcodesOf } from "./opcodes.ts";
-import { executePlainTransfer } from "./plain-transfer.ts";
 import { rulesOf } from "./rules.ts";
 import {
   accountOf,
@@ -122,9 +121,6 @@ export class Driver {
     state: State,
     options: ExecuteOptions,
   ): ExecutionResult {
-    const precompiles = options.precompiles ?? this.#precompiles;
-    const transferred = executePlainTransfer(message, state, precompiles, options);
-    if (transferred !== undefined) return transferred;
     const gas = message.gas > GAS_MAX ? GAS_MAX : message.gas;
     this.#begin(message, block, state, options);
     const session = this.#session;

@@ -11,7 +11,7 @@ import { addressFromBytes } from "../../primitives/address.ts";
 import { type Hash, hashFromBigint, hashToBytes } from "../../primitives/hash.ts";
 import { SILENT_LOGGER } from "../../telemetry/logger.ts";
 import type { ConsensusData } from "../consensus-data.ts";
-import { encodeProposerData } from "../proposer-data.ts";
+import { encodeProposerData } from "../consensus-data.ts";
 import type { Vote } from "../voting/snapshot.ts";
 import { dataHash, engineHeaderHash } from "./rpc/block.ts";
 import { type EngineRpcAddress, parseRpcAddress } from "./rpc/client.ts";

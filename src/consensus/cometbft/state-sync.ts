@@ -1,8 +1,7 @@
 import { NodeError } from "../../errors.ts";
 import { bytesToHex, type Hex } from "../../primitives/hex.ts";
 import type { Logger } from "../../telemetry/logger.ts";
-import { type ConsensusData, encodeConsensusData } from "../consensus-data.ts";
-import { decodeProposerData } from "../proposer-data.ts";
+import { type ConsensusData, decodeProposerData, encodeConsensusData } from "../consensus-data.ts";
 import type { ConsensusDataSource, Restore } from "../state-sync/restore.ts";
 import type { StartingSet } from "../voting/starting-set.ts";
 import { createRestoreHandlers } from "./abci/handlers.ts";

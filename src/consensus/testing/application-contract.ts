@@ -7,8 +7,8 @@ import { equalBytes } from "../../primitives/bytes.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import type { Application, ChainStart, Proposal } from "../application.ts";
+import { decodeProposerData, encodeProposerData } from "../consensus-data.ts";
 import { REANNOUNCE_MS } from "../gossip-list.ts";
-import { decodeProposerData, encodeProposerData } from "../proposer-data.ts";
 import type { Vote } from "../voting/snapshot.ts";
 import {
   ACCOUNTS,

@@ -7,7 +7,7 @@ import { ForkProofError, stateReadFailure } from "./errors.ts";
 import type { ForkCache } from "./fork-cache.ts";
 import type { RemoteCall, SyncRemoteCalls } from "./remote-calls.ts";
 import { remoteHeaderOf } from "./remote-header.ts";
-import { bigintOf, bytesOf } from "./remote-values.ts";
+import { bigintOf, bytesOf } from "./remote-json.ts";
 
 type RemoteAccount = Account & { readonly code: Uint8Array };
 

@@ -18,7 +18,6 @@ import type { WorldState } from "../../state/world-state.ts";
 import type { Header } from "../../types/header.ts";
 import type { Log, Receipt } from "../../types/receipt.ts";
 import { InvalidBlockError } from "../errors.ts";
-import { callKnownContract } from "./known-system-contracts.ts";
 
 /** Environment of the protocol's system calls. */
 type SystemCallEnvironment = {
@@ -83,23 +82,14 @@ function takeQueue(address: Address, name: string, environment: SystemCallEnviro
   return result.returnData;
 }
 
-type SystemCallResult = Pick<ExecutionResult, "outcome" | "halt" | "returnData">;
-
-const NOTHING_TO_DELETE = { selfDestructs: [], deleteEmptyTouched: false };
-
 /** Runs the contract as the system caller, outside the block's gas; undefined when there is no code. */
 function systemCall(
   to: Address,
   data: Uint8Array,
   { evm, block, state }: SystemCallEnvironment,
-): SystemCallResult | undefined {
+): ExecutionResult | undefined {
   const callee = state.account(to);
   if (callee === undefined || callee.codeHash === EMPTY_CODE_HASH) return undefined;
-  const returnData = callKnownContract(callee.codeHash, { to, data, block, state });
-  if (returnData !== undefined) {
-    state.finalizeTransaction(NOTHING_TO_DELETE);
-    return { outcome: "success", returnData };
-  }
   const result = evm.execute(
     {
       to,

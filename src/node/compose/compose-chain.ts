@@ -14,7 +14,6 @@ import {
   snapshotsPath,
 } from "../../config/home.ts";
 import type { Application, Time } from "../../consensus/application.ts";
-import { type BeginBlock, createBlockFactory } from "../../consensus/block-factory.ts";
 import { type BlockTester, createBlockTester } from "../../consensus/block-tester.ts";
 import {
   ClockJumpError,
@@ -25,7 +24,11 @@ import {
 import type { SyncedEngine } from "../../consensus/cometbft/state-sync.ts";
 import { type Engine, NetworkDecidesBlocksError } from "../../consensus/engine.ts";
 import { EvmApplication } from "../../consensus/evm-application.ts";
-import { createPendingBlocks } from "../../consensus/pending-block.ts";
+import {
+  type BeginBlock,
+  createBlockFactory,
+  createPendingBlocks,
+} from "../../consensus/pending-block.ts";
 import type { SetAside } from "../../consensus/quarantine.ts";
 import { openQuarantine, type Quarantine } from "../../consensus/quarantine.ts";
 import {

@@ -13,16 +13,14 @@ import {
   forkPointPath,
   isInMemory,
 } from "../../config/home.ts";
-import { DevControlError } from "../../dev/errors.ts";
-import { aliasRoot } from "../../dev/fork/alias-root.ts";
-import { cachedCalls, cachedSyncCalls } from "../../dev/fork/cached-calls.ts";
+import { DevControlError } from "../../dev/dev-settings.ts";
 import { chooseForkPoint, planReadsOf } from "../../dev/fork/choose-fork-point.ts";
 import { fetchRemoteCalls } from "../../dev/fork/fetch-remote-calls.ts";
 import { ForkCache, forkCacheName, removeUnboundCaches } from "../../dev/fork/fork-cache.ts";
-import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-file.ts";
 import type { ForkAccounts, ForkPoint } from "../../dev/fork/fork-point.ts";
-import { ForkedState } from "../../dev/fork/forked-state.ts";
-import { firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
+import { type ForkChoice, loadForkChoice, storeForkChoice } from "../../dev/fork/fork-point.ts";
+import { aliasRoot, ForkedState } from "../../dev/fork/forked-state.ts";
+import { cachedCalls, cachedSyncCalls, firstReads, readAhead } from "../../dev/fork/read-ahead.ts";
 import type { RemoteCalls } from "../../dev/fork/remote-calls.ts";
 import { RemoteState } from "../../dev/fork/remote-state.ts";
 import { DEV_BALANCE, devAccounts } from "../../keystore/dev-accounts.ts";

@@ -2,7 +2,7 @@ import type { Chain } from "../../chain/chain.ts";
 import type { Config } from "../../config/config.ts";
 import type { InstanceId } from "../../config/instance-id.ts";
 import { clientVersion } from "../../config/version.ts";
-import { remoteName } from "../../dev/fork/remote-endpoint.ts";
+import { remoteName } from "../../dev/fork/fetch-remote-calls.ts";
 import type { AccountManager } from "../../keystore/account-manager.ts";
 import type { NodeAdmin } from "../../rpc/admin/port.ts";
 import type { MethodInfo } from "../../rpc/dispatch/method.ts";

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chain/chain.ts";
 import { callTreeLines, type TracedFrame } from "../../dev/artifacts/call-tree.ts";
 import type { Contract, Contracts } from "../../dev/artifacts/contracts.ts";
-import { lineOf } from "../../dev/artifacts/source-map.ts";
+import { lineOf } from "../../dev/artifacts/contracts.ts";
 import type { Address } from "../../primitives/address.ts";
 import type { Hash } from "../../primitives/hash.ts";
 import { type Hex, hexToBytes } from "../../primitives/hex.ts";

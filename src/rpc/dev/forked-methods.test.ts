@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashFromBigint } from "../../primitives/hash.ts";
 import { RequestContext } from "../dispatch/context.ts";
-import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { createRegistry } from "../dispatch/method.ts";
 import { SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { getLogs } from "../eth/filter/get-logs.ts";
@@ -20,7 +20,7 @@ test("an answer with a remote result of any letters has the length of its bytes"
     missedBy: () => [],
   });
   const limits = DEFAULT_RPC_LIMITS;
-  const dispatcher = createDispatcher(
+  const dispatcher = new Dispatcher(
     { limits, observer: SILENT_OBSERVER },
     { registry, modules: {} as RpcPorts },
   );

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Authenticate } from "../auth/authenticator.ts";
 import type { CallAdmission } from "../dispatch/call-admission.ts";
-import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { Dispatcher } from "../dispatch/dispatcher.ts";
 import { namespaceOf, type Registry } from "../dispatch/method.ts";
 import { type RpcObserver, SILENT_OBSERVER } from "../dispatch/observer.ts";
 import { SharedSlices } from "../dispatch/shared-slices.ts";
@@ -84,7 +84,7 @@ export async function startRpcServer<Modules>(
   };
   const { output } = budgets;
   const listenerModules = {
-    dispatcher: createDispatcher({ limits, observer, output }, modules),
+    dispatcher: new Dispatcher({ limits, observer, output }, modules),
     observer,
     budgets,
     pipelined: new SharedSlices({ sliceMs: PIPELINED_MS_MAX }),

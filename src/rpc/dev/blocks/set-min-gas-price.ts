@@ -1,4 +1,4 @@
-import { DevControlError } from "../../../dev/errors.ts";
+import { DevControlError } from "../../../dev/dev-settings.ts";
 import type { ChainView } from "../../ports/chain-view.ts";
 import { bothNames, controlMethods, type DevModules } from "../control-methods.ts";
 import { lenientNumber } from "../lenient-number.ts";

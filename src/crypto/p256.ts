@@ -62,6 +62,7 @@ function isOnCurve(x: bigint, y: bigint): boolean {
 
 type Exports = Readonly<Record<string, (...pointers: number[]) => number>>;
 
+/** One function, because the addresses it reserves and the module over them belong together. */
 function createVerifier(): Verifier {
   const shape = fieldShape(MODULUS);
   const { size } = shape;

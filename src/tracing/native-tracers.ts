@@ -5,7 +5,7 @@ import { erc7562Tracer } from "./erc7562-tracer.ts";
 import { flatCallTracer } from "./flat-call-tracer.ts";
 import { createJsTracer } from "./js/js-tracer.ts";
 import { NAMED_SCRIPTS } from "./js/named-tracers.ts";
-import { createScriptEngines } from "./js/quickjs.ts";
+import { ScriptEngines } from "./js/quickjs.ts";
 import { createMuxTracer } from "./mux-tracer.ts";
 import { parityTracer } from "./parity/parity-tracer.ts";
 import { prestateTracer } from "./prestate-tracer.ts";
@@ -19,7 +19,7 @@ export type TracerLookup = (tracer: string) => TracerFactory;
  * in geth. Making them costs nothing: the JavaScript engine is loaded by the first script.
  */
 export function createTracers(options: { readonly scriptMemoryBytesMax: number }): TracerLookup {
-  const engines = createScriptEngines({ memoryBytesMax: options.scriptMemoryBytesMax });
+  const engines = new ScriptEngines(options.scriptMemoryBytesMax);
   const native: Readonly<Record<string, TracerFactory>> = {
     callTracer,
     erc7562Tracer,

@@ -44,6 +44,7 @@ export function blsPairing(): BlsPairing {
 
 type Wasm = Readonly<Record<keyof ReturnType<typeof definePairing>, (...at: number[]) => number>>;
 
+/** One function, because the addresses it reserves and the module over them belong together. */
 function createPairing(): BlsPairing {
   const shape = fieldShape(MODULUS);
   const { size } = shape;

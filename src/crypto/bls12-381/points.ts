@@ -62,6 +62,7 @@ export function blsGroups(): BlsGroups {
 
 type Exports = Readonly<Record<string, (...pointers: number[]) => number>>;
 
+/** One function, because the addresses it reserves and the module over them belong together. */
 function createGroups(): BlsGroups {
   const shape = fieldShape(MODULUS);
   const { size } = shape;

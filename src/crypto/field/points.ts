@@ -22,6 +22,7 @@ export type PointFunctions = {
 export const POINT_SCRATCH = 12;
 
 /**
+ * One function, because those it defines refer to each other by what `module.define` returns.
  * @param scratch address of POINT_SCRATCH elements
  * @param one address of the element one
  */

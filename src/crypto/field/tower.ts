@@ -30,6 +30,7 @@ export type TowerFunctions = {
 export const TOWER_SCRATCH = 20;
 
 /**
+ * One function, because those it defines refer to each other by what `module.define` returns.
  * @param mulByXi mulByXi(to, a): a·ξ in Fp2
  * @param scratch address of TOWER_SCRATCH elements of Fp2
  */

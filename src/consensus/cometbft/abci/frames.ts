@@ -12,8 +12,11 @@ import {
   encodeMessage,
   encodeVarint,
   type Fields,
+  LENGTH_DELIMITED,
+  lengthAt,
   MalformedProtobufError,
   type MessageType,
+  WireReader,
 } from "./protobuf.ts";
 
 /** A block is at most 100 MiB; nothing larger is read. */
@@ -45,7 +48,7 @@ const REPLIES = byNumber("reply");
 /** One frame: the length of the message as a varint, then the message with its one member. */
 function frame(number: number, type: AnyMessage, fields: object): Uint8Array {
   const member = encodeMessage(type, fields);
-  const head = encodeVarint(BigInt(number * 8 + 2));
+  const head = encodeVarint(BigInt(number * 8 + LENGTH_DELIMITED));
   const memberLength = encodeVarint(BigInt(member.length));
   const length = head.length + memberLength.length + member.length;
   return Buffer.concat([encodeVarint(BigInt(length)), head, memberLength, member]);
@@ -97,32 +100,12 @@ export function decodeReply(bytes: Uint8Array): AbciReply {
 
 /** Number and bytes of the one member of a oneof. */
 function memberOf(bytes: Uint8Array): readonly [number, Uint8Array] {
-  const tag = readVarint(bytes, 0);
-  if (tag === undefined || (tag.value & 7) !== 2) {
-    throw new MalformedProtobufError("a message holds one call");
-  }
-  const length = readVarint(bytes, tag.end);
-  if (length === undefined || length.end + length.value !== bytes.length) {
-    throw new MalformedProtobufError("a message holds one call");
-  }
-  return [tag.value >>> 3, bytes.subarray(length.end)];
-}
-
-/** undefined: cut short. @throws MalformedProtobufError above 2^35 */
-function readVarint(
-  bytes: Uint8Array,
-  start: number,
-): { readonly value: number; readonly end: number } | undefined {
-  let value = 0;
-  let factor = 1;
-  for (let at = start; at < bytes.length; at++) {
-    const byte = bytes[at]!;
-    value += (byte & 0x7f) * factor;
-    if (byte < 0x80) return { value, end: at + 1 };
-    if (at - start === 4) throw new MalformedProtobufError("length of a frame is too large");
-    factor *= 128;
-  }
-  return undefined;
+  const reader = new WireReader(bytes);
+  const tag = reader.uint32();
+  if ((tag & 7) !== LENGTH_DELIMITED) throw new MalformedProtobufError("a message holds one call");
+  const member = reader.lengthDelimited();
+  if (!reader.isAtEnd) throw new MalformedProtobufError("a message holds one call");
+  return [tag >>> 3, member];
 }
 
 /** Cuts a stream of bytes into messages. */
@@ -145,7 +128,7 @@ export class FrameReader {
     const messages: Uint8Array[] = [];
     this.#wanted = 1;
     for (;;) {
-      const length = readVarint(bytes, 0);
+      const length = lengthAt(bytes, 0);
       if (length === undefined) break;
       if (length.value > FRAME_BYTES_MAX) {
         throw new MalformedProtobufError(`frame of ${length.value} bytes is too large`);

@@ -71,8 +71,11 @@ export function repeated<const T extends FieldType>(number: number, type: T) {
 
 const VARINT = 0;
 const FIXED64 = 1;
-const LENGTH_DELIMITED = 2;
+export const LENGTH_DELIMITED = 2;
 const FIXED32 = 5;
+
+/** Bytes of a varint below 2^35. */
+const LENGTH_BYTES_MAX = 5;
 
 const UINT64_MASK = (1n << 64n) - 1n;
 
@@ -143,6 +146,25 @@ export function encodeVarint(value: bigint): Uint8Array {
   }
   bytes.push(Number(rest));
   return Uint8Array.from(bytes);
+}
+
+/**
+ * The varint at `start` as a length: it may still be arriving.
+ * @returns undefined where it is cut short
+ * @throws MalformedProtobufError from 2^35 on
+ */
+export function lengthAt(
+  bytes: Uint8Array,
+  start: number,
+): { readonly value: number; readonly end: number } | undefined {
+  let value = 0;
+  for (let i = 0; i < LENGTH_BYTES_MAX; i++) {
+    const byte = bytes[start + i];
+    if (byte === undefined) return undefined;
+    value += (byte & 0x7f) * 2 ** (7 * i);
+    if (byte < 0x80) return { value, end: start + i + 1 };
+  }
+  throw new MalformedProtobufError("length of a frame is too large");
 }
 
 function isPackable(type: FieldType): boolean {
@@ -247,7 +269,8 @@ function readValue(reader: WireReader, type: FieldType, wireType: number): unkno
   }
 }
 
-class WireReader {
+/** The wire form, read forward. */
+export class WireReader {
   readonly #bytes: Uint8Array;
   #at = 0;
 

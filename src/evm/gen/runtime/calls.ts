@@ -34,6 +34,7 @@ export type CallFunctions = {
   readonly takeChildGas: FunctionRef;
 };
 
+/** One function, because those it defines refer to each other by what `module.define` returns. */
 export function defineCalls(
   module: ModuleBuilder,
   rules: Rules,

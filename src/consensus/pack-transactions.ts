@@ -1,6 +1,7 @@
 import type { BlockBuilder, SealedBlock } from "../execution/block/build-block.ts";
+import type { BlockOrder } from "../mempool/block-order.ts";
 import type { Mempool } from "../mempool/mempool.ts";
-import type { BlockOrder, PooledTransaction } from "../mempool/pool.ts";
+import type { PooledTransaction } from "../mempool/pool.ts";
 import { blobParamsAt } from "../params/blob-schedule.ts";
 import type { ChainConfig } from "../params/chain-config.ts";
 import { blobBaseFee } from "../params/fees.ts";

@@ -39,19 +39,7 @@ export function createBlockFactory(
     const { number } = header;
     const state = chain.stateAt(number);
     const parent = { hash, header, state, patch: chain.patchAt(number), blockHash };
-    const builder = createBlockBuilder(parent, override(attributes), execution);
-    if (!beforeTransaction) return builder;
-    return {
-      header: builder.header,
-      gasLeft: () => builder.gasLeft(),
-      blobGasLeft: () => builder.blobGasLeft(),
-      add(tx, sender) {
-        beforeTransaction(tx);
-        return builder.add(tx, sender);
-      },
-      prefetchTrie: (deadline) => builder.prefetchTrie(deadline),
-      seal: () => builder.seal(),
-    };
+    return createBlockBuilder(parent, override(attributes), execution, beforeTransaction);
   };
 }
 

@@ -1,6 +1,6 @@
 import { effectiveTip } from "../types/transaction/fees.ts";
 import type { Entry } from "./entry.ts";
-import type { BlockOrder, PooledTransaction } from "./pool.ts";
+import type { PooledTransaction } from "./pool.ts";
 
 /** A binary heap: the item that `isBefore` puts first is at the top. */
 export class Heap<T> {
@@ -85,22 +85,15 @@ type Candidate = {
 };
 
 /**
- * The transactions of `accounts` for a block: the one with the highest effective tip among the next of each account first, plain
+ * Candidates for a block: the transaction with the highest effective tip among the next of each account first, plain
  * before blob transactions and earlier before later arrivals among equals. An account ends at the first transaction that
  * is no candidate, since those after it could not be executed.
- * @param accounts executable entries of each account in order of nonce
  */
-export function createBlockOrder(
-  accounts: Iterable<readonly Entry[]>,
-  limits: BlockOrderLimits,
-): BlockOrder {
-  return new TipOrder(accounts, limits);
-}
-
-class TipOrder implements BlockOrder {
+export class BlockOrder {
   readonly #limits: BlockOrderLimits;
   readonly #heap: Heap<Candidate>;
 
+  /** @param accounts executable entries of each account in order of nonce */
   constructor(accounts: Iterable<readonly Entry[]>, limits: BlockOrderLimits) {
     this.#limits = limits;
     const firsts: Candidate[] = [];
@@ -111,10 +104,12 @@ class TipOrder implements BlockOrder {
     this.#heap = new Heap<Candidate>(isBetter, firsts);
   }
 
+  /** The best one left. */
   peek(): PooledTransaction | undefined {
     return this.#heap.peek()?.entry;
   }
 
+  /** Goes on to the account's next transaction. */
   next(): void {
     const current = this.#heap.peek();
     if (!current) return;
@@ -123,6 +118,7 @@ class TipOrder implements BlockOrder {
     else this.#heap.pop();
   }
 
+  /** Leaves out the rest of the account. */
   skipAccount(): void {
     this.#heap.pop();
   }

@@ -39,8 +39,14 @@ export function memoryBytesOf(tx: Transaction, sidecar: BlobSidecar | undefined)
   return bytes;
 }
 
-/** A pooled transaction with what the pool needs of it again and again. */
-export type Entry = PooledTransaction & {
+/**
+ * A pooled transaction with what the pool needs of it again and again. A class, because an object literal with a getter costs many times as much to
+ * make.
+ */
+export class Entry implements PooledTransaction {
+  readonly tx: Transaction;
+  readonly sender: Address;
+  declare readonly sidecar?: BlobSidecar;
   /** wei the sender's balance must cover */
   readonly cost: bigint;
   /** wei */
@@ -49,24 +55,6 @@ export type Entry = PooledTransaction & {
   /** Order of arrival in this pool: breaks ties between equal tips. */
   readonly arrival: number;
   /** Memory it takes, counted against the limits of the pool. */
-  readonly bytes: number;
-  /** Signers of its authorizations (EIP-7702), each once. */
-  readonly authorities: readonly Address[];
-};
-
-export function createEntry(pooled: PooledTransaction, arrival: number): Entry {
-  return new PoolEntry(pooled, arrival);
-}
-
-/** A class, because an object literal with a getter costs many times as much to make. */
-class PoolEntry implements Entry {
-  readonly tx: Transaction;
-  readonly sender: Address;
-  declare readonly sidecar?: BlobSidecar;
-  readonly cost: bigint;
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-  readonly arrival: number;
   readonly bytes: number;
   #authorities: readonly Address[] | undefined;
 
@@ -81,7 +69,10 @@ class PoolEntry implements Entry {
     this.bytes = memoryBytesOf(tx, sidecar);
   }
 
-  // Recovered on first use: hundreds of signatures are not worth it for a transaction its sender cannot pay.
+  /**
+   * Signers of its authorizations (EIP-7702), each once. Recovered on first use: hundreds of signatures are not worth it for a transaction its sender
+   * cannot pay.
+   */
   get authorities(): readonly Address[] {
     this.#authorities ??= this.tx.type === 4 ? authoritiesOf(this.tx.authorizationList) : [];
     return this.#authorities;

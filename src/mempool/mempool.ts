@@ -6,12 +6,11 @@ import { encodePooledTransaction } from "../types/transaction/encode.ts";
 import type { BlobTransaction } from "../types/transaction/transaction.ts";
 import { checkTransaction, reject, TransactionRejectedError } from "./admission.ts";
 import { type BlobEntry, BlobPool } from "./blob-pool.ts";
-import { type BlockOrderLimits, createBlockOrder } from "./block-order.ts";
-import { createEntry, type Entry } from "./entry.ts";
+import { BlockOrder, type BlockOrderLimits } from "./block-order.ts";
+import { Entry } from "./entry.ts";
 import { JournalWriteError } from "./journal.ts";
 import { LegacyPool } from "./legacy-pool.ts";
 import type {
-  BlockOrder,
   HeadUpdate,
   PoolContent,
   PooledTransaction,
@@ -204,7 +203,7 @@ export class Mempool implements PoolReader {
 
   /** The pending transactions in the order a block takes them, as of now. */
   pendingForBlock(limits: BlockOrderLimits): BlockOrder {
-    return createBlockOrder(this.#pendingLists(), limits);
+    return new BlockOrder(this.#pendingLists(), limits);
   }
 
   get(hash: Hash): PooledTransaction | undefined {
@@ -272,7 +271,7 @@ export class Mempool implements PoolReader {
       sizeMax: TX_SIZE_MAX,
       size: tx.raw.length,
     });
-    const entry = createEntry({ tx, sender }, this.#arrivals++);
+    const entry = new Entry({ tx, sender }, this.#arrivals++);
     this.#legacy.insert(entry, this.#append);
     this.#added.push(entry);
   }
@@ -294,7 +293,7 @@ export class Mempool implements PoolReader {
     });
     checkSidecar(tx, sidecar, wrapperVersion);
     // Of the type of its transaction.
-    return createEntry({ tx, sender, sidecar }, this.#arrivals++) as BlobEntry;
+    return new Entry({ tx, sender, sidecar }, this.#arrivals++) as BlobEntry;
   }
 
   #tryInsert(submission: Submission): NodeError | undefined {

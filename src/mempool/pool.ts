@@ -121,16 +121,6 @@ export type HeadUpdate = PoolHead & {
   readonly included?: Iterable<Hash>;
 };
 
-/** Candidates for a block, the one that pays most first, each account's in order of nonce. */
-export interface BlockOrder {
-  /** The best one left. */
-  peek(): PooledTransaction | undefined;
-  /** Goes on to the account's next transaction. */
-  next(): void;
-  /** Leaves out the rest of the account. */
-  skipAccount(): void;
-}
-
 /** The rules at the head: those of the head block itself, as in geth, except for the base fee, which is the next block's. */
 export type PoolRules = PoolHead & {
   readonly hardfork: Hardfork;

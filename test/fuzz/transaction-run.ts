@@ -1,6 +1,6 @@
 import { NodeError } from "../../src/errors.ts";
 import type { Evm } from "../../src/evm/evm.ts";
-import { beginBlockOn } from "../../src/execution/block/block-execution.ts";
+import { BlockExecution } from "../../src/execution/block/block-execution.ts";
 import { allForksAtGenesis, DEFAULT_BLOB_SCHEDULE } from "../../src/params/blob-schedule.ts";
 import { GAS_PER_BLOB } from "../../src/params/gas.ts";
 import type { GenesisAlloc } from "../../src/params/genesis.ts";
@@ -40,7 +40,7 @@ export function runTransaction(fuzzCase: TransactionCase, evm: Evm): Transaction
   const state = createWorldState(createMemoryState(alloc));
   const stateNow = () => stateAfter(alloc, state.changes());
   const blobGasMax = BigInt(DEFAULT_BLOB_SCHEDULE[context.hardfork]?.max ?? 0) * GAS_PER_BLOB;
-  const block = beginBlockOn(
+  const block = new BlockExecution(
     { context, state, baseRoot: EMPTY_TRIE_ROOT, blobGasMax },
     { ...context, parentHash: ZERO_HASH, mixHash: context.prevRandao },
     { config: allForksAtGenesis(context.chainId), evm, stateTrie },

@@ -80,46 +80,8 @@ export type BlockOutcome = {
 /** A change of the state by the rules of the chain, after the last transaction; in no transaction and in no header field but the state root. */
 export type SystemUpdate = (state: WorldState) => void;
 
-/** One block being executed: transactions one after the other, then `finish` once. */
-export interface BlockExecution {
-  readonly context: BlockContext;
-  /** Units left of the block's gas limit. */
-  gasLeft(): bigint;
-  /** Blob gas left of what the fork allows. */
-  blobGasLeft(): bigint;
-  /**
-   * Executes `tx`. When it throws, nothing has changed.
-   * @param sender if it is known already
-   * @throws InvalidTransactionError, and what `recoverSender` throws
-   */
-  addTransaction(tx: Transaction, sender?: Address): TransactionResult;
-  /**
-   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
-   * @throws InvalidTransactionError
-   */
-  addMessage(
-    tx: Transaction,
-    message: TransactionMessage,
-    options?: ApplyMessageOptions,
-  ): TransactionResult;
-  /**
-   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
-   * @returns true where there is more to read
-   */
-  prefetchTrie(deadline: number): boolean;
-  /**
-   * Requests, withdrawals and rewards.
-   * @throws InvalidBlockError for what the system contracts do wrong
-   */
-  finish(body: {
-    readonly withdrawals?: readonly Withdrawal[];
-    readonly uncles?: readonly Header[];
-    readonly systemUpdate?: SystemUpdate;
-  }): BlockOutcome;
-}
-
 /** The environment a block is executed in. */
-type BlockEnv = {
+export type BlockEnv = {
   readonly context: BlockContext;
   /** The state before the block; the block changes it. */
   readonly state: WorldState;
@@ -130,39 +92,35 @@ type BlockEnv = {
   readonly blobGasMax: bigint;
 };
 
-/** Begins a block after `parent`: the protocol's own calls that precede the transactions are made at once (EIP-4788, EIP-2935). */
+/** Begins a block after `parent`. */
 export function beginBlock(
   header: OpenHeader,
   parent: BlockParent,
   modules: ExecutionModules,
 ): BlockExecution {
-  const { config } = modules;
-  const env = {
+  return new BlockExecution(blockEnvOf(header, parent, modules.config), header, modules);
+}
+
+/** The environment of a block after `parent`. */
+export function blockEnvOf(header: OpenHeader, parent: BlockParent, config: ChainConfig): BlockEnv {
+  return {
     context: blockContextOf(header, config, parent.blockHash),
     state: createWorldState(parent.state),
     baseRoot: parent.header.stateRoot,
     patch: parent.patch,
     blobGasMax: BigInt(blobParamsAt(config, header.timestamp)?.max ?? 0) * GAS_PER_BLOB,
   };
-  return beginBlockOn(env, header, modules);
 }
 
-/** As `beginBlock`, on a state that may hold more than the parent left. */
-export function beginBlockOn(
-  env: BlockEnv,
-  header: OpenHeader,
-  modules: ExecutionModules,
-): BlockExecution {
-  const { context, state } = env;
-  storeAncestry(header, { evm: modules.evm, block: context, state });
-  return new OpenBlock(env, header, modules);
-}
-
-/** A class: V8 compiles its methods once, and the functions of a closure again for every block. */
-class OpenBlock implements BlockExecution {
+/**
+ * One block being executed: transactions one after the other, then `finish` once. The protocol's own calls that precede the transactions are made
+ * at once (EIP-4788, EIP-2935). A class: V8 compiles its methods once, and the functions of a closure again for every block.
+ */
+export class BlockExecution {
   readonly context: BlockContext;
+  /** The header fields known before execution: number, fees, gas limit. */
+  readonly header: OpenHeader;
   readonly #env: BlockEnv;
-  readonly #header: OpenHeader;
   readonly #modules: ExecutionModules;
   readonly #environment: MessageEnvironment;
   readonly #receipts: Receipt[] = [];
@@ -171,30 +129,44 @@ class OpenBlock implements BlockExecution {
   readonly #blooms = new ReceiptBlooms();
   #prefetch: TriePrefetch | undefined;
 
+  /** @param env its state may hold more than the parent left */
   constructor(env: BlockEnv, header: OpenHeader, modules: ExecutionModules) {
     const { context, state, blobGasMax } = env;
+    const { evm } = modules;
     this.context = context;
+    this.header = header;
     this.#env = env;
-    this.#header = header;
     this.#modules = modules;
     const gasPool = { gas: header.gasLimit, blobGas: blobGasMax };
-    this.#environment = { evm: modules.evm, block: context, state, gasPool };
+    this.#environment = { evm, block: context, state, gasPool };
+    storeAncestry(header, { evm, block: context, state });
   }
 
+  /** Units left of the block's gas limit. */
   gasLeft(): bigint {
     return this.#environment.gasPool.gas;
   }
 
+  /** Blob gas left of what the fork allows. */
   blobGasLeft(): bigint {
     return this.#environment.gasPool.blobGas;
   }
 
+  /**
+   * Executes `tx`. When it throws, nothing has changed.
+   * @param knownSender recovered if not given
+   * @throws InvalidTransactionError, and what `recoverSender` throws
+   */
   addTransaction(tx: Transaction, knownSender?: Address): TransactionResult {
     assertChainId(tx, this.#modules.config);
     const sender = knownSender ?? recoverSender(tx, this.context.hardfork);
     return this.addMessage(tx, messageFromTransaction(tx, sender, this.context.baseFeePerGas));
   }
 
+  /**
+   * Executes `message` in the name of `tx`, which need not be signed. When it throws, nothing has changed.
+   * @throws InvalidTransactionError
+   */
   addMessage(
     tx: Transaction,
     message: TransactionMessage,
@@ -216,23 +188,35 @@ class OpenBlock implements BlockExecution {
     return { receipt, result };
   }
 
+  /**
+   * Reads what the state root after the transactions so far will need of the trie, until `performance.now()` is `deadline`.
+   * @returns true where there is more to read
+   */
   prefetchTrie(deadline: number): boolean {
     const { state, baseRoot } = this.#env;
     this.#prefetch ??= new TriePrefetch(this.#modules.stateTrie, baseRoot);
     return this.#prefetch.run(state, deadline);
   }
 
+  /**
+   * Requests, withdrawals and rewards.
+   * @throws InvalidBlockError for what the system contracts do wrong
+   */
   finish({
     withdrawals,
     uncles = [],
     systemUpdate,
-  }: Parameters<BlockExecution["finish"]>[0]): BlockOutcome {
+  }: {
+    readonly withdrawals?: readonly Withdrawal[] | undefined;
+    readonly uncles?: readonly Header[];
+    readonly systemUpdate?: SystemUpdate | undefined;
+  }): BlockOutcome {
     const { state, baseRoot, blobGasMax } = this.#env;
     const { hardfork } = this.context;
     const hasRequests = isAtLeast(hardfork, "prague");
     const requests = hasRequests ? this.#takeRequests() : [];
     if (withdrawals) applyWithdrawals(withdrawals, state);
-    applyRewards(this.#header, uncles, hardfork, state);
+    applyRewards(this.header, uncles, hardfork, state);
     systemUpdate?.(state);
     const changes = this.#changes();
     return {
@@ -250,7 +234,7 @@ class OpenBlock implements BlockExecution {
   }
 
   #gasUsed(): bigint {
-    return this.#header.gasLimit - this.gasLeft();
+    return this.header.gasLimit - this.gasLeft();
   }
 
   #changes(): StateChanges {

@@ -25,10 +25,11 @@ import { encodeWithdrawal } from "../../types/withdrawal-codec.ts";
 import { validateBlockSize } from "../validation/validate-body.ts";
 import { validateHeader } from "../validation/validate-header.ts";
 import {
-  type BlockExecution,
+  type BlockEnv,
+  BlockExecution,
   type BlockOutcome,
   type BlockParent,
-  beginBlock,
+  blockEnvOf,
   type ExecutionModules,
   type OpenHeader,
   type SystemUpdate,
@@ -68,103 +69,72 @@ export type SealedBlock = {
   readonly requests: readonly Uint8Array[];
 };
 
-export interface BlockBuilder {
-  /** The header fields known before execution: number, fees, gas limit. */
-  readonly header: OpenHeader;
-  /** Units left of the gas limit. */
-  gasLeft(): bigint;
-  blobGasLeft(): bigint;
-  /**
-   * Executes `tx` at the end of the block. When it throws, the block is as before.
-   * @param sender if it is known already
-   * @throws InvalidTransactionError, and what `recoverSender` throws
-   */
-  add(tx: Transaction, sender?: Address): TransactionResult;
-  /** As that of BlockExecution. */
-  prefetchTrie(deadline: number): boolean;
-  /**
-   * Closes the block; the builder cannot be used afterwards.
-   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
-   */
-  seal(): SealedBlock;
-}
-
 /**
  * Begins a proof-of-stake block after `parent`. Proposals and own blocks obey the header rules of imported ones, before anything
  * is executed; only equal timestamps are allowed.
+ * @param beforeTransaction called before each transaction, for tests that make the executor fail
  * @throws InvalidBlockError when `attributes` break a header rule
  */
 export function createBlockBuilder(
   parent: BlockParent & { readonly hash: Hash },
   attributes: PayloadAttributes,
   modules: ExecutionModules,
+  beforeTransaction?: (tx: Transaction) => void,
 ): BlockBuilder {
   const { config } = modules;
-  const { systemUpdate, extraData = EMPTY_BYTES } = attributes;
+  const { extraData = EMPTY_BYTES } = attributes;
   const header = openHeader(parent.header, parent.hash, attributes, config);
   validateHeader(emptyBlockHeader(header, extraData, config), parent.header, config, {
     isEqualTimeAllowed: true,
     ...(attributes.forced && { areFeesForced: true }),
   });
-  const execution = beginBlock(header, parent, modules);
-  const isShanghai = isAtLeast(execution.context.hardfork, "shanghai");
-  const withdrawals = isShanghai ? (attributes.withdrawals ?? []) : undefined;
-  return new Builder(header, execution, {
-    config,
-    extraData,
-    ...(withdrawals && { withdrawals }),
-    ...(systemUpdate && { systemUpdate }),
-  });
+  const env = blockEnvOf(header, parent, config);
+  return new BlockBuilder(env, header, modules, { attributes, beforeTransaction });
 }
 
-/** Content of a block besides its open header and its transactions. */
-type BuilderOptions = {
-  readonly config: ChainConfig;
-  readonly extraData: Uint8Array;
-  readonly withdrawals?: readonly Withdrawal[];
-  readonly systemUpdate?: SystemUpdate;
-};
-
-class Builder implements BlockBuilder {
-  readonly header: OpenHeader;
-  readonly #execution: BlockExecution;
-  readonly #options: BuilderOptions;
+/** A block under construction. */
+export class BlockBuilder extends BlockExecution {
+  readonly #config: ChainConfig;
+  readonly #attributes: PayloadAttributes;
+  readonly #beforeTransaction: ((tx: Transaction) => void) | undefined;
   readonly #transactions: Transaction[] = [];
 
-  constructor(header: OpenHeader, execution: BlockExecution, options: BuilderOptions) {
-    this.header = header;
-    this.#execution = execution;
-    this.#options = options;
+  constructor(
+    env: BlockEnv,
+    header: OpenHeader,
+    modules: ExecutionModules,
+    options: {
+      readonly attributes: PayloadAttributes;
+      readonly beforeTransaction: ((tx: Transaction) => void) | undefined;
+    },
+  ) {
+    super(env, header, modules);
+    this.#config = modules.config;
+    this.#attributes = options.attributes;
+    this.#beforeTransaction = options.beforeTransaction;
   }
 
-  gasLeft(): bigint {
-    return this.#execution.gasLeft();
-  }
-
-  blobGasLeft(): bigint {
-    return this.#execution.blobGasLeft();
-  }
-
+  /** As `addTransaction`, at the end of the block. */
   add(tx: Transaction, sender?: Address): TransactionResult {
-    const added = this.#execution.addTransaction(tx, sender);
+    this.#beforeTransaction?.(tx);
+    const added = this.addTransaction(tx, sender);
     this.#transactions.push(tx);
     return added;
   }
 
-  prefetchTrie(deadline: number): boolean {
-    return this.#execution.prefetchTrie(deadline);
-  }
-
+  /**
+   * Closes the block; the builder cannot be used afterwards.
+   * @throws InvalidBlockError when a system contract fails or the block is larger than EIP-7934 allows
+   */
   seal(): SealedBlock {
-    const { config, extraData, withdrawals, systemUpdate } = this.#options;
-    const outcome = this.#execution.finish({
-      ...(withdrawals && { withdrawals }),
-      ...(systemUpdate && { systemUpdate }),
-    });
+    const { extraData = EMPTY_BYTES, systemUpdate } = this.#attributes;
+    const isShanghai = isAtLeast(this.context.hardfork, "shanghai");
+    const withdrawals = isShanghai ? (this.#attributes.withdrawals ?? []) : undefined;
+    const outcome = this.finish({ withdrawals, systemUpdate });
     const transactions = this.#transactions;
     const content = { transactions, extraData, ...(withdrawals && { withdrawals }) };
     const executed = sealBlock(this.header, content, outcome);
-    validateBlockSize(executed.block, config);
+    validateBlockSize(executed.block, this.#config);
     return {
       executed,
       changes: outcome.changes,

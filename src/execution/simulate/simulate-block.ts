@@ -17,8 +17,7 @@ import { buildTransaction } from "../../types/transaction/encode.ts";
 import type { Transaction } from "../../types/transaction/transaction.ts";
 import { type BlockHashes, blockContextOf } from "../block/block-context.ts";
 import {
-  type BlockExecution,
-  beginBlockOn,
+  BlockExecution,
   type ExecutionModules,
   type OpenHeader,
 } from "../block/block-execution.ts";
@@ -94,7 +93,7 @@ export function simulateBlock(
   const precompiles = stateOverrides
     ? applyStateOverrides(stateOverrides, state, ownPrecompiles)
     : ownPrecompiles;
-  const execution = beginBlockOn(
+  const execution = new BlockExecution(
     { context, state, baseRoot: run.baseRoot, blobGasMax: BLOB_GAS_UNLIMITED },
     header,
     modules,
